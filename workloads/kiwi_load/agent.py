@@ -142,7 +142,8 @@ class Agent:
             "Agent",
             f"Level {level} users {users} average {summary.average:.3f} ms "
             f"p99 {summary.p99:.3f} ms failures {summary.failed / max(1, summary.requests):.4f} "
-            f"cpu {used.cores:.4f} machine {used.machine:.4f} stolen {used.stolen:.4f}",
+            f"cpu {used.cores:.4f} machine {used.machine:.4f} stolen {used.stolen:.4f} "
+            f"late {self._crew.lateness.mean():.3f} ms",
         )
 
 

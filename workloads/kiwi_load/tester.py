@@ -17,6 +17,7 @@ from time import monotonic
 
 import gevent
 from json_rpc import Refusal, Session
+from lateness import Lateness
 from locust import User, constant, task
 from locust.exception import StopUser
 from operations import Work, drawn
@@ -46,6 +47,8 @@ class Load:
     """Why a user could not, '' if all could."""
     left_out: int = 0
     """The number of requests that were due during the ramp-up."""
+    lateness: Lateness = field(default_factory=Lateness)
+    """That of the requests that count."""
 
 
 class Tester(User):
@@ -79,10 +82,13 @@ class Tester(User):
         """Wait for the next request, make it and report its time if it counts; then rest."""
         self.due += self._random.expovariate(1.0)
         operation = drawn(self._random)
+        ready = max(self.due, monotonic())
         gevent.sleep(max(0.0, min(self.due, self.load.ends) - monotonic()))
         if self.due >= self.load.ends or monotonic() > self.load.ends + DRAIN_SECONDS:
             self.rest()
             return
+        if self.due >= self.load.begins:
+            self.load.lateness.add(ready)
         fault = self._fault(operation)
         if self.due < self.load.begins:
             self.load.left_out += 1

@@ -22,7 +22,7 @@ LINES = (
     "[main] kiwi_load.Unbounded INFO  - Supported users 51.5",
     "[main] kiwi_load.Unbounded INFO  - Supported users 54",
     "[main] kiwi_load.Agent INFO  - Level 3 users 32 average 35.100 ms p99 110.500 ms "
-    "failures 0.0100 cpu 0.0810 machine 1.2500 stolen 0.0000",
+    "failures 0.0100 cpu 0.0810 machine 1.2500 stolen 0.0000 late 1.250 ms",
     "[main] kiwi_load.Bounded INFO  - The load used 0.0810 cores of 1.2500, and 0.0000 were stolen",
     "[main] kiwi_load.Bounded INFO  - Histogram TestCase.filter count 3 average 10.000000 ms "
     "buckets 5.0:2 20:1",
@@ -31,6 +31,7 @@ LINES = (
     "[main] kiwi_load.Bounded INFO  - Failures TestRun.create 2 of 3 requests",
     "Access: POST /json-rpc/ 200 14000",
     "Access: POST /json-rpc/ 500 16000",
+    "[main] kiwi_load.Bounded INFO  - The load sent requests 1.250 ms late",
     # Lines that resemble the others, but must not count.
     "[main] x.Echo INFO  - It said: Supported users 99",
     "[main] kiwi_load.Agent INFO  - Level 4 users 64 average 35.100 ms p99 110.500 ms",
@@ -108,7 +109,7 @@ def test_a_level_has_all_that_its_agent_measured(ask):
 
     assert {name: row[name] for name in row.keys() - {"@logStream"}} == {
         "level": "3", "users": "32", "mean_ms": "35.1", "p99_ms": "110.5", "failures": "0.01",
-        "cpu": "0.081", "machine": "1.25", "stolen": "0",
+        "cpu": "0.081", "machine": "1.25", "stolen": "0", "late_ms": "1.25",
     }  # fmt: skip
 
 
@@ -129,6 +130,12 @@ def test_the_cores_of_a_load_are_those_of_its_line(ask):
     (row,) = ask("load_cpu")
 
     assert (row["value"], row["n"]) == ("0.081", "1")
+
+
+def test_the_lateness_of_a_load_is_that_of_its_line(ask):
+    (row,) = ask("load_late")
+
+    assert (row["value"], row["n"]) == ("1.25", "1")
 
 
 def test_the_metrics_of_one_measurement_decide_once():

@@ -59,3 +59,14 @@ def test_operations_are_drawn_by_their_weights_and_the_same_for_the_same_seed(ki
     assert Counter(first).keys() == weights.keys()
     for operation, weight in weights.items():
         assert Counter(first)[operation] == pytest.approx(1000 * weight, rel=0.1)
+
+
+def test_the_lateness_of_requests_is_the_mean_since_the_one_before(kiwi_load, monkeypatch):
+    lateness = kiwi_load("lateness")
+    monkeypatch.setattr(lateness, "monotonic", lambda: 100.0)
+    late = lateness.Lateness()
+    for ready in (100.0, 99.99, 99.95):
+        late.add(ready)
+
+    assert late.mean() == pytest.approx(20.0)
+    assert late.mean() == 0.0
