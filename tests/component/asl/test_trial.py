@@ -39,7 +39,7 @@ def server(name="server", index=1):
     ready = {"Name": "TIDEMARK_READY", "Value": ":8080"}
     return {
         "name": name, "awaited": "ready", "index": index, "task_definition": f"arn:{name}:3",
-        "command": ["serve"], "environment": [ready],
+        "command": ["serve"], "environment": [ready], "size": {},
     }  # fmt: skip
 
 
@@ -446,6 +446,18 @@ def test_a_service_runs_from_before_the_first_step_until_after_the_last(trial):
     assert stopping["stopping_since"] == stopped["stopping_since"] <= stopped["now"]
     assert [task["index"] for task in collected["tasks"]] == [0, 1]
     assert collected["tasks"][1] == SERVER
+
+
+def test_a_service_has_the_size_of_its_trial_and_else_that_of_its_definition(trial):
+    size = {"Cpu": "512", "Memory": "1024"}
+    trial.steps = [server("database") | {"size": size}, server("web", 2), step("load", groups=ONE)]
+    trial.answers = [ready("database", "10.0.0.7"), ready("web", "10.0.0.8")]
+
+    assert trial.run().status == "SUCCEEDED"
+
+    sized, plain = (started["Overrides"] for started in trial.started)
+    assert sized.items() >= size.items()
+    assert plain.keys() == {"ContainerOverrides"}
 
 
 def test_a_service_finds_those_that_started_before_it(trial):
