@@ -1,0 +1,112 @@
+"""Kiwi TCMS's figures against Locust and access logs: ``python -m tests.checks.kiwi STATE``.
+
+For each trial of the runs in a state folder, the means of ``bounded`` have to equal Locust's own
+statistics to 1 %, and the servers of ``api_baseline`` and ``bounded`` must have logged exactly the
+calls of their loads. Exit code 1 if a figure or a count differs.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+
+from local.logs.store import LogStore
+from local.store.bucket import FileBucket
+from local.store.object_files import ObjectFiles
+from local.store.stored_results import results_bucket
+from tidemark.client.results import Results
+from tidemark.model.context import written_stack
+from tidemark.model.parameters import Value
+from tidemark.model.results import TestResult, TrialResult
+
+_SUITE = "kiwi"
+_TOLERANCE = 0.01
+_OWN = re.compile(r"Locust INFO  - (\S+): (\d+) requests, \d+ failures, average (\S+) ms")
+_MADE = re.compile(r"(?:Made|Left out) (\d+) requests")
+_ACCESS = "Access: POST /json-rpc/ 200 "
+# A user logs in and makes a plan, five cases in it, a build, a run and five open results.
+_SET_UP = 1 + 5 + 3 + 2 * 5 + 1 + 1 + 1 + 5
+# The calls of a log-in and of a short sequence, and the searches after one that counts nowhere.
+_SHORT, _SEARCHES, _JOBS = 15, 2 * 6, 3
+
+
+class Logs:
+    """The log lines of the tasks of one test."""
+
+    def __init__(self, store: LogStore, test: TestResult) -> None:
+        self._store, self._test = store, test
+
+    def of(self, service: str) -> list[str]:
+        """Return the lines of a service, or with '' those of the test's own tasks."""
+        tasks = [task for task in self._test.tasks if task.service == service]
+        return [
+            event.message
+            for task in tasks
+            for event in self._store.read(str(self._test.log_group), str(task.log_stream))
+        ]
+
+    def calls(self) -> int:
+        """Return the calls that the server logged."""
+        return sum(line.startswith(_ACCESS) for line in self.of("server"))
+
+
+def expected_calls(test: TestResult, logs: Logs, parameters: Mapping[str, Value]) -> int:
+    """Return the calls that the load made of the server."""
+    if test.test == "api_baseline":
+        r = int(parameters["r"])
+        return 1 + _SHORT + _JOBS * 2 * (10 + 3 * r + 2 * r**2) + 1 + _SEARCHES
+    made = [int(found[1]) for line in logs.of("") if (found := _MADE.search(line))]
+    return int(parameters["users"]) * _SET_UP + sum(made)
+
+
+def deviations(test: TestResult, logs: Logs) -> Iterator[float]:
+    """Yield the deviation of each operation's mean from Locust's own, as a share."""
+    means = {
+        rate.labels["operation"]: rate.value
+        for rate in test.rates
+        if (rate.metric, rate.statistic) == ("latency", "mean")
+    }
+    for line in logs.of(""):
+        if found := _OWN.search(line):
+            yield abs((means[found[1]] or 0.0) / float(found[3]) - 1)
+
+
+def differing(
+    trial: TrialResult, store: LogStore, parameters: Mapping[str, Value]
+) -> Iterator[str]:
+    """Print what each test of a trial shows; yield its name where it differs."""
+    for test in trial.tests:
+        if test.status != "ok" or test.test == "unbounded":
+            print(f"trial {trial.trial} {trial.name} {test.test}: {test.status}")
+            continue
+        logs = Logs(store, test)
+        calls, expected = logs.calls(), expected_calls(test, logs, parameters)
+        worst = max(deviations(test, logs), default=0.0)
+        shown = f"{calls} of {expected} calls, means within {worst:.2e} of Locust's"
+        print(f"trial {trial.trial} {trial.name} {test.test}: {shown}")
+        if calls != expected or worst > _TOLERANCE:
+            yield f"trial {trial.trial} {test.test}"
+
+
+def main(words: Sequence[str]) -> int:
+    """Compare the trials of a state folder; return the exit code."""
+    state = Path(words[0])
+    wrong: list[str] = []
+    store = LogStore(state / "logs")
+    with closing(ObjectFiles(state / "objects")) as files:
+        bucket = FileBucket(files, results_bucket(files, written_stack()))
+        results = Results(bucket)
+        for run in sorted(bucket.folders("runs/")):
+            plan = results.plan(run)
+            if plan and plan.suite.name == _SUITE:
+                for trial in results.trials(run):
+                    wrong += differing(trial, store, plan.request.parameters)
+    print(f"{len(wrong)} differ" + "".join(f"; {name}" for name in wrong))
+    return int(bool(wrong))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
