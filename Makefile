@@ -80,7 +80,7 @@ audit: $(SUPPLY)/.ready  ## Look for known vulnerabilities in what is installed 
 sbom: $(SUPPLY)/.ready  ## Write what is installed as CycloneDX into sbom/
 	mkdir -p sbom
 	$(SUPPLY)/bin/cyclonedx-py requirements --output-reproducible --output-file sbom/python.json requirements.txt
-	for folder in workloads/*/; do cat workloads/harness/{tools,py-spy}.txt $$(find $$folder -name packages.txt -o -name build.txt -o -path '*/pins/*.txt' | sort) \
+	for folder in workloads/*/ images/workloads/*/; do cat workloads/harness/{tools,py-spy}.txt $$(find $$folder -name packages.txt -o -name build.txt -o -path '*/pins/*.txt' | sort) \
 	  | $(SUPPLY)/bin/cyclonedx-py requirements --output-reproducible --output-file sbom/$$(basename $$folder).json -; done
 	npm sbom --package-lock-only --sbom-format cyclonedx > sbom/npm.json
 

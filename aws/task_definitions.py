@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
@@ -21,8 +21,10 @@ class EcsTaskDefinitions:
     def __init__(self, client: ECSClient) -> None:
         self._client = client
 
-    def of_image(self, deployed: str, image: str) -> str:
+    def of_image(self, deployed: str, image: str, containers: Collection[str]) -> str:
         """Return the ARN of a definition that differs from the ``deployed`` one in its image.
+
+        ``containers`` are the names of those that run the image.
 
         The family is that of the deployed definition with a digest of the image's name. A
         definition that exists is used again, if it still says the same.
@@ -30,7 +32,8 @@ class EcsTaskDefinitions:
         answer = self._client.describe_task_definition(taskDefinition=deployed, include=["TAGS"])
         wanted = self._request(answer["taskDefinition"])
         for container in wanted["containerDefinitions"]:
-            container["image"] = image
+            if container["name"] in containers:
+                container["image"] = image
         wanted["family"] += f"-{hashlib.sha256(image.encode()).hexdigest()[:_DIGITS]}"
         if found := self._newest(wanted):
             return found

@@ -207,7 +207,7 @@ def _services(suites: Mapping[str, Suite]) -> Iterator[str]:
 
 
 def _has_images(suite: Suite | None) -> bool:
-    return suite is not None and suite.subject.image is not None
+    return suite is not None and suite.runs_images
 
 
 def _check_known(setting: str, named: Iterable[str], suites: Mapping[str, Suite]) -> None:

@@ -210,7 +210,7 @@ class Functions(Construct):
         suites = [tasks for tasks in self._tests.suites.values() if tasks.family]
         if not suites:
             return []
-        definitions = [arn for tasks in suites for arn in tasks.run_definitions]
+        definitions = [arn for tasks in suites for arn in tasks.image_definitions]
         registration = {"StringEquals": {"ecs:CreateAction": "RegisterTaskDefinition"}}
         return [
             allow(["ecs:RegisterTaskDefinition"], definitions),

@@ -32,7 +32,7 @@ def image_of(scope: Construct, suite: Suite, settings: Settings) -> ContainerIma
     A workload that needs more than Python and has no Dockerfile makes the synthesis of the CDK's
     command line fail.
     """
-    if suite.subject.image:
+    if suite.subject.image and suite.runs_images:
         # No task runs this tag: PrepareTrial puts the version's own in its place.
         return existing_image(scope, suite.subject.requirement("version"))
     if name := settings.image(suite.name):

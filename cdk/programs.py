@@ -1,8 +1,9 @@
-"""The task definition of a program: its one container, its log and its roles."""
+"""The task definition of a program: its container and those beside it, its log and its roles."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from aws_cdk import Duration
 from aws_cdk.aws_ecs import (
@@ -21,8 +22,19 @@ from constructs import Construct
 from cdk.findings import acknowledge, objects_finding
 from cdk.owned import grant_own
 from cdk.policy_statements import allow
+from tidemark.model.services import Container
 from tidemark.model.task import WORKLOAD_LABEL, Task
 from tidemark.store.keys import BELOW_A_SECRET, DATA
+
+_STOP_TIMEOUT = Duration.seconds(30)
+
+
+class Beside(NamedTuple):
+    """A container beside that of the program."""
+
+    name: str
+    image: ContainerImage
+    container: Container
 
 
 class Program(FargateTaskDefinition):
@@ -43,6 +55,7 @@ class Program(FargateTaskDefinition):
         bucket: Bucket,
         family: str | None = None,
         owned: str = "",
+        beside: Sequence[Beside] = (),
     ) -> None:
         super().__init__(
             scope,
@@ -56,20 +69,31 @@ class Program(FargateTaskDefinition):
                 operating_system_family=OperatingSystemFamily.LINUX,
             ),
         )
+        logging = LogDriver.aws_logs(
+            log_group=logs,
+            stream_prefix=log_prefix,
+            # Rates are read from these lines, so none may be dropped to keep a task going.
+            mode=AwsLogDriverMode.BLOCKING,
+        )
         self.add_container(
             container,
             image=image,
             entry_point=entry_point,
             environment=dict(environment),
-            logging=LogDriver.aws_logs(
-                log_group=logs,
-                stream_prefix=log_prefix,
-                # Rates are read from these lines, so none may be dropped to keep a task going.
-                mode=AwsLogDriverMode.BLOCKING,
-            ),
+            logging=logging,
             docker_labels={WORKLOAD_LABEL: task.workload} if task.workload else None,
-            stop_timeout=Duration.seconds(30),
+            stop_timeout=_STOP_TIMEOUT,
         )
+        # All are essential: ECS stops the whole task when one of them has ended.
+        for each in beside:
+            self.add_container(
+                each.name,
+                image=each.image,
+                command=list(each.container.command) or None,
+                environment=dict(each.container.environment),
+                logging=logging,
+                stop_timeout=_STOP_TIMEOUT,
+            )
         # The tasks may store and load data, and list what lies below a secret: the place of each
         # trial's data is a secret of its tasks. They may read all that they may list, so every
         # suite has the permission, needed or not. Credentials of a run of its own would end after
@@ -83,7 +107,9 @@ class Program(FargateTaskDefinition):
             self.task_role.add_to_principal_policy(statement)
         if owned:
             grant_own(self, owned)
-        if environment:
+        if beside:
+            acknowledge(self, "ECS2", "No client outside the task reaches what these are for.")
+        elif environment:
             why = "The command that installs a version, or the folder that has it, is no secret."
             acknowledge(self, "ECS2", why)
         acknowledge(

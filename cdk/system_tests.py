@@ -12,11 +12,12 @@ from aws_cdk.aws_s3 import Bucket
 from constructs import Construct
 
 from cdk.findings import acknowledge
-from cdk.images import image_of, service_image
+from cdk.images import existing_image, image_of, service_image
 from cdk.log_groups import log_group
 from cdk.network import Network
-from cdk.programs import Program
+from cdk.programs import Beside, Program
 from tidemark.model.harness import PREPARATION, SERVICE, preparation_variables
+from tidemark.model.services import Container, ServiceTask
 from tidemark.model.settings import Settings
 from tidemark.model.suite import Suite
 from tidemark.model.task import Task
@@ -42,22 +43,36 @@ class SuiteTasks(Construct):
         self.log_group = log_group(self, "Logs", settings, group)
         # Stack names have no underscore and suite names no hyphen, so no other suite has families
         # that begin with this name.
-        images = suite.subject.image is not None
-        self.family = f"{Stack.of(self).stack_name}_{suite.name}" if images else None
+        of_suite = f"{Stack.of(self).stack_name}_{suite.name}"
+        self.family = of_suite if suite.subject.image else None
         self._bucket = bucket
         image, entry_point = image_of(self, suite, settings), _entry_point(suite)
-        self.definition = self._program("Task", suite.task, suite.name, image, entry_point)
+        family = self.family if suite.runs_images else None
+        self.definition = self._program(
+            "Task", suite.task, suite.name, image, entry_point, family=family
+        )
         self.services = {
             name: self._service(name, service.task, settings)
             for name, service in suite.services.items()
         }
         self.security_group = self._reachable(network) if suite.services else network.security_group
 
-    def _service(self, name: str, task: Task, settings: Settings) -> Program:
+    def _service(self, name: str, task: ServiceTask, settings: Settings) -> Program:
         scope = Construct(self, f"{name.capitalize()}Service")
         image = service_image(scope, self.suite, name, settings)
         entry_point = [*PREPARATION, *SERVICE, *task.entry_point]
-        return self._program(f"{name.capitalize()}Task", task, name, image, entry_point)
+        family = f"{self.family}-{name}" if task.versioned else None
+        beside = [
+            Beside(each, self._beside_image(scope, each, container), container)
+            for each, container in task.beside.items()
+        ]
+        title = f"{name.capitalize()}Task"
+        return self._program(title, task, name, image, entry_point, family=family, beside=beside)
+
+    def _beside_image(self, scope: Construct, name: str, container: Container) -> ContainerImage:
+        # No task runs this tag of the version's image, as in image_of.
+        image = container.image or self.suite.subject.requirement("version")
+        return existing_image(Construct(scope, name.capitalize()), image)
 
     def _program(
         self,
@@ -66,6 +81,9 @@ class SuiteTasks(Construct):
         container: str,
         image: ContainerImage,
         entry_point: Sequence[str] | None,
+        *,
+        family: str | None,
+        beside: Sequence[Beside] = (),
     ) -> Program:
         return Program(
             self,
@@ -78,8 +96,9 @@ class SuiteTasks(Construct):
             logs=self.log_group,
             log_prefix=self.suite.name,
             bucket=self._bucket,
-            family=self.family,
+            family=family,
             owned=self.suite.owned,
+            beside=beside,
         )
 
     def _reachable(self, network: Network) -> SecurityGroup:
@@ -105,9 +124,18 @@ class SuiteTasks(Construct):
     @property
     def run_definitions(self) -> Sequence[str]:
         """The ARNs, or the pattern of ARNs, of the definitions that the tasks are run from."""
+        programs = [] if self.suite.runs_images else [self.definition]
+        programs += [each for name, each in self.services.items() if not self._is_versioned(name)]
+        return [*(each.task_definition_arn for each in programs), *self.image_definitions]
+
+    def _is_versioned(self, service: str) -> bool:
+        return bool(self.suite.services[service].task.versioned)
+
+    @property
+    def image_definitions(self) -> Sequence[str]:
+        """The pattern of the ARNs of the definitions of images; none without images."""
         if self.family is None:
-            programs = (self.definition, *self.services.values())
-            return [each.task_definition_arn for each in programs]
+            return []
         family = Stack.of(self).format_arn(
             service="ecs", resource="task-definition", resource_name=f"{self.family}-*:*"
         )
@@ -116,7 +144,7 @@ class SuiteTasks(Construct):
 
 def _entry_point(suite: Suite) -> Sequence[str] | None:
     """Return the start of the tasks' command line; None if it is the image's own."""
-    if suite.subject.image:
+    if suite.runs_images:
         # The version is in the image: there is nothing to prepare.
         return suite.task.entry_point or None
     return [*PREPARATION, *suite.task.entry_point]

@@ -11,6 +11,7 @@ from lambdas.observability import logger
 from tidemark.run.events import TrialEvent
 from tidemark.run.preparing import prepare
 from tidemark.run.reported_version import check_version_of
+from tidemark.run.version_images import with_image
 from tidemark.store.stored_plan import planned, read_plan
 
 
@@ -28,9 +29,7 @@ def handler(event: TrialEvent, _: LambdaContext) -> dict[str, Any]:
     environment, plan = Environment(), read_plan(storage.bucket(), event.run_id)
     system, trial = environment.systems[plan.suite.name], planned(plan, event.trial)
     if plan.suite.subject.image:
-        definitions = services.task_definitions()
-        arn = definitions.of_image(system.task_definition, trial.package)
-        system = system._replace(task_definition=arn)
+        system = with_image(system, plan.suite, trial.package, services.task_definitions())
     if plan.suite.subject.instance:
         check_version_of(services.properties(), plan, trial)
     prepared = prepare(plan, trial, system, environment.bucket)

@@ -21,7 +21,7 @@ from tidemark.model.metric import Metric
 from tidemark.model.parameters import Parameter
 from tidemark.model.request import ResumeRequest, RunRequest
 from tidemark.model.series import Series
-from tidemark.model.services import Ready, Service, ServiceTask
+from tidemark.model.services import Container, Ready, Service, ServiceTask
 from tidemark.model.settings import Settings
 from tidemark.model.sizes import Size
 from tidemark.model.steps import FindTasks, Invoke, Pause, RunCommand, RunTasks, Step, WaitUntil
@@ -58,6 +58,7 @@ PAGES: dict[Path, tuple[type[BaseModel], ...]] = {
         FindTasks,
         Service,
         ServiceTask,
+        Container,
         Ready,
         Size,
         Metric,

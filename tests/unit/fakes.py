@@ -216,8 +216,8 @@ class FakeBacklog:
 class FakeTaskDefinitions:
     """Task definitions whose ARNs tell what they are made of."""
 
-    def of_image(self, deployed: str, image: str) -> str:
-        return f"{deployed} with {image}"
+    def of_image(self, deployed: str, image: str, containers: Collection[str]) -> str:
+        return f"{deployed} with {image} in {', '.join(containers)}"
 
 
 class FakeTopic:

@@ -276,6 +276,11 @@ def check_one_machine(suite: Suite) -> None:
             f"suite: the subject of {suite.name} is an image of each version, and one machine runs "
             "no images; measure it with --aws, or write a subject with package or prepare"
         )
+    if beside := [name for name, service in suite.services.items() if service.task.beside]:
+        raise Refused(
+            f"suite: {listed(beside)} of {suite.name} has containers of images, and one machine "
+            "runs no images; measure it with --aws"
+        )
     # A user makes an instance and its functions in the cloud of ``tidemark up``.
     if suite.functions and suite.subject.instance is None:
         raise Refused(

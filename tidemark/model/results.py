@@ -53,6 +53,8 @@ class TaskResult:
     """The service that the task ran during the test; '' for a task of the test itself."""
     definition: str = Field(default="", exclude_if=operator.not_)
     """The word of the instance's definition that the task was run from; '' for the suite's own."""
+    container: str = Field(default="", exclude_if=operator.not_)
+    """The container that failed, if the task has several; '' otherwise."""
 
     @property
     def task_id(self) -> str | None:

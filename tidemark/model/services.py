@@ -3,6 +3,7 @@
 import math
 import operator
 from collections.abc import Iterator, Mapping
+from typing import Annotated
 
 from pydantic import Field
 
@@ -11,10 +12,11 @@ from tidemark.model.name import Name
 from tidemark.model.refusal import Problem, problem
 from tidemark.model.sentences import listed
 from tidemark.model.sizes import SIZE, Size, missized
-from tidemark.model.subject import Line, VersionText
+from tidemark.model.subject import IMAGE_NAME, Line, VersionText
 from tidemark.model.task import Task
 
 MOST_SERVICES = 5
+MOST_CONTAINERS = 5
 # The harness prints a line as soon as the service in its container takes requests.
 READY_QUERY = "ready"
 READY_VARIABLE = "TIDEMARK_READY"
@@ -28,7 +30,13 @@ LONGEST_STOP_SECONDS = 300
 _LEAST_PORT, _MOST_PORT = 1024, 65_535
 # RFC 3986, section 3: a path and a query, without a fragment.
 _HTTP = r"^:[1-9][0-9]{3,4}/[A-Za-z0-9._~!$&'()*+,;=:@/?%-]{0,200}$"
-SERVICE_FORMS = {_HTTP: "a port and a path, such as :8080/health"}
+_VARIABLE = r"^[A-Z][A-Z0-9_]{0,79}$"
+_IMAGE = rf"^{IMAGE_NAME}:[A-Za-z0-9_][A-Za-z0-9_.-]{{0,127}}$"
+SERVICE_FORMS = {
+    _HTTP: "a port and a path, such as :8080/health",
+    _VARIABLE: "a name of capital letters, digits and _",
+    _IMAGE: "an image with its tag, such as postgres:17.5",
+}
 """The accepted texts of a service in words, by regular expression."""
 # The questions whether a service is ready, or has stopped, follow each other after a quarter of the
 # time so far: 1 s at first and 30 s at last.
@@ -65,6 +73,19 @@ class Ready(Consistent):
             yield problem(("http",), f"{sentence}; expected {_LEAST_PORT} to {_MOST_PORT}")
 
 
+class Container(Frozen):
+    """A container beside the program of a service: both have one task, and one loopback."""
+
+    image: str | None = Field(default=None, pattern=_IMAGE, max_length=255)
+    """Its image with a tag, such as ``postgres:17.5``, by default that of the version."""
+    command: tuple[Line, ...] = Field(default=(), max_length=20)
+    """The arguments of the image's own entry point, by default its own."""
+    environment: dict[Annotated[str, Field(pattern=_VARIABLE)], Line] = Field(
+        default={}, max_length=50
+    )
+    """Its environment variables; there are no others."""
+
+
 class ServiceTask(Task):
     """The ECS task of a service."""
 
@@ -73,6 +94,16 @@ class ServiceTask(Task):
     It finds the version that is measured as the tests' own tasks do."""
     entry_point: tuple[Line, ...] = Field(min_length=1, max_length=20)
     """The start of the program's command line."""
+    beside: dict[Name, Container] = Field(
+        default={}, max_length=MOST_CONTAINERS, exclude_if=operator.not_
+    )
+    """The containers of images beside the program, by name: the end of one of them is the end of
+    all. Only an AWS account has them."""
+
+    @property
+    def versioned(self) -> list[str]:
+        """The containers whose image is that of the version."""
+        return [name for name, container in self.beside.items() if container.image is None]
 
 
 class Service(Consistent):

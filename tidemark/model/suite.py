@@ -319,6 +319,12 @@ class Suite(Frozen):
         return {**self.axes, **self.defaults.axes}
 
     @property
+    def runs_images(self) -> bool:
+        """Whether the tests' own tasks run the image of the version, and no container does."""
+        served = any(service.task.versioned for service in self.services.values())
+        return self.subject.image is not None and not served
+
+    @property
     def keeps_files(self) -> bool:
         """Whether a run keeps files that its tasks leave."""
         return self.profiler is not None or any(test.artefacts for test in self.tests)

@@ -97,9 +97,13 @@ def _start_limit(services: Mapping[str, Any], name: object) -> object:
 
 def _unusable_services(suite: object, services: Mapping[str, Any]) -> Iterator[Problem]:
     """Yield why no test can have a service."""
-    if services and "image" in mapping(suite, "subject"):
-        sentence = "a suite of images has no services; expected a subject with package or prepare"
-        yield problem(("services",), sentence)
+    if services and "image" in mapping(suite, "subject") and not _versioned(services):
+        sentence = "no container of a service has the image of the subject; expected one beside its"
+        yield problem(("services",), f"{sentence} program, or a subject with package or prepare")
+    if "image" not in mapping(suite, "subject"):
+        for service, container in _versioned(services):
+            place = ("services", service, "task", "beside", container)
+            yield problem(place, "there is no image, and the subject has none")
     used = [name for _, test in mappings(suite, "tests") for name in _services_of(test)]
     for name in services:
         if name in NO_AXES:
@@ -109,6 +113,16 @@ def _unusable_services(suite: object, services: Mapping[str, Any]) -> Iterator[P
             yield problem(("services", name), "a parameter or an axis also has this name")
         if name not in used:
             yield problem(("services", name), "no test uses this service")
+
+
+def _versioned(services: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return the containers with the image of the version, and their services."""
+    return [
+        (service, container)
+        for service in services
+        for container, fields in mapping(services, service, "task", "beside").items()
+        if isinstance(fields, dict) and fields.get("image") is None
+    ]
 
 
 def _unknown_services(
@@ -127,7 +141,7 @@ def _unknown_services(
 def _misplaced_program(suite: object) -> Iterator[Problem]:
     """Yield why the program of the tests is in two places, or in none."""
     task = mapping(suite).get("task")
-    if "image" in mapping(suite, "subject"):
+    if "image" in mapping(suite, "subject") and not _versioned(mapping(suite, "services")):
         if mapping(task).get("workload"):
             sentence = "the image of each version has the program; leave the workload out"
             yield problem(("task", "workload"), sentence)

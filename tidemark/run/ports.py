@@ -112,8 +112,11 @@ class Backlog(Protocol):
 class TaskDefinitions(Protocol):
     """The ECS task definitions of images."""
 
-    def of_image(self, deployed: str, image: str) -> str:
-        """Return the ARN of a definition that differs from the ``deployed`` one in its image."""
+    def of_image(self, deployed: str, image: str, containers: Collection[str]) -> str:
+        """Return the ARN of a definition that differs from the ``deployed`` one in its image.
+
+        ``containers`` are the names of those that run the image.
+        """
 
 
 class Topic(Protocol):

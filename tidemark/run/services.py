@@ -87,6 +87,6 @@ def _results(
             why = f"it did not stop within {LONGEST_STOP_SECONDS} s"
             yield replace(result, stop_category="unknown", reason=f"{name}: {why}")
         elif task.get("StoppedReason") == _ENDED:
-            yield replace(result, status="ok", stop_category=None, reason="")
+            yield replace(result, status="ok", stop_category=None, reason="", container="")
         else:
             yield result

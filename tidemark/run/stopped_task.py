@@ -14,6 +14,8 @@ from tidemark.model.results import TaskResult
 from tidemark.model.sentences import shortened
 
 _KILLED = 137  # 128 + SIGKILL, which the kernel sends when memory has run out
+# 128 + SIGTERM: the end of a container that ECS stops because another one has ended.
+_STOPPED = 143
 _LONGEST_DETAIL = 250  # [B] of UTF-8 of a text from ECS or Step Functions
 _IMAGE_ERRORS = ("CannotPullContainer", "CannotPullImageManifest", "ImageNotFound")
 # The errors of RunTask for lack of capacity or quota (docs/retries.md has the sources).
@@ -76,7 +78,10 @@ def classify(index: int, error: str, cause: str) -> TaskResult:
 
 def failed(index: int, task: Mapping[str, Any], name: str) -> TaskResult:
     """Return the result of a failed task with a name, as Step Functions describes it."""
-    exit_code, reason = _container(task)
+    container = _container(task)
+    exit_code, reason = container.get("ExitCode"), container.get("Reason", "")
+    several = str(container.get("Name", "")) if len(_containers(task)) > 1 else ""
+    place = f"{name}, container {several}" if several else name
     message = f"{task.get('StoppedReason')} {reason}"
     category = _category(task.get("StopCode", ""), exit_code, message)
     detail = reason or task.get("StoppedReason") or task.get("StopCode") or "no reason was given"
@@ -86,7 +91,8 @@ def failed(index: int, task: Mapping[str, Any], name: str) -> TaskResult:
         task_arn=task.get("TaskArn"),
         exit_code=exit_code,
         stop_category=category,
-        reason=_sentence(name, category, detail, exit_code),
+        reason=_sentence(place, category, detail, exit_code),
+        container=several,
         started_at=task.get("StartedAt"),
         stopped_at=task.get("StoppedAt"),
         pull_started_at=task.get("PullStartedAt"),
@@ -128,12 +134,15 @@ def _image_digest(task: Mapping[str, Any]) -> str | None:
     return next((container.get("ImageDigest") for container in _containers(task)), None)
 
 
-def _container(task: Mapping[str, Any]) -> tuple[int | None, str]:
-    """Return the exit code and reason of the first container that failed, or else of the first."""
-    exits = [
-        (container.get("ExitCode"), container.get("Reason", "")) for container in _containers(task)
-    ]
-    return next((end for end in exits if end[0] != 0), exits[0] if exits else (None, ""))
+def _container(task: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the first container that failed by itself, or else the first that failed.
+
+    ECS stops all containers of a task once one of them has ended.
+    """
+    containers = _containers(task)
+    failed = [each for each in containers if each.get("ExitCode") != 0]
+    own = [each for each in failed if each.get("ExitCode") not in {_STOPPED, None}]
+    return next(iter([*own, *failed, *containers]), {})
 
 
 def _category(stop_code: str, exit_code: int | None, message: str) -> str:

@@ -54,7 +54,7 @@ class System(NamedTuple):
         """Return the log group and the log stream of a task."""
         logs = self.instance_logs.get(task.definition)
         if logs is None:
-            return self.log_group, self.stream(task_id, task.service)
+            return self.log_group, self.stream(task_id, task.container or task.service)
         return logs.log_group, f"{logs.stream_prefix}/{logs.container}/{task_id}"
 
 

@@ -13,8 +13,8 @@ from botocore.session import Session
 from cpu_times import CpuTimes, Use
 from gevent.event import Event
 from harness import log
+from harness.levels import Levels
 from intervals import Intervals
-from levels import Levels
 from locust.env import Environment
 from tester import DRAIN_SECONDS, FAULTS, Load, Tester
 

@@ -41,7 +41,7 @@ def described(ecs, arn):
 def test_an_image_gets_the_deployed_definition_in_a_family_of_its_own(ecs):
     deployed = deploy(ecs)
 
-    arn = EcsTaskDefinitions(ecs).of_image(deployed, "x/kiwi:1.2")
+    arn = EcsTaskDefinitions(ecs).of_image(deployed, "x/kiwi:1.2", ["kiwi"])
 
     (before, _), (after, tags) = described(ecs, deployed), described(ecs, arn)
     (container,) = before["containerDefinitions"]
@@ -56,17 +56,31 @@ def test_an_image_gets_the_deployed_definition_in_a_family_of_its_own(ecs):
 
 def test_an_image_is_registered_once_for_each_deployed_definition(ecs):
     definitions, deployed = EcsTaskDefinitions(ecs), deploy(ecs)
-    first, other = (definitions.of_image(deployed, f"x/kiwi:{tag}") for tag in ("1.2", "1.3"))
+    images = ("x/kiwi:1.2", "x/kiwi:1.3")
+    first, other = (definitions.of_image(deployed, image, ["kiwi"]) for image in images)
 
-    assert definitions.of_image(deployed, "x/kiwi:1.2") == first
+    assert definitions.of_image(deployed, "x/kiwi:1.2", ["kiwi"]) == first
     assert other.rpartition(":")[0] != first.rpartition(":")[0]
-    again = definitions.of_image(deploy(ecs, cpu="2048"), "x/kiwi:1.2")
+    again = definitions.of_image(deploy(ecs, cpu="2048"), "x/kiwi:1.2", ["kiwi"])
     assert (first.rpartition(":")[2], again) == ("1", f"{first.rpartition(':')[0]}:2")
+
+
+def test_containers_beside_that_of_the_version_keep_their_images(ecs):
+    database = {"name": "database", "image": "postgres:17.5"}
+    app = {"name": "app", "image": "x/kiwi:version"}
+    deployed = deploy(ecs, containerDefinitions=[database, app])
+
+    arn = EcsTaskDefinitions(ecs).of_image(deployed, "x/kiwi:1.2", ["app"])
+
+    after, _ = described(ecs, arn)
+    assert {each["name"]: each["image"] for each in after["containerDefinitions"]} == {
+        "database": "postgres:17.5", "app": "x/kiwi:1.2",
+    }  # fmt: skip
 
 
 def test_tags_that_aws_keeps_for_itself_are_not_given_again(ecs):
     deployed = deploy(ecs, tags=[TAG, {"key": "aws:cloudformation:stack-name", "value": "T"}])
 
-    _, tags = described(ecs, EcsTaskDefinitions(ecs).of_image(deployed, "x/kiwi:1.2"))
+    _, tags = described(ecs, EcsTaskDefinitions(ecs).of_image(deployed, "x/kiwi:1.2", ["kiwi"]))
 
     assert tags == [TAG]

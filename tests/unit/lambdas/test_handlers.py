@@ -448,7 +448,7 @@ def test_a_trial_of_an_image_runs_a_definition_with_the_image_of_its_version(wor
     prepared = world.call(prepare_trial, TRIAL)
 
     image = f"x/rocksdb:{plan.trials[0].version}"
-    assert prepared["task_definition"] == f"arn:task:7 with {image}"
+    assert prepared["task_definition"] == f"arn:task:7 with {image} in rocksdb"
 
 
 def test_a_file_that_a_task_left_is_kept_with_the_result_of_its_test(world, plan):

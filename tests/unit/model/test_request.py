@@ -1,5 +1,6 @@
 import pytest
 
+from tidemark.model.checkout import ROOT
 from tidemark.model.refusal import Refused
 from tidemark.model.request import check_account, check_one_machine, resolve_request
 from tidemark.model.run_size import MOST_RUN_ENTRIES, entries
@@ -461,6 +462,19 @@ def test_one_machine_runs_no_image_and_any_other_subject():
     assert str(refused.value) == (
         "suite: the subject of rocksdb is an image of each version, and one machine runs no "
         "images; measure it with --aws, or write a subject with package or prepare"
+    )
+
+
+def test_one_machine_has_no_containers_of_images():
+    served = read_suites(ROOT / "images")["mattermost"]
+    subject = SUITES["rocksdb"].subject
+
+    with pytest.raises(Refused) as refused:
+        check_one_machine(served.model_copy(update={"subject": subject}))
+
+    assert str(refused.value) == (
+        "suite: server of mattermost has containers of images, and one machine runs no images; "
+        "measure it with --aws"
     )
 
 

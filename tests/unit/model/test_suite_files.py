@@ -45,14 +45,18 @@ def test_a_stored_suite_of_images_is_read_again():
     assert Suite.model_validate_json(suite.model_dump_json()) == suite
 
 
-@pytest.mark.parametrize("systems", [ROOT, ROOT / "instances"], ids=["own", "instances"])
+@pytest.mark.parametrize(
+    "systems",
+    [ROOT, ROOT / "instances", ROOT / "images"],
+    ids=["own", "instances", "images"],
+)
 def test_every_shipped_suite_has_its_query_files(systems):
     for suite in read_suites(systems).values():
         check_queries(suite, systems / "suites")
         for test in suite.tests:
             for metric in test.metrics:
                 for query in filter(None, (metric.query, metric.samples)):
-                    assert query_file(suite.name, query).exists()
+                    assert query_file(suite.name, query, systems / "suites").exists()
 
 
 def test_systems_may_be_in_another_folder(tmp_path):
@@ -264,7 +268,10 @@ def test_versions_sort_as_numbers_do():
 def test_every_pattern_of_the_model_has_words():
     schema = json.dumps(Suite.model_json_schema())
 
-    patterns = {json.loads(text) for text in re.findall(r'"pattern": ("(?:[^"\\]|\\.)*")', schema)}
+    text = r'("(?:[^"\\]|\\.)*")'
+    of_values = re.findall(rf'"pattern": {text}', schema)
+    of_keys = re.findall(rf'"patternProperties": {{{text}', schema)
+    patterns = {json.loads(each) for each in (*of_values, *of_keys)}
     assert patterns - {ONE_LINE} == set(FORMS)
 
 
@@ -312,3 +319,25 @@ def test_seconds_are_for_an_amount_of_a_declared_number(tmp_path, per, sentence)
     text = text.replace("    per: {records: 1000000}\n", f"    per: {per}\n", 1)
 
     assert sentences(refusal_of(tmp_path, text)) == [f"tests.0.per.{sentence}"]
+
+
+def test_a_suite_of_images_has_services_if_one_of_their_containers_runs_the_image():
+    fields = read_suites(ROOT / "images")["mattermost"].model_dump(mode="json", by_alias=True)
+
+    assert Suite.model_validate(fields).services["server"].task.versioned == ["app"]
+    assert not Suite.model_validate(fields).runs_images
+
+
+def test_services_without_the_image_of_the_version_are_refused(tmp_path):
+    fields = {
+        "task": {"workload": "rocksdb", "entry_point": ["x"], "cpu": 512, "memory": 1024,
+                 "storage": 21},
+        "ready": {"port": 8080},
+    }  # fmt: skip
+    text = ROCKSDB.replace("  package: rocksdict\n", "  image: x:{version}\n")
+    text = text.replace("defaults:\n", f"services: {json.dumps({'server': fields})}\ndefaults:\n")
+
+    assert (
+        "services: no container of a service has the image of the subject; expected one beside its "
+        "program, or a subject with package or prepare"
+    ) in sentences(refusal_of(tmp_path, text))

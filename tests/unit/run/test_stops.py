@@ -3,7 +3,7 @@ import json
 import pytest
 
 from tests.unit.documented import documented
-from tidemark.run.stopped_task import classify
+from tidemark.run.stopped_task import classify, failed
 
 
 def stopped(exit_code, *, stop_code="EssentialContainerExited", reason="", container_reason=""):
@@ -166,3 +166,24 @@ def test_every_reason_is_short_and_on_one_line():
 
     assert len(task.reason.encode()) < 600
     assert "\n" not in task.reason
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0)])
+def test_of_several_containers_the_one_that_failed_by_itself_is_named(order):
+    # ECS stops the others: the database ends well, and the program by SIGTERM.
+    ends = {"program": 143, "database": 0, "app": 2}
+    containers = [{"Name": name, "ExitCode": code} for name, code in ends.items()]
+    task = {
+        "TaskArn": "arn:aws:ecs:eu-west-2:1:task/cluster/0123",
+        "StopCode": "EssentialContainerExited",
+        "Containers": [containers[place] for place in order],
+    }
+
+    result = failed(3, task, "service server")
+
+    assert result.reason == "service server, container app: its container ended with exit code 2"
+    assert (result.container, result.exit_code) == ("app", 2)
+
+
+def test_a_task_with_one_container_names_none():
+    assert classify(4, "States.TaskFailed", stopped(1)).container == ""

@@ -28,3 +28,9 @@ def kiwi_load(monkeypatch):
 def kiwi_server(monkeypatch):
     """Return the function that imports a module of Kiwi TCMS's server, and forget the modules."""
     yield from _importing(FOLDER / "kiwi_server", monkeypatch)
+
+
+@pytest.fixture
+def mattermost(monkeypatch):
+    """Return the function that imports a module of Mattermost's load, and forget the modules."""
+    yield from _importing(FOLDER.parent / "images" / "workloads" / "mattermost", monkeypatch)

@@ -6,6 +6,7 @@ import json
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 from harness.checks import CheckFailedError
+from harness.levels import Levels
 
 ADDRESS = "s3://bucket/data/levels/unbounded.json"
 
@@ -32,8 +33,8 @@ def body(**level):
 
 
 @pytest.fixture
-def levels(kiwi_load):
-    return lambda client: kiwi_load("levels").Levels(client, ADDRESS)
+def levels():
+    return lambda client: Levels(client, ADDRESS)
 
 
 def test_a_level_is_read_from_its_address(levels):

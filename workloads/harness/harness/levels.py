@@ -6,6 +6,8 @@ import json
 from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
+
+from harness import log
 from harness.checks import CheckFailedError
 
 # S3 refuses a missing key to a role that may not list it.
@@ -45,3 +47,18 @@ class Levels:
             ) from None
         self._is_there = True
         return level
+
+
+def report(levels: Levels) -> None:
+    """Log what each search found.
+
+    Raises
+    ------
+    CheckFailedError
+        If no search has found anything.
+    """
+    course = levels.read()
+    if not course or not course.get("found"):
+        raise CheckFailedError("No search has found the supported users.")
+    for users in course["found"]:
+        log.info("Unbounded", f"Supported users {users:g}")
