@@ -1,9 +1,10 @@
 -- Changes of level
 -- The places in the history of each suite where the level of a metric changed for good, the newest
--- first: the first run on the new level, both levels, and the cause that the history shows.
+-- first: the first run on the new level, both levels, the cause that the history shows, and the size
+-- of the runs.
 SELECT
-    suite,
-    run_id,
+    told.suite,
+    told.run_id,
     test,
     metric,
     statistic,
@@ -31,11 +32,19 @@ SELECT
     cause,
     accepted_level,
     acknowledged_until,
-    acknowledged_reason
+    acknowledged_reason,
+    -- Tasks and the records of each, 2 × 1,000,000, or else the parameters, which are null if tasks
+    -- and records are all. A run whose row is missing has no known size.
+    CASE
+        WHEN runs.parameters <> '' THEN runs.parameters
+        WHEN runs.records IS NULL THEN 'unknown'
+        ELSE concat(format('%,d', runs.tasks), ' × ', format('%,d', runs.records))
+    END AS sizes
 FROM (
     -- The rows of an earlier run may be there, too: the newest run is being recorded, or its
     -- recording died. A newest run without changes has a row without a changed run.
     SELECT *, max(run_id) OVER (PARTITION BY suite) AS newest FROM changes
-)
-WHERE run_id = newest AND changed_run IS NOT NULL
+) AS told
+LEFT JOIN runs ON runs.suite = told.suite AND runs.run_id = told.changed_run
+WHERE told.run_id = newest AND changed_run IS NOT NULL
 ORDER BY suite, changed_run DESC, test, metric, statistic, labels

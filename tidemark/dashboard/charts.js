@@ -63,7 +63,11 @@ function chart(visual, name, rows, categories) {
   // The chart has a gap for a category without values, but leaves it out at its ends.
   const first = stops.findIndex(({ measured }) => measured);
   const drawn = stops.slice(first, stops.findLastIndex(({ measured }) => measured) + 1);
-  const parts = drawn.length ? [legend(visual, series), picture(visual, title, series, drawn)] : [];
+  const places = new Set(drawn.map(({ category }) => category));
+  const moved = changesIn(visual, rows).filter(({ at }) => places.has(at));
+  const parts = drawn.length
+    ? [legend(visual, series), picture(visual, title, series, drawn, moved), ...moved.map(toldChange)]
+    : [];
   return made(
     "figure",
     {},
@@ -83,7 +87,31 @@ function stop({ category, interval }, rows, value, series) {
   const ofSeries = series.map(({ only }) => here.find(only));
   const ends = ofSeries.map((row) => interval.map(({ name }) => row?.[name] ?? null));
   const measured = values.some((each) => each !== null);
-  return { category: written(value, category.format), measured, values, rows: ofSeries, ends };
+  const name = written(value, category.format);
+  return { category: name, measured, values, rows: ofSeries, ends, own: here[0] };
+}
+
+// By the column of a category, the one in which a change of level names its place.
+const PLACES = { version: "version", run_id: "changed_run" };
+
+// The changes of level of the metric and size of a chart.
+function changesIn({ category }, [{ suite, rate, sizes }]) {
+  const place = PLACES[category.column.name];
+  if (!place || !rate) return [];
+  return (rowsOf.level_changes ?? [])
+    .filter((row) => row.suite === suite && row.sizes === sizes)
+    .filter((row) => withoutUnit(row.rate) === withoutUnit(rate))
+    .map((row) => ({ at: row[place], row }));
+}
+
+const levels = ({ level_before, level_after }) =>
+  `${decimal(level_before, null)} → ${decimal(level_after, null)}`;
+
+function toldChange({ at, row }) {
+  const [run, size] = [runLink(row.changed_run, row.suite), writtenIn(row, CHANGE)];
+  const place = at === row.changed_run ? [run] : [`${at}, run `, run];
+  const words = ["Level since ", ...place, ": ", verdict(row.verdict), `, ${size}, ${levels(row)}`];
+  return made("p", { class: "level" }, ...words);
 }
 
 // A series for each value, or for each colour of the only value. Series differ in shape, too.
@@ -123,14 +151,14 @@ function legend({ color, interval, legend: { visible, title } }, series) {
   return made("ul", { class: "legend" }, ...(title ? [made("li", {}, `${title}:`)] : []), ...items);
 }
 
-function picture(visual, title, series, stops) {
+function picture(visual, title, series, stops, moved) {
   const holder = made("div", {
     class: "chart",
     role: "img",
     "aria-label": [title, visual.alternative].filter(Boolean).join(". "),
-    style: `min-width: ${visual.horizontal ? 0 : widthOf(stops)}ch; min-height: ${heightOf(visual, stops)}px`,
+    style: `min-width: ${visual.horizontal ? 0 : widthOf(visual, stops)}ch; min-height: ${heightOf(visual, stops)}px`,
   });
-  specifications.set(holder, specified(visual, series, stops));
+  specifications.set(holder, specified(visual, series, stops, moved));
   return scrolling(holder, `Chart: ${title}`);
 }
 
@@ -140,14 +168,15 @@ const drawChart = (holder) => embed(holder, specifications.get(holder));
 
 const heightOf = ({ horizontal }, stops) => (horizontal ? BAR * stops.length : HEIGHT);
 
-// If there are many categories, some have no label.
-function widthOf(stops) {
-  if (stops.length > MOST_LABELS) return stops.length;
+// If there are many categories, or long ones, some have no label.
+function widthOf({ category }, stops) {
+  if (stops.length > MOST_LABELS || category.column.name === "run_id") return stops.length;
   return 8 + stops.reduce((width, { category }) => width + 0.85 * category.length + 1.2, 0);
 }
 
-function specified(visual, series, stops) {
+function specified(visual, series, stops, moved) {
   const { specification, interval } = visual;
+  const changes = moved.map(({ at, row }) => ({ category: at, color: VERDICTS[row.verdict] }));
   const points = stops.flatMap(({ category, values, ends }) =>
     values.map((value, at) => {
       const { label, color, shape, line, dash } = series[at];
@@ -157,16 +186,24 @@ function specified(visual, series, stops) {
       return { category, value, low, high, series: label, color, fill, shape, line, dash, alone };
     }),
   );
-  const tooltips = stops.map(({ category, values, rows, ends }) => {
+  const tooltips = stops.map(({ category, values, rows, ends, own }) => {
     const figures = series.map(({ label, field }, at) => {
       const [low, high] = ends[at];
       const span = low == null ? "" : `, ${spanOf(rows[at], field, low, high)}`;
       return [label, writtenIn(rows[at], field, values[at]) + span];
     });
-    return { category, tooltip: { title: category, ...Object.fromEntries(figures) } };
+    const href = runAddress(category, own?.suite);
+    const version = own?.run_id === category ? { Version: own.version } : {};
+    const level = moved.find(({ at }) => at === category);
+    const told = level ? { Level: `${marks[level.row.verdict]} ${levels(level.row)}` } : {};
+    const tooltip = { title: category, ...version, ...Object.fromEntries(figures), ...told };
+    return { category, tooltip, href };
   });
   const height = heightOf(visual, stops);
-  if (!interval.length) return { ...specification, height, datasets: { points, tooltips } };
+  if (!interval.length) {
+    const layer = specification.layer.filter(({ name }) => changes.length || name !== "changes");
+    return { ...specification, height, layer, datasets: { points, tooltips, changes } };
+  }
   const far = farthest(points);
   for (const point of points) point.value = within(far, point.value);
   const spanned = points.some(({ low }) => low !== null);

@@ -86,13 +86,30 @@ function caption(title, lines) {
 
 const classOf = ({ kind }) => (kind === "percentage" ? "number" : kind);
 
+// The address of a run's sheet, null if the run is not on the page.
+function runAddress(run_id, suite) {
+  const found = rowsOf.newest_runs?.find((row) => row.run_id === run_id && row.suite === suite);
+  return found ? `#${new URLSearchParams({ sheet: "run", Run: found.run, Suite: suite })}` : null;
+}
+
+function runLink(run_id, suite) {
+  const href = runAddress(run_id, suite);
+  return href ? made("a", { href }, run_id) : run_id;
+}
+
+const RUNS = ["run_id", "changed_run"]; // columns
+
+function content(value, row, field) {
+  if (value in marks) return verdict(value);
+  if (RUNS.includes(field.column.name)) return runLink(value, row.suite);
+  return writtenIn(row, field, value);
+}
+
 function cell(value, row, field, at) {
   const long = field.format.kind === "text" && String(value).length > 40 ? " long" : "";
   const properties = { class: classOf(field.format) + long };
-  const content = value in marks ? verdict(value) : writtenIn(row, field, value);
-  return at
-    ? made("td", properties, content)
-    : made("th", { ...properties, scope: "row" }, content);
+  const shown = content(value, row, field);
+  return at ? made("td", properties, shown) : made("th", { ...properties, scope: "row" }, shown);
 }
 
 // A scrolling region has to be reachable by keyboard, and so needs a name.

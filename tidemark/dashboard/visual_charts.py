@@ -19,10 +19,11 @@ def specification(chart: Chart) -> Json:
 
     A row of ``points`` has ``category``, ``value``, ``series``, ``color``, ``fill`` (transparent if
     hollow), ``shape`` (null for none), ``line`` (false for none), ``dash``, and ``alone`` if there
-    is no other category. With an interval it has ``low`` and ``high``: the page leaves the layer
-    ``whiskers`` out if no row has them, because Vega warns of a layer without rows, and sets the
-    parameter ``far``, at which the axis ends on both sides. A row of ``tooltips`` has ``category``
-    and ``tooltip``.
+    is no other category; with an interval it has ``low`` and ``high``, and the page sets the
+    parameter ``far``, at which the axis ends on both sides. A row of ``changes`` has ``category``
+    and ``color``. A row of ``tooltips`` has ``category``, ``tooltip`` and ``href``, the address of
+    what the category leads to, null for none. The page leaves out the layers ``whiskers`` and
+    ``changes`` without rows, because Vega warns of them.
     """
     layers = _bars(chart) if chart.mark == "bar" else _lines(chart)
     return vega_lite.chart(
@@ -47,7 +48,18 @@ def _lines(chart: Chart) -> list[Json]:
     }
     # Vega warns of a layer without rows.
     no_lines = chart.styles and not any(style.line for style in chart.styles.values())
-    return [points] if no_lines else [lines, points]
+    # The first layer with a category has the order of all.
+    return [points, _changes(chart)] if no_lines else [lines, points, _changes(chart)]
+
+
+def _changes(chart: Chart) -> Json:
+    """Return the layer of the categories from which on the level is another."""
+    return {
+        "name": "changes",
+        "data": {"name": "changes"},
+        "mark": {"type": "rule", "strokeWidth": 2, "strokeDash": [4, 3]},
+        "encoding": {"x": _category(chart), "color": _COLOR},
+    }
 
 
 def _pointer_layer(chart: Chart) -> Json:
@@ -58,7 +70,12 @@ def _pointer_layer(chart: Chart) -> Json:
         "data": {"name": "tooltips"},
         "params": [{"name": "pointed", "select": select}],
         "mark": {"type": "rect", "color": "var(--ink)"},
-        "encoding": {_along(chart): _category(chart), "tooltip": _TOOLTIP, "opacity": opacity},
+        "encoding": {
+            _along(chart): _category(chart),
+            "tooltip": _TOOLTIP,
+            "opacity": opacity,
+            "href": {"field": "href", "type": "nominal"},
+        },
     }
 
 

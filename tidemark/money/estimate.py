@@ -41,7 +41,7 @@ _TRANSITION_BYTES = 2_000
 # Amazon Athena pricing: the least that a query is billed for.
 _LEAST_READ_BYTES = 10 * 10**6
 # The number of queries in ``queries/sql``; a look at a run uses some of them.
-SAVED_QUERIES = 11
+SAVED_QUERIES = 12
 
 # States of the state machines, by the part of a run that enters them.
 _RUN_STATES = 10

@@ -28,6 +28,7 @@ NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 AT = {"run_id": WIDE, "started_at": "2026-11-20 00:00:00.000"}
 DRAWN = "main:not([aria-busy])"
 INGEST = "rocksdb: ingest rate (records/s)"
+NEWEST_RUN = "20260323T030000Z-00000b"
 LAPTOP = {"width": 1400, "height": 900}
 # The ids of visuals whose table is wider than its box.
 TOO_WIDE = """(visuals) => visuals
@@ -194,6 +195,39 @@ def test_rates_by_trial_are_points_without_a_line_through_alternating_versions(o
     assert page.locator("#trials svg .mark-symbol.role-mark path").count() > 2
     assert page.locator("#trials svg .mark-line path").count() == 0
     assert open_page("#Test=ingest").locator("#history svg .mark-line path").count() > 0
+
+
+def test_a_change_of_level_is_marked_over_versions_and_over_runs_and_leads_to_its_run(open_page):
+    page = open_page("#Test=ingest")
+
+    level = "▼ slower, −10.0 %, 1,000.0 → 900.0"
+    assert page.locator("#history .level").all_inner_texts() == [
+        f"Level since {VERSIONS[-1]}, run {NEWEST_RUN}: {level}"
+    ]
+    assert page.locator("#run-history .level").all_inner_texts() == [
+        f"Level since {NEWEST_RUN}: {level}"
+    ]
+    for chart in ("history", "run-history"):
+        rules = page.locator(f"#{chart} svg .mark-rule.role-mark line")
+        assert [each.get_attribute("stroke") for each in rules.all()] == ["var(--worse)"]
+    places = page.locator("#run-history svg g.mark-rect.role-mark").first.locator("path")
+    places.last.hover()
+    told = page.locator("#vg-tooltip-element").inner_text()
+    assert [
+        each for each in (NEWEST_RUN, VERSIONS[-1], "1,000.0 → 900.0") if each not in told
+    ] == []
+    places.last.click()
+    assert "sheet=run&Run=newest&Suite=rocksdb" in page.url
+    page.locator(DRAWN).wait_for()
+    assert cells(page, "run-facts")[0][:2] == ["rocksdb", NEWEST_RUN]
+
+
+def test_a_run_is_a_link_to_its_sheet_for_the_keyboard(open_page):
+    page = open_page("#Test=ingest")
+    page.locator("#changes").get_by_role("link", name=NEWEST_RUN).focus()
+    page.keyboard.press("Enter")
+
+    assert page.get_by_role("tab", selected=True).inner_text() == "Run"
 
 
 def test_the_name_of_a_row_stays_when_its_table_is_scrolled_sideways(open_page):

@@ -105,9 +105,9 @@ def all_versions(objects):
 
 def test_every_query_that_ships_is_tested_here():
     assert sorted(path.stem for path in QUERIES.glob("*.sql")) == [
-        "latest_run", "level_changes", "newest_runs", "rates_by_version", "run_health",
-        "runs_by_week", "samples_of_newest_runs", "samples_of_run", "trials_of_newest_runs",
-        "unfinished_runs", "version_pairs",
+        "latest_run", "level_changes", "newest_runs", "rates_by_run", "rates_by_version",
+        "run_health", "runs_by_week", "samples_of_newest_runs", "samples_of_run",
+        "trials_of_newest_runs", "unfinished_runs", "version_pairs",
     ]  # fmt: skip
 
 
@@ -313,7 +313,8 @@ def level_changes_of(places_by_run):
         )
         for run, places in places_by_run.items()
     }
-    engine = LocalEngine(objects)
+    run = {"run_id": "2", "tasks": 1, "records": 5_000}
+    engine = LocalEngine({**objects, keys.table("runs", "rocksdb", OLDER): packed([run])})
     columns, rows = engine.ask((QUERIES / "level_changes.sql").read_text(encoding="utf-8"))
     return [dict(zip([column for column, _ in columns], row, strict=True)) for row in rows]
 
@@ -326,6 +327,7 @@ def test_level_changes_are_those_of_the_newest_run_alone():
 
     assert [row["changed_run"] for row in found] == ["3", "2"]
     assert {row["rate"] for row in found} == {"ingest rate (records/s)"}
+    assert [row["sizes"] for row in found] == ["unknown", "1 × 5,000"]
 
 
 def test_a_newest_run_without_changes_hides_those_that_a_dead_writer_left():
@@ -508,6 +510,31 @@ def test_rates_by_version_has_a_row_for_each_size_and_never_a_mean_of_several():
         ("1.4", "1 × 10,000", 1, 100.0),
     ]
     assert {row["series"] for row in rows} == {f"rocksdb: t m (s), {row['sizes']}" for row in rows}
+
+
+def test_rates_by_run_has_the_newest_version_of_each_of_the_newest_hundred_runs():
+    names = [f"2026{number:04}" for number in range(102)]
+    rates = [
+        each
+        for run_id in names
+        for each in (
+            rate("1.9", 5.0, trial=1, run_id=run_id),
+            rate("1.10", 1.0, trial=2, run_id=run_id),
+            rate("1.10", 2.0, trial=3, run_id=run_id),
+            {**rate("1.10", 9.0, trial=4, run_id=run_id), "excluded": True},
+        )
+    ]
+    runs = [
+        {"run_id": run_id, "started_at": "2026-11-01 00:00:00.000", "tasks": 1, "records": 5_000}
+        for run_id in names
+    ]
+
+    rows = answer_of("rates_by_run", rates, runs)
+
+    assert [row["run_id"] for row in rows] == names[:1:-1]
+    told = {key(row, ("version", "trials", "mean", "min", "max", "sizes")) for row in rows}
+    assert told == {("1.10", 2, 1.5, 1.0, 2.0, "1 × 5,000")}
+    assert {row["series"] for row in rows} == {"rocksdb: t m (s)"}
 
 
 def test_the_series_of_a_suite_with_one_size_do_not_name_it():
