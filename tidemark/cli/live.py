@@ -24,6 +24,7 @@ from tidemark.model.refusal import Refused
 from tidemark.model.results import TrialResult
 from tidemark.model.trial_numbers import is_profiled, place_of
 from tidemark.money.estimate import estimate_seconds
+from tidemark.store import keys
 
 _MOST_RATES = 6
 _PLACE_SECONDS = 2.0
@@ -151,8 +152,7 @@ def show_result(
         if search := client.results.report(plan.suite.name, run.run_id, "search.json"):
             console.print(json.loads(search)["sentence"], soft_wrap=True, markup=False)
         for path in save_report(client.results, plan.suite.name, run.run_id, target.state):
-            kind = "Report" if path.name in FILES else "Comparison"
-            console.print(f"{kind}: {path}", soft_wrap=True, markup=False)
+            console.print(f"{_kind(path.name)}: {path}", soft_wrap=True, markup=False)
     outcome = client.results.outcome(run.run_id)
     for change in outcome.level_changes if outcome else ():
         console.print(change.sentence, soft_wrap=True, markup=False)
@@ -170,6 +170,12 @@ def show_result(
     if hint := resume_hint(run.run_id, progress, budget + target.flags):
         console.print(f"Its finished trials are kept; {hint}.", soft_wrap=True)
     return 1
+
+
+def _kind(file: str) -> str:
+    if file in FILES:
+        return "Report"
+    return "Flame graphs" if file.startswith(keys.FLAME_GRAPHS) else "Comparison"
 
 
 def _trial_line(trial: TrialResult, plan: Plan) -> str:

@@ -76,7 +76,7 @@ def _write_grown(
         base_place, place = ((each.plan.run_id, each.version) for each in (base, new))
         key = keys.flame_graphs(suite.name, base_place, place, test)
         title = f"{suite.title} {test}: {new.version} against {base.version}"
-        page = differential_page(title, sentences, drawn, found.renamed, scripts)
+        page = differential_page(title, *drawn, found, scripts)
         bucket.write(key, page.encode())
     return Grown(test, *versions, sentences, _command(base, new, test), key)
 

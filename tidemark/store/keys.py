@@ -22,6 +22,8 @@ the place of a trial's data, so it lists that place only if it has the whole sec
 ARTEFACTS = "artefacts/"
 # A part of the file names of a comparison and of its flame graphs.
 AGAINST = "-against-"
+FLAME_GRAPHS = "functions-"
+"""The beginning of the file names of flame graphs."""
 
 
 def claim(suite: str) -> str:
@@ -175,7 +177,7 @@ def comparison(suite: str, base: tuple[str, str], new: tuple[str, str], form: st
 
 def flame_graphs(suite: str, base: tuple[str, str], new: tuple[str, str], test: str) -> str:
     """Return the key of the flame graphs of a test, which are beside the comparison."""
-    return report(suite, new[0], f"functions-{test}-{_against(base, new)}.html")
+    return report(suite, new[0], f"{FLAME_GRAPHS}{test}-{_against(base, new)}.html")
 
 
 def _against(base: tuple[str, str], new: tuple[str, str]) -> str:

@@ -19,6 +19,7 @@ from tests.checks.bench import (
     insights_speed,
     insights_steps,
     load_rules,
+    profiler_overhead,
     profiles,
     scale,
     stored_runs,
@@ -64,6 +65,7 @@ def main() -> int:
     figures += function_limits.figures()
     figures += load_rules.figures()
     figures += profiles.figures()
+    figures += profiler_overhead.figures()
     table = Table()
     for heading in ("Figure", "Measured", "At most", ""):
         table.add_column(heading)

@@ -21,7 +21,9 @@ def page(tmp_path_factory):
         Graph("2.0", "2.0, coloured", "The width is the share.", NEW, BASE),
         Graph("1.0", "1.0, coloured", "The width is the share.", BASE, NEW, -1),
     ]
-    file.write_text(flame_page("2.0 against 1.0", ["Next grew."], graphs, flame_graph_scripts()))
+    file.write_text(
+        flame_page("2.0 against 1.0", ["Next grew."], ["Read."], graphs, flame_graph_scripts())
+    )
     wrong = []
     with browser() as chromium:
         page = chromium.new_page(viewport={"width": 1280, "height": 900})
@@ -68,7 +70,7 @@ def test_a_search_tells_the_share_of_each_version_and_marks_the_frames(page):
 def test_keys_move_between_frames_and_zoom(page):
     graph = page.locator(".chart").first
     graph.focus()
-    for key in ("ArrowUp", "ArrowUp", "ArrowUp", "ArrowRight"):
+    for key in ("ArrowDown", "ArrowDown", "ArrowDown", "ArrowRight"):
         page.keyboard.press(key)
     assert page.inner_text("#details").startswith("Next: 45.00 %")
     page.keyboard.press("Enter")

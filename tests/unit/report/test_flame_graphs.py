@@ -53,7 +53,7 @@ def test_small_and_very_deep_frames_are_not_drawn():
 
 def test_a_page_has_its_data_and_no_script_of_a_name():
     graphs = [Graph("1", "1 <", "5 % of it", call_tree({"</script><script>alert(1)": 1}))]
-    page = flame_page("a < b", ["No <b>."], graphs, "libraries();")
+    page = flame_page("a < b", ["No <b>."], [], graphs, "libraries();")
 
     (data,) = re.findall(r'<script type="application/json">(.*?)</script>', page)
     assert json.loads(data)["c"][0]["n"] == "</script><script>alert(1)"

@@ -137,7 +137,7 @@ def command(
             Graph(version, version, _note(tree, found[version][0].unit), tree)
             for version, tree in trees.items()
         ]
-        page = flame_page(f"Flame graphs of {suite}", [NOT_DRAWN], graphs, scripts)
+        page = flame_page(f"Flame graphs of {suite}", [], [NOT_DRAWN], graphs, scripts)
         save(output, page.encode())
         click.echo(output, err=form != "table")
 

@@ -100,7 +100,7 @@ def command(
     if output:
         both = plain_side(base, sides[0]), plain_side(new, sides[1])
         title = f"{suite}: {new} against {base}"
-        page = differential_page(title, sentences, both, comparison.renamed, scripts)
+        page = differential_page(title, *both, comparison, scripts)
         save(output, page.encode())
         click.echo(output, err=form != "table")
 

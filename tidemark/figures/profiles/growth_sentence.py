@@ -20,6 +20,14 @@ def growth_sentences(
 
     ``profiles`` are the numbers of profiles of both.
     """
+    yield from told_sentences(found, base, new, profiles)
+    yield from build_sentences(found, base, new)
+
+
+def told_sentences(
+    found: Comparison, base: str, new: str, profiles: tuple[int, int]
+) -> Iterator[str]:
+    """Yield which functions changed."""
     told = [each for each in found.changes if each.is_told]
     if not told:
         of_base, of_new = profiles
@@ -27,6 +35,10 @@ def growth_sentences(
         yield f"The profiles show no change of any function: {trials}."
     for each in told[:_MOST_NAMES]:
         yield growth_sentence(each)
+
+
+def build_sentences(found: Comparison, base: str, new: str) -> Iterator[str]:
+    """Yield how the builds differ: functions that only one has, and those that were renamed."""
     for version, functions in ((base, found.gone), (new, found.come)):
         if functions:
             yield f"Only the profiles of {version} have {_named(functions)}."

@@ -34,7 +34,9 @@ def write_comparison(
         lambda form: keys.comparison(suite, base_key, new_key, form),
         _forms(both, functions, vega),
     )
-    return {f"functions-{each.test}": each.page for each in functions if each.page} | written
+    return {
+        f"{keys.FLAME_GRAPHS}{each.test}": each.page for each in functions if each.page
+    } | written
 
 
 def _forms(both: Sides, functions: Sequence[Grown], vega: Vega) -> Iterator[tuple[str, str]]:

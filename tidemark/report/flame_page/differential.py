@@ -7,7 +7,13 @@ from typing import NamedTuple
 
 from tidemark.figures.profiles.call_tree import call_tree
 from tidemark.figures.profiles.folded_stacks import Stacks, merged
-from tidemark.figures.profiles.growth import ProfiledTrial, plain_stacks, renamed_stacks
+from tidemark.figures.profiles.growth import (
+    Comparison,
+    ProfiledTrial,
+    plain_stacks,
+    renamed_stacks,
+)
+from tidemark.figures.profiles.growth_sentence import build_sentences, told_sentences
 from tidemark.report.flame_page.flame_page import flame_page
 from tidemark.report.flame_page.graphs import NOT_DRAWN, Graph
 
@@ -27,23 +33,25 @@ class Side(NamedTuple):
 
     version: str
     stacks: Stacks
+    profiles: int
+    """The number of its profiles."""
 
 
 def plain_side(version: str, trials: Sequence[ProfiledTrial]) -> Side:
     """Return the samples of all profiled trials of a version."""
-    return Side(version, plain_stacks(merged(trial.stacks for trial in trials)))
+    stacks = plain_stacks(merged(trial.stacks for trial in trials))
+    return Side(version, stacks, len(trials))
 
 
-def differential_page(
-    title: str, sentences: Sequence[str], sides: tuple[Side, Side], renamed: Mapping[str, str],
-    scripts: str,
-) -> str:  # fmt: skip
-    """Return the page of a base and a new version; ``renamed`` are functions, old to new.
+def differential_page(title: str, base: Side, new: Side, found: Comparison, scripts: str) -> str:
+    """Return the page of a base and a new version, whose comparison is ``found``.
 
     ``scripts`` are the libraries that draw the graphs.
     """
-    graphs = _graphs(*sides, renamed)
-    return flame_page(title, [*sentences, _BUILDS, NOT_DRAWN], graphs, scripts)
+    versions = base.version, new.version
+    told = list(told_sentences(found, *versions, (base.profiles, new.profiles)))
+    notes = [*build_sentences(found, *versions), _BUILDS, NOT_DRAWN]
+    return flame_page(title, told, notes, _graphs(base, new, found.renamed), scripts)
 
 
 def _graphs(base: Side, new: Side, renamed: Mapping[str, str]) -> list[Graph]:

@@ -30,6 +30,8 @@ const flames = [...document.querySelectorAll(".flame")].map((section) => {
     .minFrameSize(0.5)
     .transitionDuration(0)
     .sort(true)
+    // Towers of hundreds of frames end far below their base, which says most and is read first.
+    .inverted(true)
     .setLabelHandler(sentence)
     .setDetailsElement(details)
     .setColorMapper((node) => color(node, d3.interpolateYlOrBr(0.15 + 0.3 * fraction(node.data.n))))
@@ -58,8 +60,8 @@ const flames = [...document.querySelectorAll(".flame")].map((section) => {
     return siblings[siblings.indexOf(node) + step] ?? node;
   };
   const moves = {
-    ArrowUp: (node) => d3.greatest(drawn(node.children), (child) => child.x1 - child.x0) ?? node,
-    ArrowDown: (node) => node.parent ?? node,
+    ArrowDown: (node) => d3.greatest(drawn(node.children), (child) => child.x1 - child.x0) ?? node,
+    ArrowUp: (node) => node.parent ?? node,
     ArrowLeft: (node) => beside(node, -1),
     ArrowRight: (node) => beside(node, 1),
     Enter: (node) => (chart.zoomTo(node), node),

@@ -14,11 +14,21 @@ from tidemark.report.flame_page.graphs import Graph, graph_data
 _FOLDER = Path(__file__).parent
 
 
-def flame_page(title: str, sentences: Sequence[str], graphs: Sequence[Graph], scripts: str) -> str:
-    """Return a page of graphs; ``scripts`` are the libraries that draw them."""
+def flame_page(
+    title: str,
+    sentences: Sequence[str],
+    notes: Sequence[str],
+    graphs: Sequence[Graph],
+    scripts: str,
+) -> str:
+    """Return a page of graphs with sentences above them and folded notes.
+
+    ``scripts`` are the libraries that draw the graphs.
+    """
     body = Template(_file("flame_page.html")).substitute(
         title=escape(title),
-        sentences="\n".join(f"<p>{shell.words(sentence)}</p>" for sentence in sentences),
+        sentences=_paragraphs(sentences),
+        notes=_paragraphs(notes),
         legend=_file("legend.html") if any(graph.other for graph in graphs) else "",
         graphs="\n".join(map(_graph, graphs)),
     )
@@ -26,6 +36,10 @@ def flame_page(title: str, sentences: Sequence[str], graphs: Sequence[Graph], sc
     return shell.page(
         title, _file("flame_page.css"), visible(body), scripts, _file("flame_page.js")
     )
+
+
+def _paragraphs(sentences: Sequence[str]) -> str:
+    return "\n".join(f"<p>{shell.words(sentence)}</p>" for sentence in sentences)
 
 
 def _graph(graph: Graph) -> str:
