@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from rich.console import Console
@@ -34,22 +34,29 @@ _PLACE_SECONDS = 2.0
 class Pace:
     """The pace of the trials of an execution."""
 
-    done: int
+    recorded: Sequence[float]
+    """The time from the start to the record of each trial that is done [s]."""
     total: int
-    measuring: float
-    """The time from the start to the record of the last trial that is done [s]."""
 
     def text(self, elapsed: float, trial_seconds: float) -> str:
         """Return a text with the ``elapsed`` time [s] and about the time that is left.
 
-        Until a trial is done, ``trial_seconds`` is the time of one trial. The time that is left is
-        unknown after the expected end.
+        Until two trials are done, ``trial_seconds`` is the time of one trial. The time that is left
+        is unknown after the expected end.
         """
-        if self.done:
-            trial_seconds = self.measuring / self.done
-        left = trial_seconds * self.total - elapsed
+        left = self._end(trial_seconds) - elapsed
         text = f"elapsed {duration(elapsed)}"
         return f"{text}, left about {duration(left)}" if left > 0 else text
+
+    def _end(self, trial_seconds: float) -> float:
+        """Return the time from the start to the expected end [s]."""
+        if not self.recorded:
+            return trial_seconds * self.total
+        first, last, done = self.recorded[0], self.recorded[-1], len(self.recorded)
+        each = (last - first) / (done - 1) if done > 1 else trial_seconds
+        # The first trial waits for functions to start, and so does the report.
+        starts = max(0.0, first - each)
+        return last + each * (self.total - done) + starts
 
 
 class Place:
@@ -77,7 +84,7 @@ def follow(client: RunClient, run: Run, at_once: int, console: Console) -> None:
     """
     began = time.monotonic()
     known = set(client.results.recorded(run.run_id))
-    before, told, measuring = len(known), set[str](), 0.0
+    told, recorded = set[str](), list[float]()
     with Live(Text("planning"), console=console, transient=True) as live:
         plan = client.results.plan(run.run_id)
         while plan is None and client.active(run):
@@ -91,7 +98,7 @@ def follow(client: RunClient, run: Run, at_once: int, console: Console) -> None:
             active = client.active(run)
             for number in client.results.recorded(run.run_id, after=_last(known)):
                 known.add(number)
-                measuring = time.monotonic() - began
+                recorded.append(time.monotonic() - began)
                 line = _trial_line(client.results.trial(run.run_id, number), plan)
                 live.console.print(line, soft_wrap=True, markup=False)
                 if plan.request.bisect:  # its plan grows with each comparison
@@ -102,8 +109,7 @@ def follow(client: RunClient, run: Run, at_once: int, console: Console) -> None:
                     told.add(line)
                     live.console.print(line, soft_wrap=True, markup=False)
             if console.is_terminal:
-                done, now = len(known) - before, time.monotonic()
-                pace = Pace(done, done + left.trials, measuring)
+                now, pace = time.monotonic(), Pace(recorded, len(recorded) + left.trials)
                 times = pace.text(now - began, whole / plan.request.all_trials)
                 live.update(Text(f"{where.text(plan, left, now)}   {times}"))
             if active:

@@ -43,8 +43,8 @@ def execute(command: click.Command, program: str) -> NoReturn:
         if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
             raise
         place = error.filename or "the state folder"
-        reason = f"{place} cannot be written: {error.strerror}; what was stored is kept"
-        _end(program, _FAILED, reason)
+        kept = "what was stored is kept: free some space, and run the command again"
+        _end(program, _FAILED, f"{place} cannot be written: {error.strerror}; {kept}")
     except click.Abort:
         _end(program, _INTERRUPTED, "interrupted")
 

@@ -37,7 +37,8 @@ def ended(monkeypatch, capsys):
         (
             OSError(errno.ENOSPC, "No space left on device", "report.html"),
             1,
-            "report.html cannot be written: No space left on device; what was stored is kept",
+            "report.html cannot be written: No space left on device; what was stored is kept: "
+            "free some space, and run the command again",
         ),
     ],
 )
