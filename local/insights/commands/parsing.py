@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from local.insights import printing
@@ -18,6 +18,10 @@ from local.insights.syntax import Command, Expression, Field, Missing, QueryErro
 from local.insights.values import Type, Value, quoted
 
 _PAIR = r'([^\s="]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s"]*))'
+# RE2 captures at most four groups in one pass (its source, onepass.cc: kMaxOnePassCapture); a fifth
+# takes three times as long as the four.
+_MOST_GROUPS = 4
+_FIELD = "g"
 _CELL = r',("(?:[^"]|"")*"|[^,]*)'
 
 
@@ -332,8 +336,8 @@ class Match(Extraction):
 
     @property
     def selects(self) -> int:
-        """One select for the source, one for the captures; for gaps those of a search, too."""
-        return 2 + (len(self.pattern.gaps.texts) + 3 if self.pattern.gaps else 0)
+        """One select for the source, two for gaps, one for the captures."""
+        return 4 if self.pattern.gaps else 2
 
     def write(self, writer: Writer, kept: frozenset[str]) -> None:
         """Extract each group from the matching sources."""
@@ -342,10 +346,10 @@ class Match(Extraction):
             column: _capture(self.pattern, name, source) for column, name in self.columns.items()
         }
         if self.pattern.gaps:
-            captures = self._search(writer, kept | {source}, source, self.pattern.gaps, captures)
+            captures = self._at_text(writer, kept | {source}, source, self.pattern.gaps, captures)
         writer.define(kept, texts(captures))
 
-    def _search(
+    def _at_text(
         self,
         writer: Writer,
         kept: frozenset[str],
@@ -353,28 +357,58 @@ class Match(Extraction):
         gaps: Gaps,
         captures: Mapping[str, str],
     ) -> dict[str, str]:
-        """Search for the texts around the gaps, and return the captures.
+        """Match where the first of the texts around the gaps begins, and return the captures.
 
-        The regular expression takes five times as long. It captures only where it does not match at
-        the first place of the first text, since it may match at a later one.
+        A match anywhere takes five times as long. It is needed only where there is none at the
+        first place of that text, since there may be one at a later place.
         """
-        begin, matches = writer.temporary(), writer.temporary()
+        begin = writer.temporary()
         place = f"nullif({_place(source, gaps.texts[0])}, 0)"
         rest = source if gaps.is_anchored else f"substring({source}, {place})"
         writer.define(kept, texts({begin: rest}))
-        whole = f"regexp_matches({begin}, {quoted(f'^(?:{self.pattern.matching()})')})"
-        kept |= {begin, matches}
-        writer.define(kept - {matches}, {matches: Value(whole, Type.BOOLEAN)})
-        found = {column: writer.temporary() for column in captures}
-        indices = {column: self.pattern.gap_of(name, gaps) for column, name in self.columns.items()}
-        columns = {found[column]: index for column, index in indices.items()}
-        Glob(columns, self.source, tuple(gaps.texts)).write_search(writer, kept, begin)
+        names = [name for name in self.pattern.names if name in self.columns.values()]
+        found = _first_gap(begin, gaps) if self._may_search(names, gaps) else None
+        extractions = {
+            writer.temporary(): names[place : place + _MOST_GROUPS]
+            for place in range(1 if found else 0, len(names), _MOST_GROUPS)
+        }
+        values = {name: self._extraction(begin, part) for name, part in extractions.items()}
+        writer.define(kept | {begin}, texts(values))
+        groups = {
+            name: f"{column}.{_FIELD}{place}"
+            for column, part in extractions.items()
+            for place, name in enumerate(part)
+        }
+        matches = self._matches(begin, groups)
+        if found:
+            groups[names[0]] = found
         later = "" if gaps.is_anchored else f"WHEN {begin} IS NOT NULL THEN {{}} "
         return {
-            column: f"CASE WHEN {matches} THEN {_within(found[column], index, gaps)} "
-            f"{later.format(captures[column])}END"
-            for column, index in indices.items()
+            column: f"CASE WHEN {matches} THEN {groups[name]} {later.format(captures[column])}END"
+            for column, name in self.columns.items()
         }
+
+    def _may_search(self, names: Sequence[str], gaps: Gaps) -> bool:
+        """Tell whether a search for the first group saves a regular expression."""
+        end = gaps.texts[1][:1]
+        is_first = self.pattern.gap_of(names[0], gaps) == 0
+        return is_first and len(names) % _MOST_GROUPS == 1 < len(names) and end not in gaps.texts[0]
+
+    def _extraction(self, begin: str, names: Sequence[str]) -> str:
+        """Return SQL for the captures at the beginning of a text, as a structure."""
+        pattern = quoted(f"^(?:{self.pattern.capturing(*names)})")
+        fields = ", ".join(quoted(f"{_FIELD}{place}") for place in range(len(names)))
+        return f"regexp_extract({begin}, {pattern}, [{fields}])"
+
+    def _matches(self, begin: str, groups: Mapping[str, str]) -> str:
+        """Return SQL that is true if the pattern matches at the beginning of a text.
+
+        Without a match each group is ''.
+        """
+        for name, group in groups.items():
+            if not self.pattern.may_be_empty(name):
+                return f"{group} <> ''"
+        return f"regexp_matches({begin}, {quoted(f'^(?:{self.pattern.matching()})')})"
 
 
 @dataclass(frozen=True)
@@ -425,11 +459,10 @@ def _like(literals: tuple[str, ...]) -> str:
     return quoted("%".join(("", *literals, "")))
 
 
-def _within(found: str, index: int, gaps: Gaps) -> str:
-    """Return the capture of a gap, of the text up to the next one of the texts around gaps."""
-    if gaps.texts[index + 1]:
-        return found
-    return f"regexp_extract({found}, {quoted(f'^{gaps.gaps[index]}')}, 0)"
+def _first_gap(begin: str, gaps: Gaps) -> str:
+    """Return SQL for the first gap of a text that begins with the first text around gaps."""
+    first = len(gaps.texts[0]) + 1
+    return f"substring({begin}, {first}, {_place(begin, gaps.texts[1])} - {first})"
 
 
 def _before(rest: str, place: str | None) -> str:
