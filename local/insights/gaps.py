@@ -7,6 +7,7 @@ So a gap ends where the next text first occurs, and a search for the texts finds
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import NamedTuple
 
 # The syntax of RE2 that Python shares; a set is of the same characters in both.
@@ -42,6 +43,27 @@ class Gaps(NamedTuple):
     texts: list[str]
     gaps: list[str]
     groups: list[int]
+
+    @property
+    def begin(self) -> str:
+        """The text before the first gap, if a match begins with it; other matches follow it."""
+        return self.texts[0] if self.is_anchored else ""
+
+    @property
+    def may_search_first(self) -> bool:
+        """Whether the first gap ends where the text after it first occurs in a match."""
+        return len(self.gaps) > 1 and self.texts[1][0] not in self.begin
+
+    def regex(self, captured: Collection[int] = ()) -> str:
+        """Return a regular expression of RE2, in which some gaps are groups.
+
+        It matches at the beginning of a text: the whole one, or that after the first text.
+        """
+        parts = [
+            (f"({gap})" if index in captured else gap) + re.escape(after)
+            for index, (gap, after) in enumerate(zip(self.gaps, self.texts[1:], strict=True))
+        ]
+        return f"^{re.escape(self.begin)}{''.join(parts)}"
 
 
 def gaps_of(pattern: str) -> Gaps | None:

@@ -79,16 +79,16 @@ class Pattern:
 
     def matching(self) -> str:
         """Return the pattern for RE2 without capturing groups."""
-        return self._text(self._pieces)
+        return self._text(self._pieces, None)
 
-    def capturing(self, *names: str) -> str:
-        """Return the pattern for RE2 in which only the named groups capture, in their order."""
-        return self._text(self._pieces, names)
+    def capturing(self, name: str) -> str:
+        """Return the pattern for RE2 in which group 1 captures ``name``, the only capture."""
+        return self._text(self._pieces, name)
 
     def inside(self, name: str) -> str:
         """Return the pattern inside a named group."""
         start, end = self._groups[name]
-        return self._text(self._pieces[start + 1 : end])
+        return self._text(self._pieces[start + 1 : end], None)
 
     def may_be_empty(self, name: str) -> bool:
         """Tell whether a named group may match ''; True if that is uncertain."""
@@ -106,9 +106,13 @@ class Pattern:
         return gaps.groups[groups.index(name)]
 
     @staticmethod
-    def _text(pieces: list[str | _Opening], captured: tuple[str, ...] = ()) -> str:
+    def _text(pieces: list[str | _Opening], captured: str | None) -> str:
         return "".join(
-            piece if isinstance(piece, str) else "(" if piece.name in captured else "(?:"
+            piece
+            if isinstance(piece, str)
+            else "("
+            if captured and piece.name == captured
+            else "(?:"
             for piece in pieces
         )
 

@@ -336,8 +336,8 @@ class Match(Extraction):
 
     @property
     def selects(self) -> int:
-        """One select for the source, two for gaps, one for the captures."""
-        return 4 if self.pattern.gaps else 2
+        """One select for the source, three for gaps, one for the captures."""
+        return 5 if self.pattern.gaps else 2
 
     def write(self, writer: Writer, kept: frozenset[str]) -> None:
         """Extract each group from the matching sources."""
@@ -357,58 +357,43 @@ class Match(Extraction):
         gaps: Gaps,
         captures: Mapping[str, str],
     ) -> dict[str, str]:
-        """Match where the first of the texts around the gaps begins, and return the captures.
+        """Match where the first of the texts around the gaps is, and return the captures.
 
         A match anywhere takes five times as long. It is needed only where there is none at the
         first place of that text, since there may be one at a later place.
         """
-        begin = writer.temporary()
-        place = f"nullif({_place(source, gaps.texts[0])}, 0)"
-        rest = source if gaps.is_anchored else f"substring({source}, {place})"
-        writer.define(kept, texts({begin: rest}))
-        names = [name for name in self.pattern.names if name in self.columns.values()]
-        found = _first_gap(begin, gaps) if self._may_search(names, gaps) else None
-        extractions = {
-            writer.temporary(): names[place : place + _MOST_GROUPS]
-            for place in range(1 if found else 0, len(names), _MOST_GROUPS)
-        }
-        values = {name: self._extraction(begin, part) for name, part in extractions.items()}
-        writer.define(kept | {begin}, texts(values))
-        groups = {
-            name: f"{column}.{_FIELD}{place}"
-            for column, part in extractions.items()
-            for place, name in enumerate(part)
-        }
-        matches = self._matches(begin, groups)
-        if found:
-            groups[names[0]] = found
-        later = "" if gaps.is_anchored else f"WHEN {begin} IS NOT NULL THEN {{}} "
+        rest, later = source, ""
+        if not gaps.is_anchored:
+            parts, rest = writer.temporary(), writer.temporary()
+            writer.define(kept, texts({parts: _split(source, gaps.texts[0])}))
+            writer.define(kept | {parts}, texts({rest: _after_first(source, gaps.texts[0], parts)}))
+            later = f"WHEN {rest} IS NOT NULL THEN {{}} "
+        matches, found = self._captured(writer, kept | {rest}, rest, gaps)
         return {
-            column: f"CASE WHEN {matches} THEN {groups[name]} {later.format(captures[column])}END"
+            column: f"CASE WHEN {matches} THEN {found[name]} {later.format(captures[column])}END"
             for column, name in self.columns.items()
         }
 
-    def _may_search(self, names: Sequence[str], gaps: Gaps) -> bool:
-        """Tell whether a search for the first group saves a regular expression."""
-        end = gaps.texts[1][:1]
-        is_first = self.pattern.gap_of(names[0], gaps) == 0
-        return is_first and len(names) % _MOST_GROUPS == 1 < len(names) and end not in gaps.texts[0]
-
-    def _extraction(self, begin: str, names: Sequence[str]) -> str:
-        """Return SQL for the captures at the beginning of a text, as a structure."""
-        pattern = quoted(f"^(?:{self.pattern.capturing(*names)})")
-        fields = ", ".join(quoted(f"{_FIELD}{place}") for place in range(len(names)))
-        return f"regexp_extract({begin}, {pattern}, [{fields}])"
-
-    def _matches(self, begin: str, groups: Mapping[str, str]) -> str:
-        """Return SQL that is true if the pattern matches at the beginning of a text.
-
-        Without a match each group is ''.
-        """
-        for name, group in groups.items():
-            if not self.pattern.may_be_empty(name):
-                return f"{group} <> ''"
-        return f"regexp_matches({begin}, {quoted(f'^(?:{self.pattern.matching()})')})"
+    def _captured(
+        self, writer: Writer, kept: frozenset[str], rest: str, gaps: Gaps
+    ) -> tuple[str, dict[str, str]]:
+        """Return SQL that is true if a text matches at its beginning, and the captures then."""
+        indices = {name: self.pattern.gap_of(name, gaps) for name in self.columns.values()}
+        captured = sorted(set(indices.values()))
+        found = {}
+        if gaps.may_search_first and captured[0] == 0 and len(captured) % _MOST_GROUPS == 1:
+            found[captured.pop(0)] = _first_gap(rest, gaps)
+        columns = {}
+        for first in range(0, len(captured), _MOST_GROUPS):
+            part, column = captured[first : first + _MOST_GROUPS], writer.temporary()
+            columns[column] = _extraction(rest, gaps, part)
+            found |= {index: f"{column}.{_FIELD}{index}" for index in part}
+        writer.define(kept, texts(columns))
+        # Without a match each group is ''.
+        sure = [found[index] for index in captured if not re.match(gaps.gaps[index], "")]
+        whole = f"regexp_matches({rest}, {quoted(gaps.regex())})"
+        matches = f"{sure[0]} <> ''" if sure else whole
+        return matches, {name: found[index] for name, index in indices.items()}
 
 
 @dataclass(frozen=True)
@@ -459,10 +444,25 @@ def _like(literals: tuple[str, ...]) -> str:
     return quoted("%".join(("", *literals, "")))
 
 
-def _first_gap(begin: str, gaps: Gaps) -> str:
-    """Return SQL for the first gap of a text that begins with the first text around gaps."""
-    first = len(gaps.texts[0]) + 1
-    return f"substring({begin}, {first}, {_place(begin, gaps.texts[1])} - {first})"
+def _after_first(source: str, literal: str, parts: str) -> str:
+    """Return SQL for the text after the first place of a literal, null without one.
+
+    A split at the literal tells it at a third of the cost, if there is only one place.
+    """
+    after = f"substring({source}, {_place(source, literal)} + {len(literal)})"
+    return f"CASE WHEN len({parts}) > 2 THEN {after} ELSE {parts}[2] END"
+
+
+def _extraction(rest: str, gaps: Gaps, captured: Sequence[int]) -> str:
+    """Return SQL for some gaps of a text, as a structure."""
+    fields = ", ".join(quoted(f"{_FIELD}{index}") for index in captured)
+    return f"regexp_extract({rest}, {quoted(gaps.regex(captured))}, [{fields}])"
+
+
+def _first_gap(rest: str, gaps: Gaps) -> str:
+    """Return SQL for the first gap of a text that matches at its beginning."""
+    first = len(gaps.begin) + 1
+    return f"substring({rest}, {first}, {_place(rest, gaps.texts[1])} - {first})"
 
 
 def _before(rest: str, place: str | None) -> str:

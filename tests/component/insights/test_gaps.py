@@ -75,6 +75,15 @@ def captured(pattern: str, source: EventSource) -> list[dict[str, str]]:
     return [{k: v for k, v in row.items() if k.startswith("g")} for row in rows]
 
 
+def test_five_groups_are_captured_also_where_the_first_text_occurs_twice():
+    pattern = r"a=(?<ga>\d+) b=(?<gb>\d*) c=(?<gc>\S+) d=(?<gd>\d+) e=(?<ge>\S+)"
+    messages = ["a=1 b= c=xa=2 d=3 e=a=4", "a=x a=1 b=2 c=3 d=4 e=5 a=6", "a=1 b=2"]
+    first, second = ("1", "", "xa=2", "3", "a=4"), ("1", "2", "3", "4", "5")
+    names = ["ga", "gb", "gc", "gd", "ge"]
+    expected = [dict(zip(names, row, strict=True)) for row in (first, second)]
+    assert captured(pattern, events(messages)) == [*expected, {}]
+
+
 @fuzz(150)
 @given(pattern=patterns(), messages=st.lists(lines, min_size=1, max_size=8))
 def test_the_captures_are_those_of_the_regular_expression(pattern, messages):
