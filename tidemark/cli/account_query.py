@@ -33,7 +33,7 @@ _OTHERS = ("paths", "groups", "follow", "lint", "explain", "time_field", "time_f
 _MOST_SHOWN = 3
 
 
-def _run(from_aws: str | None, verify: bool, **arguments: Any) -> None:  # noqa: ANN401
+def _run(from_aws: str | None, verify: bool, **arguments: Any) -> object:  # noqa: ANN401
     callback = query_command.callback
     assert callback
     if from_aws is None:
@@ -41,8 +41,7 @@ def _run(from_aws: str | None, verify: bool, **arguments: Any) -> None:  # noqa:
             raise Refused(
                 "--verify needs --from-aws: it compares the rows with those that AWS returns"
             )
-        callback(**arguments)
-        return
+        return callback(**arguments)
     start, end = _window(arguments)
     window = (start.seconds, end.seconds)
     name, text = query_text(arguments["query"])
@@ -57,10 +56,10 @@ def _run(from_aws: str | None, verify: bool, **arguments: Any) -> None:  # noqa:
                     here.over_files(files, Mending(), strict=False),
                     account.rows(text, from_aws, *window),
                 )
-                return
+                return None
     except QueryError as error:
         raise Refused(place_of(name, error)) from None
-    callback(**{**arguments, "query": text, "paths": files, "end": end})
+    return callback(**{**arguments, "query": text, "paths": files, "end": end})
 
 
 command = click.Command(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import signal
 import sys
 from typing import NoReturn, TextIO, cast
@@ -15,6 +16,8 @@ from tidemark.model.refusal import Refused
 
 _FAILED, _REFUSED = 1, 2
 _INTERRUPTED = 130  # 128 and the number of SIGINT, as shells have it
+ENDED = object()
+"""The result of a command that has closed all that it used, and has written all its output."""
 
 
 def execute(command: click.Command, program: str) -> NoReturn:
@@ -27,7 +30,10 @@ def execute(command: click.Command, program: str) -> NoReturn:
     if sys.stdout is not None:  # None if it is closed
         sys.stdout = cast(TextIO, StandardOutput(sys.stdout))
     try:
-        sys.exit(command(prog_name=program, standalone_mode=False))
+        result = command(prog_name=program, standalone_mode=False)
+        if result is ENDED:
+            _leave()
+        sys.exit(result)
     except Refused as refused:
         _end(program, _REFUSED, str(refused))
     except NoArgsIsHelpError as error:
@@ -47,6 +53,14 @@ def execute(command: click.Command, program: str) -> NoReturn:
         _end(program, _FAILED, f"{place} cannot be written: {error.strerror}; {kept}")
     except click.Abort:
         _end(program, _INTERRUPTED, "interrupted")
+
+
+def _leave() -> NoReturn:
+    """End the process at once: to take down Python and DuckDB takes a tenth of a short query."""
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.flush()
+    os._exit(0)
 
 
 def _end_as_by_ctrl_c() -> None:

@@ -14,6 +14,7 @@ from local.logs.folders import LogFilesError, files_of
 from local.logs.mending import Mending
 from tidemark.cli.formats import format_option, show
 from tidemark.cli.options import Moment, MomentType, state_option
+from tidemark.cli.program import ENDED
 from tidemark.cli.query.bars import lines_of_bars
 from tidemark.cli.query.logs import LogQuery, Window
 from tidemark.cli.query.messages import tell, warn
@@ -77,7 +78,7 @@ def command(
     explain: bool,
     form: str,
     state: Path,
-) -> None:
+) -> object:
     """Run a Logs Insights query over log files or stored logs.
 
     QUERY is a file, the text of a query, or - for standard input. Each PATH is a text file, plain
@@ -99,7 +100,7 @@ def command(
     _check_paths(paths, groups, time_field or time_format or begins)
     clock = _clock(time_field, time_format)
     if lint and not explain and _lint_all([query, *paths], tables):
-        return
+        return ENDED
     if query == STANDARD_INPUT and STANDARD_INPUT in paths:
         raise Refused("PATH: '-' is standard input, and so is QUERY; expected '-' once")
     window = _window(start, end)
@@ -111,7 +112,7 @@ def command(
 
             check(compiled, tables, explain=explain, lint=lint)
             tell(recognised(files_of(map(Path, set(paths) - {STANDARD_INPUT})), clock, {}))
-            return
+            return ENDED
         if follow:
             from tidemark.cli.query.following import (  # noqa: PLC0415
                 Following,
@@ -134,6 +135,7 @@ def command(
         raise _damaged(error, paths, state) from None
     except LogStoreError as error:
         raise click.ClickException(str(error)) from None
+    return ENDED
 
 
 def _lint_all(queries: list[str], tables: dict[str, Path]) -> bool:
