@@ -246,14 +246,14 @@ def run(
             connection.execute(f"SET VARIABLE {name} = {value}")
         _load(connection, compiled.lookups, tables or {})
         try:
+            parsed = sql.parsed
+            if parsed and not compiled.comparisons:  # no cache has rows of two time ranges
+                parsed = events.parsed(parsed, start, end, connection)
             views = {"events": events} | ({"named": named or events} if compiled.named else {})
             for view, source in views.items():
                 connection.execute(f"CREATE TEMP VIEW {view} AS {source.within(*ranges).sql}")
-            if sql.parsed:
-                select = sql.parsed
-                if not compiled.comparisons:  # no cache has rows of two time ranges
-                    select = events.parsed(sql.parsed, start, end)
-                connection.execute(f"CREATE TEMP VIEW parsed AS {select}")
+            if parsed:
+                connection.execute(f"CREATE TEMP VIEW parsed AS {parsed}")
             whole = start is None and end is None
             made = (
                 execute(connection, f"CREATE TEMP TABLE groups AS {sql.groups}")

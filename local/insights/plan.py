@@ -70,6 +70,11 @@ class Step:
         """The columns that the step needs."""
         return frozenset()
 
+    @property
+    def numbers(self) -> frozenset[str]:
+        """The columns that the step takes as numbers, if it reads many rows."""
+        return frozenset()
+
     def narrow(self, live: frozenset[str]) -> Step | None:
         """Return the step without columns that are not ``live`` after it, None if none is left."""
         return self

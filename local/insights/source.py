@@ -6,8 +6,12 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from local.insights.values import quoted
+
+if TYPE_CHECKING:
+    from local.duckdb_core import DuckDBPyConnection
 
 TimeRange = tuple[int | None, int | None]
 """The first and the last whole second [s since 1970-01-01 UTC], None where it has no limit."""
@@ -44,7 +48,9 @@ class EventSource:
         """Return the events of time ranges that do not overlap."""
         return EventSource(rows_within(self.sql, *ranges), bytes=self.bytes)
 
-    def parsed(self, select: str, start: int | None, end: int | None) -> str:
+    def parsed(
+        self, select: str, start: int | None, end: int | None, connection: DuckDBPyConnection
+    ) -> str:
         """Return the SELECT of the values that a query takes from the events in a time window.
 
         Parameters
@@ -53,6 +59,8 @@ class EventSource:
             The same SELECT over the view ``events``, which holds the events in the window.
         start, end : int or None
             The window's first and last second [s since 1970-01-01 UTC].
+        connection : DuckDBPyConnection
+            The connection of the query, before the view exists.
         """
         return select
 

@@ -191,6 +191,7 @@ class Writer:
         self._source = "events"
         self._has_subquery = False
         self._selects: list[str] = []
+        self._numbers: dict[str, str] = {}
         self._types = {
             column: Type.TIME if column in _TIMES else Type.TEXT
             for column in SYSTEM_FIELDS.values()
@@ -205,8 +206,19 @@ class Writer:
             step.write(self, columns - step.defines)
             self._grouping = self._grouping and step.per_event
             if place == parsing_steps and not self._has_subquery:
-                self.parsed = self.select(", ".join(sorted(columns)))
-                self._source, self._selects = "parsed", []
+                self._end_parsing(columns, [each for each, _ in needed[place:]])
+
+    def _end_parsing(self, columns: frozenset[str], later: Iterable[Step]) -> None:
+        """Write the view ``parsed``, also with the numbers that later steps need of its texts.
+
+        A cache keeps its rows, so that the next query need not convert them again.
+        """
+        texts_of = {column for column in columns if self._types[column] is Type.TEXT}
+        numbers = sorted(texts_of & frozenset[str]().union(*(step.numbers for step in later)))
+        converted = [f"{number(self.value(each))} AS {each}_number" for each in numbers]
+        self.parsed = self.select(", ".join((*sorted(columns), *converted)))
+        self._numbers = {column: f"{column}_number" for column in numbers}
+        self._source, self._selects = "parsed", []
 
     def read_named(self) -> None:
         """Read the view ``named``: the events of the log groups that the query names."""
@@ -214,7 +226,7 @@ class Writer:
 
     def value(self, column: str) -> Value:
         """Return a column as a value."""
-        return Value(column, self._types[column])
+        return Value(column, self._types[column], number=self._numbers.get(column))
 
     def select(self, columns: str) -> str:
         """Return the complete SQL, which selects ``columns`` from the last step."""
@@ -238,6 +250,9 @@ class Writer:
 
     def define(self, kept: frozenset[str], values: Mapping[str, Value], clause: str = "") -> None:
         """Write a select that keeps columns and adds computed ones."""
+        plain = not clause or clause.startswith("WHERE ")
+        self._numbers = {name: n for name, n in self._numbers.items() if plain and name in kept}
+        kept |= frozenset(self._numbers.values())
         columns = [*sorted(kept), *(f"{value} AS {name}" for name, value in values.items())]
         name = f"s{next(self._names)}"
         select = f"SELECT {', '.join(columns) or 'TRUE'} FROM {self._source} {clause}"  # noqa: S608

@@ -42,11 +42,16 @@ class ArgumentError(Exception):
 
 @dataclass(frozen=True)
 class Value:
-    """The SQL of a value; ``constant`` is the value itself if the query has it as a literal."""
+    """The SQL of a value.
+
+    ``constant`` is the value itself if the query has it as a literal, ``number`` a column that has
+    the value as a number already.
+    """
 
     sql: str
     type: Type
     constant: str | float | None = None
+    number: str | None = None
 
     def __str__(self) -> str:
         return self.sql
@@ -93,6 +98,8 @@ def number(value: Value) -> Value:
     """Return a value as a number, null if it is not a number."""
     if value.type is Type.NUMBER:
         return value
+    if value.number:
+        return Value(value.number, Type.NUMBER)
     if value.type is Type.TEXT:
         if value.sql.isidentifier():
             # A column may be named more than once, and this is faster. Apart from nan and inf, the

@@ -155,10 +155,15 @@ class StoredEvents(EventSource):
     others: EventSource
     cache: ParsedCache
 
-    def parsed(self, select: str, start: int | None, end: int | None) -> str:
+    def parsed(
+        self,
+        select: str,
+        start: int | None,
+        end: int | None,
+        connection: duckdb.DuckDBPyConnection,
+    ) -> str:
         """Return the SELECT of the rows of a query, which come from the cache if possible."""
-        # The check of the SELECT opens DuckDB, which costs a short query a fifth of its time.
-        if not self.segments or not _depends_on_events_only(select):
+        if not self.segments or not _depends_on_events_only(select, connection):
             return select
         kept = [self.cache.rows(segment, select, start, end) for segment in self.segments]
         rows = " UNION ALL BY NAME ".join((*kept, over(self.others.sql, select)))
@@ -170,10 +175,9 @@ def over(events: str, select: str) -> str:
     return f"SELECT * FROM (WITH events AS NOT MATERIALIZED ({events}) SELECT * FROM ({select}))"  # noqa: S608
 
 
-def _depends_on_events_only(select: str) -> bool:
+def _depends_on_events_only(select: str, connection: duckdb.DuckDBPyConnection) -> bool:
     """Tell whether a SELECT reads only ``events``, and not the time of the query."""
-    with duckdb.connect() as connection:
-        return connection.get_table_names(select) == {"events"} and "getvariable(" not in select
+    return connection.get_table_names(select) == {"events"} and "getvariable(" not in select
 
 
 def _touch(path: Path) -> bool:

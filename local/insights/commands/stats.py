@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from local.insights import printing
 from local.insights.expressions import Reader
+from local.insights.functions import FUNCTIONS
 from local.insights.names import Names
 from local.insights.periods import cap, milliseconds
 from local.insights.plan import Step, columns_of
@@ -14,6 +15,7 @@ from local.insights.scopes import Group, Scope
 from local.insights.sql import Writer
 from local.insights.syntax import (
     Call,
+    Column,
     Command,
     Expression,
     Item,
@@ -23,6 +25,7 @@ from local.insights.syntax import (
     QueryError,
     Span,
 )
+from local.insights.values import Type
 
 # The most stats in a query. AWS documents two (CloudWatch Logs Insights query syntax: stats), and
 # announced ten later: a query with more than two gets a warning.
@@ -128,6 +131,17 @@ class Aggregate(Step):
     def reads(self) -> frozenset[str]:
         """The columns of the keys and of the aggregates' arguments."""
         return frozenset(self.keys) | columns_of(*self.columns.values())
+
+    @property
+    def numbers(self) -> frozenset[str]:
+        """The columns whose numbers are aggregated."""
+        return frozenset(
+            argument.column
+            for call in self.columns.values()
+            for place, argument in enumerate(call.arguments)
+            if isinstance(argument, Column)
+            and FUNCTIONS[call.function].reads_as(place) is Type.NUMBER
+        )
 
     def write(self, writer: Writer, kept: frozenset[str]) -> None:
         """Write a GROUP BY clause."""
