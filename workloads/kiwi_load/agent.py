@@ -133,10 +133,7 @@ class Agent:
 
     def _log(self, level: int, working: Sequence[Member], used: Use) -> None:
         summary = self._intervals.summary()
-        rested = sum(user.rests for user in working)
-        # Users without any answer are not connected.
-        has_answer = summary.requests > summary.failed or not summary.requests
-        users = rested if has_answer else 0
+        users = self._intervals.connected(sum(user.rests for user in working))
         self._intervals.log(users)
         log.info(
             "Agent",

@@ -68,7 +68,7 @@ def _measure(load: Load, runner: LocalRunner, intervals: Intervals, seconds: int
     began = CpuTimes.now()
     while (left := load.ends - time.monotonic()) > 0:
         gevent.sleep(min(left, _INTERVAL_SECONDS))
-        intervals.log(runner.user_count)
+        intervals.log(intervals.connected(runner.user_count))
     used = CpuTimes.now().since(began)
     log.info(
         "Bounded",

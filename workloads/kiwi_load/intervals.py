@@ -49,6 +49,11 @@ class Intervals:
         failed = sum(self._failures.values())
         return Summary(len(self._all), statistics.fmean(times), p99, failed)
 
+    def connected(self, users: int) -> int:
+        """Return the users who are connected: none if every request since the last lines failed."""
+        failed = sum(self._failures.values())
+        return 0 if failed and failed == len(self._all) else users
+
     def log(self, users: int) -> None:
         """Log the users and the requests, and begin the next interval."""
         log.info("Bounded", f"Users {users}")

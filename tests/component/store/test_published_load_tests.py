@@ -126,3 +126,16 @@ def test_rates_in_several_units_that_contradict_each_other_are_named(
         "contradiction: line 2: 10.0: 71500 calls/h contradicts 19 calls/s, if one client calls",
         "contradiction: line 2: 10.0: 19 calls/s contradicts 50.3 ms/call, if one client calls",
     ]
+
+
+def test_the_baseline_that_kiwi_tcms_published_holds_together(imported):
+    page = "Version,Calls per hour,Requests per second,Time per request\n10.0,71500,{},50.3\n"
+
+    holding = imported(page.format("19.9"), "--suite", "kiwi", "--dry-run")
+    wrong = imported(page.format("19"), "--suite", "kiwi", "--dry-run")
+
+    assert (holding.exit_code, holding.stderr) == (0, ""), holding.output
+    assert wrong.stderr.splitlines() == [
+        "contradiction: line 2: 10.0: 71500 calls/h is not 19 requests/s, if one client calls",
+        "contradiction: line 2: 10.0: 19 requests/s is not 50.3 ms/request, if one client calls",
+    ]

@@ -35,6 +35,19 @@ def test_the_requests_of_an_interval_are_logged_by_operation_and_then_begin_anew
     assert intervals.requests == 3
 
 
+def test_no_user_is_connected_while_no_request_is_answered(kiwi_load):
+    intervals = kiwi_load("intervals").Intervals()
+    assert intervals.connected(7) == 7
+
+    for fault in (None, OSError()):
+        intervals.add("TestRun.filter", 1.0, fault)
+    assert intervals.connected(7) == 7
+
+    intervals.log(7)
+    intervals.add("TestRun.filter", 1.0, OSError())
+    assert intervals.connected(7) == 0
+
+
 def test_every_operation_is_one_request_on_data_of_the_user(kiwi_load):
     operations, session = kiwi_load("operations"), Session()
     work = operations.Work(session, "User 3")

@@ -14,7 +14,7 @@ from tidemark.client.published.version_columns import DERIVED, version_columns
 from tidemark.figures.load.call_rates import Printed, contradict, rate
 from tidemark.figures.summary import change
 from tidemark.model.numerals import percent
-from tidemark.model.publication import plain_name
+from tidemark.model.publication import PublishedMetric, plain_name
 
 _PERCENT = re.compile(r"(?P<sign>[-+\N{MINUS SIGN}]?)(?P<number>\d+(?:\.(?P<digits>\d+))?)\s?%")
 
@@ -48,7 +48,7 @@ def of_figures(figures: Sequence[ReleaseFigure]) -> Iterator[str]:
     """Yield a sentence for each two figures that are one rate in two units, and differ."""
     releases: defaultdict[object, list[tuple[ReleaseFigure, Printed]]] = defaultdict(list)
     for each in figures:
-        if printed := rate(each.amount.text, each.metric.unit):
+        if printed := rate(each.amount.text, _unit(each.metric)):
             place = (each.version, each.tested_on, each.metric.test, *each.metric.axes.values())
             releases[(*place, printed.noun)].append((each, printed))
     for group in releases.values():
@@ -56,3 +56,9 @@ def of_figures(figures: Sequence[ReleaseFigure]) -> Iterator[str]:
             if one.metric.unit != other.metric.unit and contradict(first, second):
                 both = f"{first.text} contradicts {second.text}, if one client calls"
                 yield f"line {other.line}: {one.version}: {both}"
+
+
+def _unit(metric: PublishedMetric) -> str:
+    """Return the unit of a metric, ``ms/request`` if it is the time per request."""
+    noun = metric.metric.removeprefix("time_per_")
+    return metric.unit if noun == metric.metric else f"{metric.unit}/{noun}"

@@ -13,6 +13,10 @@ _UNIT = re.compile(r"(?P<many>[a-z ]+?)s?/(?P<time>h|s)|(?P<each>ms|s)/(?P<one>[
 _SECONDS = {"h": 3_600.0, "s": 1.0, "ms": 0.001}
 
 
+# A request of a client is a call of its function.
+_SYNONYMS = {"call": "request"}
+
+
 class Printed(NamedTuple):
     """A printed rate: the seconds of one call lie between two bounds, as its digits say."""
 
@@ -43,7 +47,8 @@ def rate(digits: str, unit: str) -> Printed | None:
     else:
         seconds = _SECONDS[match["time"]]
         bounds = seconds / (value + half), seconds / (value - half)
-    return Printed(f"{digits} {unit}", match["many"] or match["one"], *bounds)
+    noun = match["many"] or match["one"]
+    return Printed(f"{digits} {unit}", _SYNONYMS.get(noun, noun), *bounds)
 
 
 def contradict(one: Printed, other: Printed) -> bool:

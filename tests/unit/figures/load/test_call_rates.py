@@ -24,7 +24,7 @@ def test_a_rate_that_no_rounding_explains_is_a_contradiction(digits, unit):
 
 def test_the_calls_are_told_apart_by_their_noun():
     assert rate("35000", "results/h").noun == "result"
-    assert HOURLY.noun == rate("50.3", "ms/call").noun == "call"
+    assert HOURLY.noun == rate("50.3", "ms/call").noun == "request"
 
 
 @pytest.mark.parametrize(
