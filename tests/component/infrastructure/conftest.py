@@ -5,7 +5,6 @@ import shutil
 from pathlib import Path
 
 import pytest
-import yaml
 from aws_cdk import App
 from aws_cdk.assertions import Template
 
@@ -36,16 +35,11 @@ def data(stack):
 
 @pytest.fixture(scope="session")
 def systems_with_images(tmp_path_factory):
-    """Return a folder with the shipped suites, those of images too, one of images that keeps files,
-    one served, and one of instances."""
+    """Return a folder with the shipped suites, one of images that keeps files, one served,
+    and one of instances."""
     folder = tmp_path_factory.mktemp("systems")
-    for systems in (ROOT, ROOT / "images"):
-        for part in ("suites", "workloads"):
-            shutil.copytree(systems / part, folder / part, dirs_exist_ok=True)
-    # The policies of a role have 10,240 bytes.
-    for name in ("clickhouse", "deltalake", "rocksdbjni"):
-        shutil.rmtree(folder / "suites" / name)
-    (folder / "suites" / "mattermost" / "suite.yaml").write_text(json.dumps(_with_one_agent()))
+    (folder / "workloads").symlink_to(ROOT / "workloads")
+    shutil.copytree(ROOT / "suites", folder / "suites")
     fields = read_suites()["rocksdb"].model_dump(mode="json", by_alias=True)
     steps = [
         {"name": "reset", "invoke": {"function": "plum-reset"}},
@@ -90,18 +84,6 @@ def systems_with_images(tmp_path_factory):
         (folder / "suites" / name).mkdir()
         (folder / "suites" / name / "suite.yaml").write_text(json.dumps(written))
     return str(folder)
-
-
-def _with_one_agent():
-    """Return the suite mattermost with one of its agents."""
-    text = (ROOT / "images" / "suites" / "mattermost" / "suite.yaml").read_text(encoding="utf-8")
-    suite = yaml.safe_load(text)
-    bounded, unbounded = suite["tests"]
-    for name in ("agent_2", "agent_3"):
-        del suite["services"][name]
-        unbounded["services"].remove(name)
-        unbounded["steps"][1]["load"]["agents"].remove(name)
-    return {**suite, "tests": [bounded, unbounded]}
 
 
 @pytest.fixture(scope="session")

@@ -68,6 +68,6 @@ def test_the_queries_of_services_are_saved_for_suites_with_services_alone(everyt
 
     assert {name for name in names if name.endswith(("/ready", "/last_lines"))} == {
         f"Tidemark/{suite}/{query}"
-        for suite in ("kiwi", "mattermost", "served", "sleeper")
+        for suite in ("kiwi", "served", "sleeper")
         for query in ("ready", "last_lines")
     }
