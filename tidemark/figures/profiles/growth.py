@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence, Set
+from itertools import chain
 from typing import Literal, NamedTuple
 
 from tidemark.figures.profiles.folded_stacks import SEPARATOR, Stacks, merged
@@ -19,6 +20,8 @@ Kind = Literal["self", "inclusive"]
 _TELLING = 7
 """The expected samples from which on the absence of a function is no chance: exp(-7) is 0.1 %."""
 _UNCHANGED: Mapping[str, str] = {}
+_Places = Mapping[str, Sequence[int]]
+"""The places of stacks in a list, by function."""
 
 
 class ProfiledTrial(NamedTuple):
@@ -154,20 +157,26 @@ def _counts(
     trials: Sequence[ProfiledTrial], left_out: Set[str], renamed: Mapping[str, str]
 ) -> list[_Counts]:
     """Return the samples of each trial by function; most trials have the same stacks."""
-    elided: dict[str, _Elided] = {}
-    found = []
-    for trial in trials:
-        own, inclusive = Counter[str](), Counter[str]()
-        for stack, samples in trial.stacks.items():
-            if stack not in elided:
-                elided[stack] = _elided(stack, left_out, renamed)
-            leaf, names = elided[stack]
-            own[leaf] += samples
-            for name in names:
-                inclusive[name] += samples
-        total = sum(trial.stacks.values())
-        found.append(_Counts(own, inclusive, total, _drawn([trial])))
-    return found
+    stacks = list(dict.fromkeys(chain.from_iterable(trial.stacks for trial in trials)))
+    own, inclusive = defaultdict[str, list[int]](list), defaultdict[str, list[int]](list)
+    for place, stack in enumerate(stacks):
+        leaf, names = _elided(stack, left_out, renamed)
+        own[leaf].append(place)
+        for name in names:
+            inclusive[name].append(place)
+    return [_of_trial(trial, stacks, own, inclusive) for trial in trials]
+
+
+def _of_trial(
+    trial: ProfiledTrial, stacks: Sequence[str], own: _Places, of_all: _Places
+) -> _Counts:
+    """Return the samples of a trial by function, of which the places have the stacks."""
+    samples = [trial.stacks.get(stack, 0) for stack in stacks]
+    of_leaf, inclusive = (
+        Counter({name: sum(map(samples.__getitem__, at)) for name, at in places.items()})
+        for places in (own, of_all)
+    )
+    return _Counts(of_leaf, inclusive, sum(samples), _drawn([trial]))
 
 
 def _elided(stack: str, left_out: Set[str], renamed: Mapping[str, str]) -> _Elided:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import gzip
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from io import BufferedIOBase
 from pathlib import Path
 
@@ -15,7 +14,8 @@ from tidemark.store.profiles.unreadable import Unreadable, unreadable_at
 
 MOST_BYTES = 512 << 20
 """The most that is read of a file, unpacked [B]."""
-_LONGEST_LINE = 1 << 20  # [B]
+_LONGEST_LINE, _BLOCK = 1 << 20, 4 << 20  # [B]
+_TOO_LONG = f"it has more than {_LONGEST_LINE:,} bytes"
 _GZIP = b"\x1f\x8b"
 
 
@@ -59,22 +59,56 @@ class Content:
             If the file is too large, ends within a line, or is no text.
 
         """
-        next_line = partial(self._stream.readline, _LONGEST_LINE)
-        for number, line in enumerate(iter(next_line, b""), start=1):
-            self._count(line)
-            if line[-1:] != b"\n":
-                if len(line) == _LONGEST_LINE:
-                    raise unreadable_at(number, f"it has more than {_LONGEST_LINE:,} bytes")
-                raise unreadable_at(number, "the file ends within it; expected a whole file")
-            try:
-                yield number, line.decode().rstrip("\r\n")
-            except UnicodeDecodeError:
-                raise unreadable_at(number, "it is no text in UTF-8") from None
+        for first, block in self.blocks():
+            for number, line in enumerate(block, start=first):
+                try:
+                    text = text_of(line)
+                except Unreadable as error:
+                    raise unreadable_at(number, str(error)) from None
+                yield number, text
+
+    def blocks(self) -> Iterator[tuple[int, Sequence[bytes]]]:
+        """Yield the lines of each part of the file, and the number of the first of them.
+
+        Raises
+        ------
+        Unreadable
+            If the file is too large or ends within a line.
+
+        """
+        first, rest = 1, b""
+        for part in self.chunks(_BLOCK):
+            *lines, rest = (rest + part).split(b"\n")
+            yield first, lines
+            first += len(lines)
+            if len(rest) > _LONGEST_LINE:
+                raise unreadable_at(first, _TOO_LONG)
+        if rest:
+            raise unreadable_at(first, "the file ends within it; expected a whole file")
+
+    def number_of(self, wanted: bytes) -> int:
+        """Return the number of the first line of this content, 0 without one."""
+        self._stream.seek(0)
+        self._left = self._most
+        for first, block in self.blocks():
+            if wanted in block:
+                return first + block.index(wanted)
+        return 0
 
     def _count(self, part: bytes) -> None:
         self._left -= len(part)
         if self._left < 0:
             raise _too_large(self._most)
+
+
+def text_of(line: bytes) -> str:
+    """Return the text of a line without its end; raise Unreadable if it is too long or no text."""
+    if len(line) > _LONGEST_LINE:
+        raise Unreadable(_TOO_LONG)
+    try:
+        return line.decode().rstrip("\r")
+    except UnicodeDecodeError:
+        raise Unreadable("it is no text in UTF-8") from None
 
 
 @contextmanager

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
+
 from tidemark.figures.profiles.folded_stacks import SEPARATOR, folded
 from tidemark.model.sentences import shown
-from tidemark.store.profiles.file_content import Content
+from tidemark.store.profiles.file_content import Content, text_of
 from tidemark.store.profiles.tally import Tally
-from tidemark.store.profiles.unreadable import unreadable_at
+from tidemark.store.profiles.unreadable import Unreadable, unreadable_at
 
 _MOST_DIGITS = 18
+_MOST_COUNTED = 64 << 20  # [B]
 
 
 def add_folded(content: Content, tally: Tally) -> None:
@@ -20,22 +24,44 @@ def add_folded(content: Content, tally: Tally) -> None:
         If a line has another form, such as the two counts of a differential flame graph.
 
     """
-    for number, line in content.lines():
-        stack, _, count = line.rpartition(" ")
-        if count.isdecimal() and len(count) <= _MOST_DIGITS and stack.strip(" ;"):
-            before, _, second = stack.rpartition(" ")
-            if before.strip(" ;") and second.isdecimal():
-                sentence = f"{shown(line)} has two counts, as difffolded.pl writes them"
-                raise unreadable_at(number, f"{sentence}; expected one")
-            # A known stack has been folded already.
-            if stack not in tally.stacks and _is_odd(stack):
-                stack = folded(stack.split(SEPARATOR))
-            tally.add(stack, int(count))
-        elif line.strip():
-            raise unreadable_at(number, f"{shown(line)} is no stack with its samples")
+    # A file may have a line for each sample: equal ones are counted first and read once.
+    lines, longest = Counter[bytes](), 0
+    for _, block in content.blocks():
+        lines.update(block)
+        longest = max(longest, max(map(len, block), default=0))
+        if len(lines) * longest > _MOST_COUNTED:
+            _add_lines(lines, content, tally)
+            lines.clear()
+    _add_lines(lines, content, tally)
+
+
+def _add_lines(lines: Mapping[bytes, int], content: Content, tally: Tally) -> None:
+    for line, times in lines.items():
+        try:
+            stack, samples = _parsed(text_of(line))
+        except Unreadable as error:
+            raise unreadable_at(content.number_of(line), str(error)) from None
+        # A known stack has been folded already.
+        if stack and stack not in tally.stacks and _is_odd(stack):
+            stack = folded(stack.split(SEPARATOR))
+        tally.add(stack, times * samples)
+
+
+def _parsed(line: str) -> tuple[str, int]:
+    stack, _, count = line.rpartition(" ")
+    if count.isdecimal() and len(count) <= _MOST_DIGITS and stack.strip(" ;"):
+        before, _, second = stack.rpartition(" ")
+        if before.strip(" ;") and second.isdecimal():
+            sentence = f"{shown(line)} has two counts, as difffolded.pl writes them"
+            raise Unreadable(f"{sentence}; expected one")
+        return stack, int(count)
+    if line.strip():
+        raise Unreadable(f"{shown(line)} is no stack with its samples")
+    return "", 0
 
 
 def _is_odd(stack: str) -> bool:
     """Tell whether a frame is written in another way: most are not, and folding takes time."""
-    closed = f"{SEPARATOR}{stack}{SEPARATOR}"
-    return any(mark in closed for mark in (2 * SEPARATOR, "\r", "\t"))
+    if stack[0] == SEPARATOR or stack[-1] == SEPARATOR:
+        return True
+    return 2 * SEPARATOR in stack or "\r" in stack or "\t" in stack
