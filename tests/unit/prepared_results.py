@@ -121,12 +121,13 @@ PREPARED = {
     "one missing": Prepared(
         partial(_changed, 1, 1, change=failed),
         _TITLE,
-        f"– not comparable: {_BOTH} (no trial of 9.8.4 that counts gave a rate).",
+        f"– not comparable: {_BOTH} (no trial of 9.8.4 that counts gave a rate). 5 of 5 trials of "
+        "9.8.4 failed.",
     ),
     "a broken run": Prepared(
         partial(_changed, 1, 1, change=_broken),
         _TITLE,
-        f"? cannot tell: {_BOTH} (2 of at least 5 pairs).",
+        f"? cannot tell: {_BOTH} (2 of at least 5 pairs). 3 of 5 trials of 9.8.4 failed.",
     ),
     "1 trial": Prepared(
         partial(_changed, 1.2, 1, repetitions=1),

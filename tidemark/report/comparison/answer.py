@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence, Set
 
+from tidemark.model.sentences import plural
 from tidemark.report.comparison.results import why_incomparable
 from tidemark.report.comparison.setup import unlike_work
 from tidemark.report.comparison.sides import Pair, Sides
@@ -18,8 +19,8 @@ _MOST_NAMES = 3
 def answer(sides: Sides, pairs: Sequence[Pair]) -> str:
     """Return the metrics of each verdict, slower ones first, with the sizes of changes.
 
-    The reason of a missing verdict stands behind the metrics that share it. A second sentence says
-    what was not alike.
+    The reason of a missing verdict stands behind the metrics that share it. Further sentences say
+    which trials failed, and what was not alike.
     """
     names: defaultdict[str, list[str]] = defaultdict(list)
     reasons: defaultdict[str, set[str]] = defaultdict(set)
@@ -33,7 +34,8 @@ def answer(sides: Sides, pairs: Sequence[Pair]) -> str:
         for word in MARKS
         if word in names
     ]
-    return " ".join((f"{'; '.join(found) or 'There is no metric to compare'}.", *_unlike(sides)))
+    first = f"{'; '.join(found) or 'There is no metric to compare'}."
+    return " ".join((first, *_failures(sides), *_unlike(sides)))
 
 
 def _reason(pair: Pair, sides: Sides) -> str:
@@ -45,6 +47,16 @@ def _why(reasons: Set[str]) -> str:
     """Return the reason of all metrics of a verdict, '' if they have several or none."""
     reason = next(iter(reasons)) if len(reasons) == 1 else ""
     return f" ({reason})" if reason else ""
+
+
+def _failures(sides: Sides) -> Iterator[str]:
+    for side in sides.both:
+        statuses = {trial.status for trial in side.run.trials} - {"ok"}
+        if statuses:
+            failed = sum(trial.status in statuses for trial in side.run.trials)
+            words = "failed" if statuses == {"failed"} else "did not complete"
+            planned = len(side.run.plan.trials)
+            yield f"{failed} of {plural(planned, 'trial')} of {side.name} {words}."
 
 
 def _unlike(sides: Sides) -> Iterator[str]:
