@@ -38,13 +38,13 @@ _MAWK = '/ - .* at .* per second/ { sum += $2; count++ } END { printf "%.6f", su
 _TEXT = ("text, whole process", 1.7, 1.2)
 _LIMITS = {
     "mix": {
-        "store": ("Parquet store", 1.3, 0.8),
-        "cached": ("Parquet store with its cache", 1.0, 0.5),
+        "store": ("Parquet store", 1.3, 0.5),
+        "cached": ("Parquet store with its cache", 0.3, 0.1),
         "process": _TEXT,
     },
     "all": {
         "store": ("Parquet store", 0.9, 0.5),
-        "cached": ("Parquet store with its cache", 0.7, 0.3),
+        "cached": ("Parquet store with its cache", 0.7, 0.1),
         "process": _TEXT,
     },
 }
