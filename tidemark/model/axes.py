@@ -66,7 +66,7 @@ def narrowed(suite: str, declared: Axes, wanted: Axes) -> dict[str, tuple[str, .
             expected = f"expected one or more of {listed(declared[name])}"
             raise Refused(f"axes.{name}: {shown(other[0])} is not accepted; {expected}")
         if len(set(values)) < len(values):
-            raise Refused(f"axes.{name}: a value stands twice in {listed(values)}")
+            raise Refused(f"axes.{name}: a value is given twice in {listed(values)}")
     return {
         name: tuple(value for value in values if value in wanted.get(name, values))
         for name, values in declared.items()

@@ -100,11 +100,11 @@ class Load(Consistent):
             yield problem(("limits",), f"{CONNECTED} is a limit of every load")
         if repeated := sorted({name for name in self.columns if self.columns.count(name) > 1}):
             where = "limits, agent_limits and recorded"
-            yield Problem((), f"{listed(repeated)} stands twice in {where}; expected it once")
+            yield Problem((), f"{listed(repeated)} is given twice in {where}; expected it once")
         if self.feedback:
             yield from self._endless(self.feedback)
         if len({*self.agents}) < len(self.agents):
-            yield problem(("agents",), f"a name stands twice in {listed(self.agents)}")
+            yield problem(("agents",), f"a name is given twice in {listed(self.agents)}")
 
     def _endless(self, feedback: Feedback) -> Iterator[Problem]:
         """Yield why feedback cannot end with a figure within its bounds."""

@@ -119,7 +119,9 @@ class Metric(Consistent):
         """Yield why the fields do not fit each other; the places begin in the metric."""
         for name in ("statistics", "labels"):
             if len(set(getattr(self, name))) < len(getattr(self, name)):
-                yield Problem((name,), f"{name}: one stands twice in {listed(getattr(self, name))}")
+                yield Problem(
+                    (name,), f"{name}: an entry is given twice in {listed(getattr(self, name))}"
+                )
         if unknown := [name for name in self.holds if name not in self.statistics]:
             known = there_are(self.statistics, unknown[0])
             yield problem(("holds",), f"{listed(unknown)} is no statistic of the metric; {known}")

@@ -25,7 +25,7 @@ class _Loader(yaml.SafeLoader):
             # Equal keys may be written in two ways: 1 and 0x1.
             keys = [name for name, _ in reversed(node.value)]
             twice = next((key for key in keys if names.count(key.value) > 1), keys[0])
-            sentence = f"{shown(twice.value)} stands twice"
+            sentence = f"{shown(twice.value)} is given twice"
             raise ConstructorError(None, None, sentence, twice.start_mark)
         return mapping
 

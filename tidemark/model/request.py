@@ -322,7 +322,7 @@ def _parameters(request: RunRequest, suite: Suite) -> dict[str, Value]:
             raise Refused(f"{place}: {sentence}")
     for name in short:
         if name in given:
-            raise Refused(f"{name}: the parameter stands twice, here and in parameters")
+            raise Refused(f"{name}: the parameter is given twice, here and in parameters")
     values = {**suite.default_parameters, **given, **short}
     normal = {name: suite.parameters[name].normal(value) for name, value in values.items()}
     return {**instance, **normal}

@@ -30,7 +30,7 @@ def requested_versions(
     Raises
     ------
     Refused
-        If a version is unknown or stands twice, or a build or the baseline is not measured.
+        If a version is unknown or is given twice, or a build or the baseline is not measured.
 
     """
     latest_versions = _latest_versions(requested, suite, released)
@@ -106,7 +106,7 @@ def _check_once(versions: Sequence[str], by_word: Mapping[str, str]) -> None:
         if versions.count(version) > 1:
             words = [f", {word} is {version}" for word, last in by_word.items() if last == version]
             raise Refused(
-                f"versions: {version} stands twice{''.join(words)}; name each version once"
+                f"versions: {version} is given twice{''.join(words)}; name each version once"
             )
 
 

@@ -60,7 +60,7 @@ def _named(versions: object) -> object:
         if not isinstance(version, str):
             raise ValueError(f"{shown(version)} is no text; write the version in quotes")
         if versions.count(version) > 1:
-            raise ValueError(f"{shown(version)} stands twice")
+            raise ValueError(f"{shown(version)} is given twice")
     return dict(zip(versions, versions, strict=True))
 
 

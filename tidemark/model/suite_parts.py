@@ -130,7 +130,7 @@ def _unknown_services(
 ) -> Iterator[Problem]:
     names = [name for name in _services_of(test) if isinstance(name, str)]
     if len(set(names)) != len(names):
-        yield problem(place, f"a name stands twice in {listed(map(shown, names))}")
+        yield problem(place, f"a name is given twice in {listed(map(shown, names))}")
     for number, name in enumerate(_services_of(test)):
         if isinstance(name, str) and name not in services:
             yield problem(
@@ -181,7 +181,7 @@ def _unvaried(
             # CloudWatch reads metrics and dimensions from the same fields of a line.
             yield problem(("axes", name), "a metric also has this name")
         if isinstance(values, list) and any(values.count(value) > 1 for value in values):
-            yield problem(("axes", name), f"a value stands twice in {listed(map(shown, values))}")
+            yield problem(("axes", name), f"a value is given twice in {listed(map(shown, values))}")
     lists = {name: values for name, values in axes.items() if isinstance(values, list)}
     if (combinations := count(lists)) > MOST_COMBINATIONS:
         sentence = f"they have {combinations:,} combinations; a suite has at most"
@@ -201,7 +201,7 @@ def _repeated(
 ) -> Iterator[Problem]:
     names = [name for _, entry in entries if isinstance(name := entry.get(field), str)]
     if len(set(names)) != len(names):
-        yield problem(place, f"a name stands twice in {listed(map(shown, names))}")
+        yield problem(place, f"a name is given twice in {listed(map(shown, names))}")
 
 
 def _unscaled(place: Place, name: object, parameters: Mapping[str, Any]) -> Iterator[Problem]:

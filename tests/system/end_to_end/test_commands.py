@@ -73,7 +73,7 @@ def one_sentence(done, sentence):
             ["--versions", ""],
             "versions: '' is not a version of RocksDB; expected the form of 9.8.4",
         ),
-        (["--versions", "9.0.0,9.0.0"], "versions: 9.0.0 stands twice; name each version once"),
+        (["--versions", "9.0.0,9.0.0"], "versions: 9.0.0 is given twice; name each version once"),
         (
             ["--versions", '9.0" | filter 1'],
             "versions: '9.0\" | filter 1' is not a version of RocksDB; expected the form of 9.8.4",

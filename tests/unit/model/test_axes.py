@@ -56,7 +56,10 @@ def test_a_suite_names_the_values_that_a_run_without_its_own_measures():
             {"database": ["mariadb", "oracle"]},
             "axes.database: 'oracle' is not accepted; expected one or more of postgresql, mariadb",
         ),
-        ({"database": ["mariadb"] * 2}, "axes.database: a value stands twice in mariadb, mariadb"),
+        (
+            {"database": ["mariadb"] * 2},
+            "axes.database: a value is given twice in mariadb, mariadb",
+        ),
         (
             {"database": []},
             "axes.database: [] is not accepted; expected a list of 1 entries or more",

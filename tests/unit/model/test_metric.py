@@ -41,7 +41,7 @@ def suite_with(tmp_path, more):
         (
             ["samples: ingest_samples", "statistics: [p50, p50]"],
             1,
-            "statistics: one stands twice in p50, p50",
+            "statistics: an entry is given twice in p50, p50",
         ),
         (
             ["samples: ingest_samples", "labels: [value]", "most_labels: 5"],

@@ -103,7 +103,7 @@ def test_a_version_of_another_form_is_unknown():
         ),
         (
             {"package": "chdb", "versions": ["3.1.0", "3.1.0"]},
-            "versions: '3.1.0' stands twice",
+            "versions: '3.1.0' is given twice",
         ),
         (
             {"package": "chdb", "versions": {"3.1.0": ["chdb>=3"]}},

@@ -153,7 +153,7 @@ def test_tests_longer_than_a_trial_are_refused(tmp_path):
         (
             "versions: [8.8.1, 9.8.4]",
             "versions: [9.0.0, 9.0.0]",
-            "defaults.versions: 9.0.0 stands twice; name each version once",
+            "defaults.versions: 9.0.0 is given twice; name each version once",
         ),
         (
             "name: ingest\n",
@@ -199,7 +199,7 @@ def test_tests_longer_than_a_trial_are_refused(tmp_path):
         (
             "- name: compaction\n",
             "- name: ingest\n",
-            "tests: a name stands twice in 'ingest', 'ingest'",
+            "tests: a name is given twice in 'ingest', 'ingest'",
         ),
     ],
 )
@@ -230,7 +230,7 @@ def test_all_contradictions_of_a_suite_are_named_at_once(tmp_path):
     assert sentences(refusal_of(tmp_path, text)) == [
         r"subject.versions.7.4: the version does not have the form "
         r"'\\d{1,3}\\.\\d{1,3}\\.\\d{1,3}'",
-        "tests: a name stands twice in 'ingest', 'ingest'",
+        "tests: a name is given twice in 'ingest', 'ingest'",
     ]
 
 
@@ -246,7 +246,7 @@ def test_a_duplicate_key_is_refused(tmp_path):
     sentence = refusal_of(tmp_path, ROCKSDB + "title: Another\n")
 
     line = ROCKSDB.count("\n") + 1
-    assert sentence == f"rocksdb/suite.yaml:{line}: not valid YAML: 'title' stands twice"
+    assert sentence == f"rocksdb/suite.yaml:{line}: not valid YAML: 'title' is given twice"
 
 
 def test_the_form_of_versions_is_matched_in_linear_time(tmp_path):
