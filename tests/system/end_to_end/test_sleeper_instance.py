@@ -108,6 +108,17 @@ def averages(trial):
     }
 
 
+def spans(trial):
+    """Return the seconds of each test's total rates, and the samples, by test and metric."""
+    rows = {"ingest_total_rate": 11 * ROWS, "compaction_total_rate": ROWS}
+    return {
+        (test["test"], rate["metric"]): (rows[rate["metric"]] / rate["value"], rate["samples"])
+        for test in trial["tests"]
+        for rate in test["rates"]
+        if rate["statistic"] == "per_second"
+    }
+
+
 def printed(generation, rows, seconds):
     """Return the rate that a writer of a generation prints."""
     return round(rows / (int(seconds) if generation is NEWER else seconds), 1)
@@ -133,6 +144,10 @@ def test_both_tests_give_the_averages_that_the_instance_was_told(cloud, make, ge
     assert (trial["status"], trial["reason"]) == ("ok", "")
     for name, (mean, samples) in told_averages(generation):
         assert averages(trial)[name] == (pytest.approx(mean, rel=1e-9), samples), name
+    for name, told in zip(("deploy_all", "compaction_performance"), TOLD, strict=True):
+        # Each writer sleeps for as long as it is told to have written.
+        assert spans(trial)[name, "ingest_total_rate"][0] > max(told.writers)[1]
+        assert spans(trial)[name, "compaction_total_rate"][1] == 10
     assert stand_in.states() == {"ENABLED"}
 
 

@@ -7,11 +7,13 @@ from tests.system.end_to_end.sleeper.generations import (
     LAST_OLDER,
     NEWER,
     OLDER,
+    OLDEST,
     properties,
 )
 from tests.unit.fakes import FakeAccount, FakeProperties
 from tests.unit.kiwi_instance import CLUSTERS, DEFINITIONS, EXECUTION
 from tidemark.model.checkout import ROOT
+from tidemark.model.refusal import Refused
 from tidemark.model.steps import Pause, Step
 from tidemark.model.suite_files import read_suite
 from tidemark.run.known_names import known_instance
@@ -45,12 +47,13 @@ def account_of(generation):
     return account
 
 
-def known(generation):
+def known(generation, account=None):
     found = FakeProperties()
     stated = properties(generation).items()
     text = "\n".join(f"{name}={named(value)}" for name, value in stated)
     found.texts = {f"s3://{'/'.join(map(named, generation.config))}": text}
-    return known_instance(found, account_of(generation), SUITE, "my-id", EXECUTION)
+    account = account or account_of(generation)
+    return known_instance(found, account, SUITE, "my-id", EXECUTION)
 
 
 @ALL
@@ -112,3 +115,16 @@ def test_a_step_whose_rules_the_instance_lacks_is_left_out(plan):
 
     kinds = [type(prepared(plan, suite, each)[0]) for each in (NEWER, OLDER)]
     assert kinds == [PreparedStep, PreparedPause]
+
+
+@pytest.mark.parametrize("generation", [OLDEST, NEWER], ids=lambda each: each[0])
+@pytest.mark.parametrize("kind", ["cluster", "queue", "function", "rule"])
+def test_each_thing_that_is_missing_is_named(generation, kind):
+    words = SUITE.subject.instance.names
+    for word, value in known(generation).names.items():
+        if words[word].kind == kind and not words[word].optional:
+            account = account_of(generation)
+            account.things.remove((kind, value.rpartition("/")[2]))
+
+            with pytest.raises(Refused, match=rf"\{{{word}\}} of my-id is not there; expected a "):
+                known(generation, account)
