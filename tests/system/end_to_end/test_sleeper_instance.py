@@ -41,11 +41,11 @@ TOLD = [
 ]
 
 
-def waiting_less(suite, within_seconds=600):
-    """Return a suite whose steps look again after a second, and wait for minutes at most."""
+def waiting_less(suite, within_seconds=120):
+    """Return a suite whose steps look again after two seconds, 60 times at most."""
     for step in (step for test in suite["tests"] for step in test["steps"]):
         if "wait_until" in step:
-            wait = {"every_seconds": 1, "within_seconds": within_seconds}
+            wait = {"every_seconds": 2, "within_seconds": within_seconds}
             step["wait_until"] = {**step["wait_until"], **wait}
     return suite
 
@@ -57,7 +57,7 @@ def whole_suite():
 
 def write_systems(folder):
     """Write the suite into a folder, two of its second test alone, and the stand-in's programs."""
-    whole, impatient = waiting_less(whole_suite()), waiting_less(whole_suite(), 60)
+    whole, impatient = waiting_less(whole_suite()), waiting_less(whole_suite(), 30)
     alone = {**whole, "name": COMPACTION, "tests": whole["tests"][1:]}
     for each in (whole, alone, {**alone, "name": IMPATIENT, "tests": impatient["tests"][1:]}):
         place = folder / "suites" / each["name"]
@@ -187,7 +187,7 @@ def test_a_queue_that_never_empties_fails_the_test_with_what_is_left(cloud, make
 
     assert trial["status"] == "failed"
     jobs = f"sleeper-{stand_in.instance}-CompactionJobQ"
-    assert trial["reason"].endswith(f"step taken: queue {jobs} has 10 messages left after 60 s")
+    assert trial["reason"].endswith(f"step taken: queue {jobs} has 10 messages left after 30 s")
     assert stand_in.states() == {"ENABLED"}
 
 
