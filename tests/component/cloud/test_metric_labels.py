@@ -21,7 +21,7 @@ LATENCY = Metric(
     statistics=("mean", "p99"), labels=("operation",), most_labels=1000, values="any",
 )  # fmt: skip
 # The queries of the page that tells users how to write them.
-*QUERIES, SERIES_QUERY = re.findall(
+*QUERIES, SERIES_QUERY, HISTOGRAMS_QUERY = re.findall(
     r"^```\n(fields @message.*?)^```", (ROOT / "docs" / "suites.md").read_text(), re.DOTALL | re.M
 )
 
@@ -89,3 +89,18 @@ def test_a_series_adds_up_the_streams_of_a_time(store, endpoint, logs):
     users = Series(name="active_users", unit="users", query="users_over_time")
     (point,) = measured_series(users, answer.rows).points
     assert (point.at, point.value) == ("2025-11-20 12:00:00.000", 22.0)
+
+
+def test_a_quantile_of_a_series_is_that_of_all_streams_of_a_time(store, endpoint, logs):
+    endpoint.client("logs").create_log_group(logGroupName=GROUP)
+    append(store, ["Histogram create count 99 average 5.0 ms buckets 5.0:99"])
+    append(store, ["Histogram create count 99 average 20.0 ms buckets 20.0:99"], "kiwi/kiwi/t1")
+    streams = [STREAM, "kiwi/kiwi/t1"]
+    queries = InsightsQueries(endpoint.client("logs"))
+
+    answer = queries.run(HISTOGRAMS_QUERY, GROUP, NOON - 60, NOON + 60, 60, streams)
+
+    p99 = Series(name="p99", unit="ms", query="times_over_time", statistic="p99")
+    (point,) = measured_series(p99, answer.rows).points
+    # The middle of the bucket that begins at 20.0 ms.
+    assert (point.at, point.value) == ("2025-11-20 12:00:00.000", 20.5)

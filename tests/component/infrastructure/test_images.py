@@ -243,5 +243,5 @@ def test_the_setting_images_does_not_name_the_image_of_such_a_suite(systems_with
 
     assert str(refused.value) == (
         "cdk.json: context: images: 'plum' is not accepted: the subject of the suite names an "
-        "image of each version"
+        "image of each version; leave it out"
     )

@@ -108,5 +108,5 @@ def test_a_schedule_of_instances_is_refused(systems_with_images):
 
     assert str(refused.value) == (
         "cdk.json: context: schedules: 'pear' is not accepted: it measures instances, and a "
-        "schedule names none"
+        "schedule names none; leave it out"
     )

@@ -59,7 +59,7 @@ def test_the_graphs_over_time_come_before_the_figures_of_the_trials(whole):
     captions = [block.caption for block in section.blocks if not isinstance(block, str)]
 
     assert [caption.split(" of ")[0] for caption in captions][:7] == GRAPHS[:7]
-    assert captions[-1].startswith("load_cpu {database: mariadb} of each trial, by version. ")
+    assert captions[-1].startswith("load_late {database: mariadb} of each trial, by version. ")
     assert "was logged" not in "".join(block for block in section.blocks if isinstance(block, str))
 
 
