@@ -73,7 +73,7 @@ def test_each_of_several_runs_is_compared_with_itself(run, imported):
 
     text = run(compare.command, "7.10.0", "8.0.0-rc1", "--suite", "mattermost").stdout
 
-    users = text.partition("**Supported users**")[2].partition("</details>")[0]
+    users = text.partition("**Supported users")[2].partition("</details>")[0]
     assert re.findall(r"\{database: mysql, run: (\d)\} .* (\S+ %) \|", users) == [
         ("1", "28.56 %"), ("3", "5.21 %"),
     ]  # fmt: skip

@@ -19,7 +19,9 @@ def tables(sides: Sides, pairs: Sequence[Pair]) -> Iterator[Table]:
     """
     figures = (sides.base.name, sides.new.name, "Δ")
     if rows := tuple(_row(pair) for pair in pairs if _has_users(pair)):
-        yield Table("Supported users", ("Test", *figures), rows, frozenset(figures))
+        yield Table(
+            "Supported users, the mean of the trials", ("Test", *figures), rows, frozenset(figures)
+        )
 
 
 def _has_users(pair: Pair) -> bool:
