@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from tidemark.cli.flame_links import flame_links
 from tidemark.cli.saving import check_folder, save
 from tidemark.cli.target import Target, stored, target_options
 from tidemark.model.refusal import Refused
@@ -29,7 +30,8 @@ def command(output: Path | None, serve: bool, port: int | None, target: Target) 
     """Write the dashboard of all figures as one HTML page.
 
     The page shows the QuickSight dashboard of the stack. It contains all its data and needs no
-    network. Its address keeps the values that a reader has chosen.
+    network. Its address keeps the values that a reader has chosen. Without --serve it links to the
+    flame graphs of the newest runs in the state folder.
 
     \b
     Example:
@@ -41,9 +43,11 @@ def command(output: Path | None, serve: bool, port: int | None, target: Target) 
     # The import of the code that draws the dashboard takes a second.
     from tidemark.dashboard.building import build  # noqa: PLC0415
 
-    with stored(target) as store:
-        page = build(store.tables, datetime.now(UTC), store.damaged)
     path = output or target.state / "dashboard.html"
+    # A server has the page alone.
+    graphs = [] if serve else list(flame_links(target.state, path.parent))
+    with stored(target) as store:
+        page = build(store.tables, datetime.now(UTC), store.damaged, graphs)
     save(path, page.encode())
     click.echo(path)
     if serve:

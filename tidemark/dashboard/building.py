@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from tidemark.client.tables import Tables
@@ -12,12 +12,19 @@ from tidemark.dashboard.page import page
 from tidemark.dashboard.rows import Rows, read_rows, shrink_to_page
 from tidemark.model.sentences import plural
 from tidemark.pages.vega import vega
+from tidemark.report.blocks import Link
 
 
-def build(tables: Tables, now: datetime, damaged: Collection[str] = ()) -> str:
+def build(
+    tables: Tables,
+    now: datetime,
+    damaged: Collection[str] = (),
+    flame_graphs: Sequence[Link] = (),
+) -> str:
     """Return the HTML page of the dashboard over the rows that the tables hold ``now``.
 
-    ``damaged`` has a sentence about each object that the tables have left out by then.
+    ``damaged`` has a sentence about each object that the tables have left out by then, and
+    ``flame_graphs`` the pages to which it links.
     """
     definition = read_definition()
     known = data_sets(definition)
@@ -25,7 +32,8 @@ def build(tables: Tables, now: datetime, damaged: Collection[str] = ()) -> str:
     rows = {
         name: read_rows(tables, known[name], columns) for name, columns in dashboard.columns.items()
     }
-    return page(dashboard, shrink_to_page(rows), list(notes(rows, now, damaged)), vega())
+    said = list(notes(rows, now, damaged))
+    return page(dashboard, shrink_to_page(rows), said, vega(), flame_graphs)
 
 
 def notes(rows: Mapping[str, Rows], now: datetime, damaged: Collection[str] = ()) -> Iterator[str]:

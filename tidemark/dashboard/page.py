@@ -8,6 +8,7 @@ from html import escape
 from pathlib import Path
 from string import Template
 from typing import Any
+from urllib.parse import quote
 
 from tidemark.dashboard.controls import Control
 from tidemark.dashboard.dashboard import Dashboard, Place, Sheet, TextBox
@@ -15,6 +16,7 @@ from tidemark.dashboard.rows import LeftOut, Rows
 from tidemark.dashboard.visual_charts import specification
 from tidemark.dashboard.visuals import Chart, Table, Visual
 from tidemark.pages import shell
+from tidemark.report.blocks import Link
 from tidemark.report.marks import MARKS
 
 _FOLDER = Path(__file__).parent
@@ -25,19 +27,35 @@ _DAY = ' pattern="\\d{4}-\\d{2}-\\d{2}" placeholder="YYYY-MM-DD" title="a day as
 _ANSWERING = {"suite", "base_version", "new_version", "rate", "change", "verdict", "unlike"}
 
 
-def page(dashboard: Dashboard, rows: Mapping[str, Rows], notes: Sequence[str], vega: str) -> str:
+def page(
+    dashboard: Dashboard,
+    rows: Mapping[str, Rows],
+    notes: Sequence[str],
+    vega: str,
+    flame_graphs: Sequence[Link] = (),
+) -> str:
     """Return the page over the rows of each data set, with notes about them.
 
-    ``vega`` is the script that draws charts.
+    ``vega`` is the script that draws charts, and ``flame_graphs`` are pages to link to.
     """
     body = Template(_file("page.html")).substitute(
         notes="".join(f"<p>{escape(sentence)}</p>" for sentence in notes),
+        flame_graphs=_links(flame_graphs),
         tabs="\n".join(map(_tab, dashboard.sheets)),
         sheets="\n".join(_sheet(sheet, rows) for sheet in dashboard.sheets),
         dashboard=shell.json_for_script(_script_data(dashboard, rows)),
     )
     script = "\n".join(map(_file, _SCRIPTS))
     return shell.page("Tidemark dashboard", _file("page.css"), body, vega, script)
+
+
+def _links(pages: Sequence[Link]) -> str:
+    if not pages:
+        return ""
+    items = "".join(
+        f'<li><a href="{quote(each.file)}">{escape(each.words)}</a></li>' for each in pages
+    )
+    return f"<details><summary>Flame graphs of the newest runs</summary><ul>{items}</ul></details>"
 
 
 def _file(name: str) -> str:
