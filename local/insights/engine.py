@@ -10,7 +10,6 @@ from pathlib import Path
 
 from local import duckdb_core as duckdb
 from local.cancellation import Cancellation
-from local.insights.clusters import create_patterns
 from local.insights.commands.fields import Display, Fields
 from local.insights.commands.stats import Stats
 from local.insights.comparison import Comparison
@@ -261,6 +260,8 @@ def run(
                 else None
             )
             if sql.templates:
+                from local.insights.clusters import create_patterns  # noqa: PLC0415 (few need it)
+
                 create_patterns(connection, sql.templates)
             result = execute(connection, f"{sql.result} LIMIT {int(most) + may_be_cut}")
             rows = result.rows

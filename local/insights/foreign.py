@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 from local.insights.functions import FUNCTIONS
 from local.insights.syntax import QueryError, Span
@@ -80,6 +79,8 @@ _PERCENTILE = re.compile(r"p(?:ct)?_?(\d{1,2}(?:\.\d+)?|100)")
 
 def nearest(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
     """Return the known name that is most similar to a name, '' if none is similar."""
+    from difflib import get_close_matches  # noqa: PLC0415 (few queries are refused)
+
     return next(iter(get_close_matches(name, known, 1, cutoff)), "")
 
 

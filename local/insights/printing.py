@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from decimal import Decimal
 
 from local.insights.syntax import (
     Call,
@@ -50,6 +49,8 @@ def expression(node: Expression) -> str:
     match node:
         case Number(value=value):
             # A Decimal has no exponent here: AWS documents none.
+            from decimal import Decimal  # noqa: PLC0415 (few numbers have an exponent)
+
             text = format(Decimal(repr(value).removesuffix(".0")), "f")
         case Text(value=value):
             text = quoted(value)

@@ -3,7 +3,9 @@
 import subprocess
 import sys
 
-UNNEEDED = {"concurrent.futures", "duckdb", "hashlib", "rich", "yaml", "zoneinfo"}
+UNNEEDED = {
+    "concurrent.futures", "decimal", "difflib", "duckdb", "hashlib", "rich", "yaml", "zoneinfo",
+}  # fmt: skip
 PROGRAM = """
 import sys
 from local.insights import EventSource, run
