@@ -135,6 +135,8 @@ def _functions(stacks: Stacks) -> set[str]:
 def _inclusive(stacks: Stacks, functions: Set[str]) -> Counter[str]:
     """Return the samples of some functions, each with those of all that it calls."""
     found = Counter[str]()
+    if not functions:
+        return found
     for stack, samples in stacks.items():
         for name in functions & set(stack.split(SEPARATOR)):
             found[name] += samples

@@ -42,6 +42,8 @@ def renames(base: Stacks, new: Stacks, gone: Set[str], come: Set[str]) -> dict[s
     Two such functions are the same if most of their samples have the same callers and the same
     children. If their names differ in numbers alone, the callers decide: a leaf has no children.
     """
+    if not gone or not come:
+        return {}
     olds, news = _surroundings(base, gone), _surroundings(new, come)
     found: dict[str, str] = {}
     taken: set[str] = set()
