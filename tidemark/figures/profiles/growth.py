@@ -182,8 +182,9 @@ def _of_trial(
 
 
 def _elided(stack: str, left_out: Set[str], renamed: Mapping[str, str]) -> _Elided:
-    plain = map(plain_name, stack.split(SEPARATOR))
-    names = [renamed.get(each, each) for each in plain if each not in left_out]
+    names = list(map(plain_name, stack.split(SEPARATOR)))
+    if left_out or renamed:
+        names = [renamed.get(each, each) for each in names if each not in left_out]
     return _Elided(names[-1] if names else "", frozenset(names))
 
 

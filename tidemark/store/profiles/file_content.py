@@ -14,7 +14,7 @@ from tidemark.store.profiles.unreadable import Unreadable, unreadable_at
 
 MOST_BYTES = 512 << 20
 """The most that is read of a file, unpacked [B]."""
-_LONGEST_LINE, _BLOCK = 1 << 20, 4 << 20  # [B]
+_LONGEST_LINE, _BLOCK = 1 << 20, 1 << 18  # [B]; a block fits into the cache of a core
 _TOO_LONG = f"it has more than {_LONGEST_LINE:,} bytes"
 _GZIP = b"\x1f\x8b"
 
