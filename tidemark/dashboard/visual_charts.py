@@ -114,7 +114,7 @@ def _whiskers(chart: Chart, across: str) -> Json:
 
 
 def _category(chart: Chart) -> Json:
-    axis: Json = {"labelAngle": 0, "labelOverlap": True}
+    axis: Json = {"labelAngle": 0, "labelOverlap": "greedy", "labelSeparation": 4}
     if chart.horizontal:
         # A label above its bar leaves the whole width of a phone to the bars.
         axis = {"labelAlign": "left", "labelOffset": -_BAR, "labelPadding": -6, "labelLimit": 0}
