@@ -124,7 +124,7 @@ def warnings(request: RunSpec, suite: Suite, machine: Machine) -> Iterator[str]:
     if machine.load > _BUSY * machine.cores:
         yield (
             f"load: {machine.load:.1f} on {machine.cores} cores over the last minute; other "
-            "programs are busy, so rates will scatter and be too low"
+            "programs are busy, so rates will scatter and be too low, and the run will take longer"
         )
     if not machine.confines:
         yield (

@@ -60,7 +60,7 @@ def test_a_machine_is_busy_above_half_of_its_cores(load, warned):
 def test_the_warning_of_a_busy_machine_has_its_load():
     assert sentences(replace(LARGE, load=3.25)) == [
         "load: 3.2 on 4 cores over the last minute; other programs are busy, so rates will "
-        "scatter and be too low"
+        "scatter and be too low, and the run will take longer"
     ]
 
 
