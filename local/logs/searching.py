@@ -104,8 +104,8 @@ class Search:
         begin = self._begin(content).decode(errors="replace").removeprefix("\ufeff")
         if form_of(begin) is not Form.TEXT:
             raise NotSearchedError
-        if self.begins:
-            return _Tests(self.begins, self.begins)
+        if begins := self.begins:
+            return _Tests(begins, lambda line: begins(line.rstrip(b"\r\n")))
         clock = self.clock or clock_in(file, first_lines(begin[: self.head]))
         return _Tests(beginning(clock), own_beginning(clock) if clock else bool)
 

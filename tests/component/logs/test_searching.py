@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import random
+import re
 
 import pytest
 from backports import zstd
@@ -75,6 +76,14 @@ def test_an_event_of_several_lines_is_found_by_any_of_them(tmp_path):
     path.write_text(A * 10 + B + "Traceback\n\n  at needle\n\n" + A + "last needle")
     events = [message for message, _ in found(path, tmp_path, "needle")]
     assert events == [f"{B}Traceback\n\n  at needle", f"{A}last needle"]
+
+
+def test_the_end_of_a_line_is_no_part_of_what_begins_an_event(tmp_path):
+    path = tmp_path / "app.log"
+    path.write_text("a b\nc d\nneedle\nlast one")
+    search = Search([b"needle"], head=1, begins=lambda line: re.search(rb"\s", line))
+    (copy,) = search.copies([path], tmp_path).values()
+    assert copy.read_text().splitlines()[1].startswith("c d")
 
 
 def test_texts_that_a_boundary_of_blocks_divides_are_found(tmp_path):

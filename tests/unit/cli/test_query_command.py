@@ -340,6 +340,15 @@ def test_the_first_line_of_an_event_may_be_named(tmp_path):
     assert done.stdout == "count(*)\n2\n"
 
 
+def test_a_line_that_is_no_text_may_begin_an_event(tmp_path, monkeypatch):
+    monkeypatch.setattr("tidemark.cli.query.logs._SEARCHED_BYTES", 1)
+    path = tmp_path / "a.log"
+    path.write_bytes(b"== a\nneedle\n== \xff\n")
+    text = "filter @message like 'needle' | display @message"
+    done = query(text, str(path), "--event-start", "^==", "--format", "json")
+    assert [row["@message"] for row in json.loads(done.stdout)] == ["== a\nneedle"]
+
+
 def test_a_carriage_return_within_a_line_is_shown(tmp_path):
     path = tmp_path / "a.log"
     path.write_bytes(b"10 %\r20 %\nend\n")
