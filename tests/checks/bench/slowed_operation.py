@@ -66,7 +66,7 @@ def named(folder: Path, new: str) -> Sequence[str]:
     with opened(folder) as bucket:
         newest = max(bucket.folders("runs/"))
         stored = Results(bucket).read(keys.report(SUITE, newest, "summary.json"))
-    rates = json.loads(stored)["rates"]
+    rates = json.loads(stored)
     judged = [
         (json.loads(rate["labels"])["operation"], rate["statistic"], rate["verdict"])
         for rate in rates

@@ -225,6 +225,9 @@ def programs_of(state):
     return [one for one in found if any(str(state) in word for word in one.info["cmdline"] or ())]
 
 
+STARTS = "starting PostgreSQL"
+
+
 def servers(state):
     store = LogStore(state / "logs")
     names = [name for name in store.streams(GROUP) if name.startswith("kiwi/server/")]
@@ -236,7 +239,8 @@ def test_a_database_that_dies_fails_its_test_by_name_and_the_others_go_on(tmp_pa
     with subprocess.Popen(
         words, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True
     ) as run:
-        while not any(calls_of(lines) for lines in servers(tmp_path)):
+        # The order of the databases is drawn.
+        while not any(calls_of(lines) for lines in servers(tmp_path) if found(STARTS, lines)):
             assert run.poll() is None, run.stdout.read()
             time.sleep(0.2)
         (server,) = [one for one in programs_of(tmp_path) if one.name() == "postgres"]
