@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from tidemark.figures.summary import Quantity
+from tidemark.model.sentences import plural
 from tidemark.pages import vega_lite
 from tidemark.pages.vega_lite import Json, layer
 from tidemark.report.blocks import Chart, Mark, Row, Table
@@ -39,8 +40,10 @@ def chart(quantity: Quantity, columns: Sequence[Column]) -> Chart | str:
     if not values and not rates:
         return f"No finite number was logged for {name}, so there is no chart."
     low, high = _axis([*values, *rates])
-    drawn = f"{len(values)} samples of {name}, by version and trial, in the order in which each "
-    drawn = f"{drawn}task logged them" if logged else f"{name} of each trial, by version"
+    drawn = (
+        f"{plural(len(values), 'sample')} of {name}, by version and trial, in the order in which "
+    )
+    drawn = f"{drawn}each task logged them" if logged else f"{name} of each trial, by version"
     caption = f"{drawn}. The axis starts at {low:,.10g} {unit}."
     if len(values) < len(logged):
         caption += f" Not drawn: {len(logged) - len(values)} without a finite number."
