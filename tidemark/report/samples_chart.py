@@ -40,10 +40,9 @@ def chart(quantity: Quantity, columns: Sequence[Column]) -> Chart | str:
     if not values and not rates:
         return f"No finite number was logged for {name}, so there is no chart."
     low, high = _axis([*values, *rates])
-    drawn = (
-        f"{plural(len(values), 'sample')} of {name}, by version and trial, in the order in which "
-    )
-    drawn = f"{drawn}each task logged them" if logged else f"{name} of each trial, by version"
+    number = plural(len(values), "sample")
+    drawn = f"{number} of {name}, by version and trial, in the order in which each task logged them"
+    drawn = drawn if logged else f"{name} of each trial, by version"
     caption = f"{drawn}. The axis starts at {low:,.10g} {unit}."
     if len(values) < len(logged):
         caption += f" Not drawn: {len(logged) - len(values)} without a finite number."

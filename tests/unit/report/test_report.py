@@ -52,7 +52,7 @@ def markdown_of(plan, trials, exclusions=NONE, resumes=()):
     return markdown(report_of(plan, trials, exclusions, resumes))
 
 
-def charts_of(plan, trials, exclusions=NONE, of="samples of"):
+def charts_of(plan, trials, exclusions=NONE, of=", by version and trial, in"):
     return charts(report_of(plan, trials, exclusions), of)
 
 
