@@ -1,7 +1,7 @@
 -- Changes of level
 -- The places in the history of each suite where the level of a metric changed for good, the newest
--- first: the first run on the new level, both levels, the cause that the history shows, and the size
--- of the runs.
+-- first: the first run on the new level, both levels, the cause that the history shows, and the
+-- size of the runs.
 SELECT
     told.suite,
     told.run_id,

@@ -1,6 +1,6 @@
 -- Rates by run
--- The newest 100 runs of each suite in order, metric by metric: the rates of the newest version that
--- each run measured, of trials that count, and its size.
+-- The newest 100 runs of each suite, the newest first, metric by metric: the rates of the newest
+-- version that each run measured, of trials that count, and the size of the run.
 WITH newest AS (
     SELECT
         *,
