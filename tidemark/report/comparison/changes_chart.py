@@ -16,9 +16,10 @@ from tidemark.report.numbers import change, interval
 MOST = 40
 """The most metrics of the chart; more would be taller than a screen."""
 _CAPTION = (
-    "Changes with their 95 % intervals. Left of zero is worse, for every metric: a rise of 5 % is "
-    "at −5 % if lower is better, and one of 100 % or more is at the edge."
+    "Changes of the pairs of trials with their 95 % intervals, worse to the left of zero. Δ in the "
+    "table is the change of the means."
 )
+_LOWER = " A rise of 5 % is at −5 % if lower is better, and one of 100 % or more is at the edge."
 _COLORS = {"slower": "var(--worse)", "faster": "var(--better)", "cannot tell": "var(--unclear)"}
 _SAME = "var(--ink)"
 _LEAST, _FARTHEST = 0.05, 1.0  # the ends of the axis, as shares
@@ -50,7 +51,7 @@ def chart(changes: Sequence[Change], metrics: int, table: Table) -> Block:
         return table
     drawn = changes[:MOST]
     return Chart(
-        caption=_caption(len(drawn), metrics),
+        caption=_caption(drawn, metrics),
         spec=specification(drawn),
         width=24,
         table=table,
@@ -71,8 +72,11 @@ def specification(changes: Sequence[Change]) -> Json:
     )
 
 
-def _caption(drawn: int, metrics: int) -> str:
-    return f"{_CAPTION} The table has {metrics - drawn} more." if drawn < metrics else _CAPTION
+def _caption(drawn: Sequence[Change], metrics: int) -> str:
+    lower = _LOWER if any(each.direction == "lower" for each in drawn) else ""
+    left_out = metrics - len(drawn)
+    more = f" The table has {left_out} more." if left_out else ""
+    return f"{_CAPTION}{lower}{more}"
 
 
 def _point(of: Change) -> Json:
