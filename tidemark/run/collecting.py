@@ -1,7 +1,7 @@
 """The collection of a test's rates from its log streams, once all rates have arrived."""
 
 import logging
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 
 from tidemark.figures.metric_rows import MetricRows
@@ -13,7 +13,7 @@ from tidemark.model.load import LoadCourse
 from tidemark.model.metric import Metric
 from tidemark.model.plan import Plan, PlannedTrial
 from tidemark.model.refusal import Refused
-from tidemark.model.results import MeasuredSeries, Status, TaskResult
+from tidemark.model.results import CLOUD, MeasuredSeries, Status, TaskResult
 from tidemark.model.sampling import with_profile
 from tidemark.model.sentences import shortened
 from tidemark.model.series import Series
@@ -119,14 +119,18 @@ class _Search:
         return self.rows(LAST_LINES_QUERY, streams.values()) if streams else []
 
     def usages(
-        self, log_group: str | None, tasks: Iterable[TaskResult]
+        self, log_group: str | None, tasks: Collection[TaskResult]
     ) -> tuple[list[dict[str, str]], str]:
         """Return the logged usage of tasks, and the reason if it is unknown.
 
+        Beside services it is also that of the local cloud, which shares their machine.
+
         An unknown usage never fails a measurement.
         """
-        ids = ", ".join(f"'{task.task_id}'" for task in tasks if task.task_id)
-        if not (log_group and ids):
+        known = [task.task_id for task in tasks if task.task_id]
+        serving = [CLOUD] if any(task.service for task in tasks) else []
+        ids = ", ".join(f"'{task_id}'" for task_id in [*known, *serving])
+        if not (log_group and known):
             return [], ""
         # All tasks of a cluster share streams, and an answer holds a limited number of rows.
         try:

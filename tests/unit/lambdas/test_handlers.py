@@ -886,6 +886,17 @@ def test_the_usage_of_the_trials_tasks_is_kept_if_container_insights_are_on(worl
     assert query.startswith("filter TaskId in ['t0', 't1'] |\n#")
 
 
+def test_the_usage_beside_services_is_also_that_of_the_local_cloud(world, monkeypatch):
+    with_insights(monkeypatch)
+    log(world)
+    *loads, server = tasks("ok", "ok", "ok")
+
+    collect(world, tasks=[*loads, {**server, "service": "server"}])
+
+    (query,) = [query for query, group, _, _ in world.logs.asked if group == USAGE]
+    assert query.startswith("filter TaskId in ['t0', 't1', 't2', 'local-cloud'] |\n#")
+
+
 GONE = {"Error": {"Code": "ResourceNotFoundException", "Message": "no such group"}}
 
 
