@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field, ValidationError, field_validator
 
-from tidemark.model.axes import count, narrowed
+from tidemark.model.axes import Axes, count, narrowed
 from tidemark.model.context import check_suite_name
 from tidemark.model.frozen import Frozen
 from tidemark.model.instance import (
@@ -213,7 +213,7 @@ def resolve_request(
         scheduled_at=request.scheduled_at,
         budget_usd=request.budget_usd,
         until=request.until,
-        profile=_profiling(request, suite),
+        profile=_profiling(request, suite, axes),
     )
     if suite.canary:
         check_version(suite.canary, "canary", suite)
@@ -352,18 +352,28 @@ def _instance(request: RunRequest, stored: object, suite: Suite) -> dict[str, Va
     return {INSTANCE: given}
 
 
-def _profiling(request: RunRequest, suite: Suite) -> Profiling | None:
-    """Return the profiled trials of a run; refuse a suite or a search that cannot have them."""
+def _profiling(request: RunRequest, suite: Suite, axes: Axes) -> Profiling | None:
+    """Return the profiled trials of a run; refuse a suite or a search that cannot have them.
+
+    Profiles of a version are added up: all of them are of the one combination that is the default.
+    """
+    usual = narrowed(suite.name, suite.axes, suite.defaults.axes)
     reasons = {
         "has no profiler": suite.profiler is None,
         "has images of its own, which lack the harness that starts a profiler": suite.subject.image,
-        "has axes, and a profile would add up their combinations": suite.axes,
+        "has axes of more than one combination by default, which a profile would add up": (
+            count(usual) > 1
+        ),
     }
     if request.profile is None:
         return None
     for reason, holds in reasons.items():
         if holds:
             raise Refused(f"profile: {suite.name} {reason}; leave it out")
+    if axes != usual:
+        raise Refused(
+            f"profile: {suite.name} has profiles of its default axes alone; leave axes out"
+        )
     if request.bisect:
         raise Refused(
             "profile: not accepted with bisect; profile two versions in a run of their own"

@@ -219,9 +219,9 @@ class Suite(Frozen):
     profiler: Literal["async-profiler", "py-spy"] | None = Field(
         default=None, exclude_if=operator.not_
     )
-    """The profiler of the tasks in profiled trials: ``async-profiler`` for native code, such as a
-    library in a Python process, and for Java, or ``py-spy`` for the frames of Python. Without it no
-    run may have a ``profile``."""
+    """The profiler of tasks and services in profiled trials: ``async-profiler`` for native code,
+    such as a library in a Python process, and for Java, or ``py-spy`` for the frames of Python.
+    Without it no run may have a ``profile``."""
     services: dict[Name, Service] = Field(
         default={}, max_length=MOST_SERVICES, exclude_if=operator.not_
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from io import BytesIO
 
-from tidemark.figures.profiles.folded_stacks import Stacks
+from tidemark.figures.profiles.folded_stacks import SEPARATOR, Stacks
 from tidemark.model.plan import Plan
 from tidemark.model.profile import Profile
 from tidemark.model.results import TestResult, TrialResult
@@ -46,23 +46,37 @@ def _with_profile(bucket: Bucket, plan: Plan, trial: TrialResult, test: TestResu
 
 
 def _stacks(bucket: Bucket, trial: TrialResult, test: TestResult) -> Stacks:
-    """Return the samples of all tasks of a test; raise Unreadable unless each left whole ones."""
+    """Return the samples of all tasks of a test; raise Unreadable unless each left whole ones.
+
+    The name of a service is the outermost frame of its stacks.
+    """
     if test.status != "ok":
         raise Unreadable(f"the test is {test.status}")
     left = [file.task for file in test.artefacts if file.name == PROFILE_FILE]
-    if lacking := sorted({task.index for task in test.own_tasks} - set(left)):
-        raise Unreadable(f"task {lacking[0]} left no profile; its log may say why")
+    services = {task.index: f"service {task.service}" for task in test.tasks if task.service}
+    if lacking := sorted({task.index for task in test.tasks} - set(left)):
+        task = services.get(lacking[0], f"task {lacking[0]}")
+        raise Unreadable(f"{task} left no profile; its log may say why")
     tally = Tally(_MOST_CHARACTERS)
-    for task in left:
-        place = trial.run_id, trial.trial, test.test, task, PROFILE_FILE
+    for index in left:
+        place = trial.run_id, trial.trial, test.test, index, PROFILE_FILE
         try:
-            with unpacked(BytesIO(bucket.read(keys.artefact(*place)))) as content:
-                add_folded(content, tally)
+            _add(bucket.read(keys.artefact(*place)), services.get(index), tally)
         except Unreadable as error:
-            raise Unreadable(f"the profile of task {task} cannot be read: {error}") from None
+            task = services.get(index, f"task {index}")
+            raise Unreadable(f"the profile of {task} cannot be read: {error}") from None
     if not tally.stacks:
         raise Unreadable("it has no samples")
     return tally.stacks
+
+
+def _add(file: bytes, service: str | None, tally: Tally) -> None:
+    own = Tally(_MOST_CHARACTERS) if service else tally
+    with unpacked(BytesIO(file)) as content:
+        add_folded(content, own)
+    if service:
+        for stack, samples in own.stacks.items():
+            tally.add(f"{service}{SEPARATOR}{stack}", samples)
 
 
 def _profile(plan: Plan, trial: TrialResult, test: TestResult, stacks: Stacks) -> Profile:

@@ -142,6 +142,7 @@ def prepare(plan: Plan, trial: PlannedTrial, system: System, bucket: str) -> Pre
     data = f"s3://{bucket}/{keys.data(plan.run_id, trial.trial)}{secret}"
     own = f"{plan.suite.owns}{secrets.token_hex(OWN_DIGITS // 2)}" if plan.suite.owns else ""
     shared = {"TIDEMARK_DATA": data} | ({"TIDEMARK_OWN": own} if own else {})
+    left = {test.name: f"{data}/artefacts/{test.name}/" for test in plan.suite.tests}
     return PreparedTrial(
         task_definition=system.task_definition,
         container=system.container,
@@ -149,8 +150,11 @@ def prepare(plan: Plan, trial: PlannedTrial, system: System, bucket: str) -> Pre
         tests=tuple(
             PreparedTest(
                 name=test.name,
-                steps=(*_services(test, plan, trial, system), *_steps(test, plan)),
-                artefacts=f"{data}/artefacts/{test.name}/",
+                steps=(
+                    *_services(test, plan, trial, system, left[test.name]),
+                    *_steps(test, plan),
+                ),
+                artefacts=left[test.name],
                 environment=[
                     *_environment(plan, trial, test, shared),
                     *_levels(test, data),
@@ -163,15 +167,20 @@ def prepare(plan: Plan, trial: PlannedTrial, system: System, bucket: str) -> Pre
 
 
 def _services(
-    test: Test, plan: Plan, trial: PlannedTrial, system: System
+    test: Test, plan: Plan, trial: PlannedTrial, system: System, left: str
 ) -> Iterator[PreparedService]:
-    """Yield the services of a test; their tasks count after those of the test's own."""
+    """Yield the services of a test; their tasks count after those of the test's own.
+
+    A service leaves no file below the address ``left`` but its profile.
+    """
     for index, name in enumerate(test.services, test.task_count(plan.request.tasks)):
         service = plan.suite.services[name]
-        values = {
+        values: dict[str, object] = {
             READY_VARIABLE: service.ready.address,
             "TIDEMARK_DEADLINE_SECONDS": _service_seconds(plan.suite, test),
         }
+        if is_profiled(trial.trial):
+            values["TIDEMARK_ARTEFACTS"] = f"{left}{index}/"
         yield PreparedService(
             name=name,
             index=index,

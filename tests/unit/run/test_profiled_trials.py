@@ -129,11 +129,18 @@ def test_a_suite_without_a_profiler_has_no_profile():
         plan_of({"profile": True}, suite=suite)
 
 
-def test_a_suite_with_axes_has_no_profile():
-    with pytest.raises(
-        Refused, match="rocksdb has axes, and a profile would add up their combinations; leave"
-    ):
-        plan_of({"profile": True}, suite=with_axes(DATABASES))
+def test_a_suite_with_axes_has_profiles_of_its_one_default_combination():
+    suite = with_axes(DATABASES)
+    defaults = suite.defaults.model_copy(update={"axes": {"database": ("mariadb",)}})
+    one = suite.model_copy(update={"defaults": defaults})
+
+    several = "rocksdb has axes of more than one combination by default, .*; leave it out"
+    with pytest.raises(Refused, match=several):
+        plan_of({"profile": True}, suite=suite)
+    with pytest.raises(Refused, match="profiles of its default axes alone; leave axes out"):
+        plan_of({"profile": True, "axes": {"database": ["postgresql"]}}, suite=one)
+    made = plan_of({"profile": True, "versions": VERSIONS}, suite=one)
+    assert [trial.axes for trial in made.profiled] == [{"database": "mariadb"}] * 10
 
 
 def test_profiled_trials_are_chosen_once_all_others_are_recorded():
@@ -214,6 +221,54 @@ def test_the_tasks_of_a_test_are_added_up():
 
     (profile,) = [each for each in read_profiles(bucket, "rocksdb") if each.test == "ingest"]
     assert profile.samples == 42
+
+
+def served(of, left):
+    """Return the result of a profiled trial whose tests have a service, and what that left."""
+    trial = profiled_results(of)[0]
+    both = tuple(KeptFile(task=task, name=PROFILE_FILE, size=1, sha256="0" * 64) for task in (0, 1))
+    tests = tuple(
+        test.model_copy(
+            update={
+                "tasks": (*test.tasks, replace(test.tasks[0], index=1, service="server")),
+                "artefacts": both if left else both[:1],
+            }
+        )
+        for test in trial.tests
+    )
+    bucket = stored(of)
+    for test in tests:
+        bucket.write(keys.artefact(RUN, trial.trial, test.test, 1, PROFILE_FILE), left)
+    return bucket, trial.model_copy(update={"tests": tests})
+
+
+def test_the_name_of_a_service_is_the_outermost_frame_of_its_stacks():
+    bucket, trial = served(plan(), b"main (serve.py);answer (views.py) 5\n")
+
+    recorded(bucket, trial)
+
+    assert read_stacks(bucket, read_profiles(bucket, "rocksdb")[0]) == {
+        "main;rocksdb::Add": 30,
+        "main;rocksdb::Next": 10,
+        "service server;main (serve.py);answer (views.py)": 5,
+    }
+
+
+@pytest.mark.parametrize(
+    ("left", "why"),
+    [
+        (b"", "service server left no profile; its log may say why"),
+        (b"main;a\n", "the profile of service server cannot be read: line 1: 'main;a' is no stack"),
+    ],
+)
+def test_a_service_without_a_profile_fails_the_profile_and_not_the_trial(left, why):
+    bucket, trial = served(plan(), left)
+
+    result, _ = recorded(bucket, trial)
+
+    assert result.status == "ok"
+    assert all(why in test.artefact_notes[-1] for test in result.tests)
+    assert not list(bucket.keys("profiles/"))
 
 
 @pytest.mark.parametrize(

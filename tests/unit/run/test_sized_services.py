@@ -1,4 +1,4 @@
-"""The size that a trial gives its services."""
+"""The size that a trial gives its services, and the place of their profiles."""
 
 from tests.unit.sized_runs import sized_plan
 from tidemark.run.preparing import PreparedService, prepare
@@ -22,3 +22,20 @@ def test_each_trial_gives_the_server_the_size_of_its_axis_and_the_agent_its_own(
 
     assert found["half"] == {("server", ("Cpu", "512"), ("Memory", "1024")), ("agent",)}
     assert found["two"] == {("server", ("Cpu", "2048"), ("Memory", "4096")), ("agent",)}
+
+
+def test_only_services_of_profiled_trials_have_a_place_for_a_profile():
+    plan = sized_plan()
+    system = System("task:1", "kiwi", "logs", "kiwi", "group", services=DEFINITIONS)
+
+    def places(number):
+        trial = plan.trials[0].model_copy(update={"trial": number})
+        for test in prepare(plan, trial, system, "bucket").tests:
+            for step in test.steps:
+                if isinstance(step, PreparedService):
+                    given = {one["Name"]: one["Value"] for one in step.environment}
+                    place = given.get("TIDEMARK_ARTEFACTS", "")
+                    yield place == f"{test.artefacts}{step.index}/" if place else None
+
+    assert set(places(901)) == {True}
+    assert set(places(1)) == {None}

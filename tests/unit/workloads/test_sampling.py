@@ -259,6 +259,48 @@ def test_a_stop_reaches_the_program_under_py_spy(spy, tmp_path):
     assert process.wait() == 128 + signal.SIGTERM
 
 
+# A task or service under the profiler, which says what it leaves in place of storing it.
+SAYS = """
+import os, sys
+from harness.sampling import main
+class Bucket:
+    def put_object(self, **given):
+        print("left", given["Key"])
+sys.exit(main(sys.argv[1], sys.argv[2:], os.environ, Bucket))
+"""
+SERVES = "import sys, time; print('begun', flush=True); time.sleep(60 * int(sys.argv[1]))"
+
+
+@pytest.mark.parametrize(
+    ("ready", "minutes", "left"),
+    [
+        ({"TIDEMARK_READY": ":8080"}, "1", f"left {PLACE.removeprefix('s3://results/')}{FILE}\n"),
+        ({}, "1", ""),
+        ({"TIDEMARK_READY": ":8080"}, "dies", ""),
+    ],
+)
+def test_a_service_leaves_its_profile_when_all_its_processes_are_stopped_and_a_task_does_not(
+    spy, ready, minutes, left
+):
+    words = [str(spy()["file"]), sys.executable, "-c", SERVES, minutes]
+    process = subprocess.Popen(
+        [sys.executable, "-c", SAYS, *words],
+        env={
+            "PATH": os.environ["PATH"], "PYTHONPATH": str(HARNESS), **ready,
+            "TIDEMARK_PROFILER": "py-spy", "TIDEMARK_PROFILE_HZ": "99",
+            "TIDEMARK_ARTEFACTS": PLACE,
+        },
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True,
+    )  # fmt: skip
+    while "begun" not in process.stdout.readline():
+        pass
+    if minutes == "1":
+        os.killpg(process.pid, signal.SIGTERM)
+
+    assert process.communicate()[0] == left
+    assert process.returncode == (1 if minutes == "dies" else 128 + signal.SIGTERM)
+
+
 def test_a_profiler_that_cannot_be_set_up_fails_no_task_but_a_preparation_ahead(
     maven, monkeypatch, tmp_path, capfd
 ):

@@ -13,6 +13,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path, PurePath
 
 from harness import guarded_program
@@ -48,13 +49,22 @@ class PySpy:
         guarded = [sys.executable, "-IS", guarded_program.__file__, str(folder), *words]
         hz = variables["TIDEMARK_PROFILE_HZ"]
         sampled = [*_command(file, folder / _STACKS, hz), "--subprocesses", "--", *guarded]
-        # It announces itself on standard error, among the lines of the program.
-        return subprocess.Popen(sampled, env=dict(variables))
+        # It announces itself on standard error, among the lines of the program. A stop may reach
+        # all processes of a task: py-spy would die of it without its stacks.
+        return subprocess.Popen(
+            sampled,
+            env=dict(variables),
+            preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM}),  # noqa: PLW1509
+        )
 
     def stop(self, process: subprocess.Popen[bytes], folder: Path) -> None:
         """Stop the program, which py-spy would leave behind if it were stopped itself."""
         guard = guarded_program.process(folder)
-        os.kill(process.pid if guard is None else guard, signal.SIGTERM)
+        if guard is None:
+            process.kill()
+        else:
+            with suppress(ProcessLookupError):
+                os.kill(guard, signal.SIGTERM)
 
     def exit_code(self, code: int, folder: Path) -> int:
         """Return the exit code of the program, or that of py-spy if the program left none."""

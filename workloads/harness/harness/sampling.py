@@ -1,8 +1,9 @@
 """Run a program under its profiler: ``python -m harness.sampling FILE WORD ...``.
 
 FILE is that of the profiler. The program and its children are sampled from their start to their
-end. Their folded stacks become one file of the task, ``profile.folded.gz``. A profile that fails is
-a line of the log: the exit code is that of the program.
+end. Their folded stacks become one file of the task, ``profile.folded.gz``. A task leaves it if it
+succeeds, and a service if it is stopped. A profile that fails is a line of the log: the exit code
+is that of the program.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -31,7 +33,7 @@ FILE = "profile.folded.gz"
 def main(
     file: str, words: list[str], variables: Mapping[str, str], client: Callable[[], Any]
 ) -> int:
-    """Run a program to its end, leave its profile if it succeeds, and return its exit code.
+    """Run a program to its end, leave its profile if all went well, and return its exit code.
 
     ``client`` makes a client of S3.
     """
@@ -43,9 +45,16 @@ def main(
         except (ConfigurationError, OSError, subprocess.TimeoutExpired) as reason:
             log.info("Profiler", f"No profile: {reason}")
             return _run_alone(words, variables)
-        signal.signal(signal.SIGTERM, lambda *_: chosen.stop(process, folder))
+        stopped = threading.Event()
+
+        def stop(*_: object) -> None:
+            stopped.set()
+            chosen.stop(process, folder)
+
+        signal.signal(signal.SIGTERM, stop)
         code = chosen.exit_code(process.wait(), folder)
-        if code == 0:
+        # A stop is how a service ends, and only services have the sign that they are ready.
+        if code == 0 or (stopped.is_set() and "TIDEMARK_READY" in variables):
             _leave(chosen, folder, variables["TIDEMARK_ARTEFACTS"], client)
     return code
 
