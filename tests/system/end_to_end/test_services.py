@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -26,3 +27,19 @@ def test_a_load_finds_its_service_and_a_service_that_ends_fails_the_test_by_its_
     (trial,) = (line for line in done.stdout.splitlines() if line.startswith("trial 2 of 2"))
     assert "failed: answer: service server: its container ended with exit code 3; its last" in trial
     assert trial.endswith(" / ValueError: no plum is left")
+
+
+def test_a_profiled_trial_has_the_stacks_of_a_python_service_below_its_name(tmp_path):
+    systems = shutil.copytree(SYSTEM, tmp_path / "systems")
+    suite = systems / "suites" / "plum" / "suite.yaml"
+    suite.write_text(f"{suite.read_text()}profiler: py-spy\n")
+    place = ("--state", str(tmp_path / "state"))
+    options = {"env": {**os.environ, "TIDEMARK_SYSTEMS": str(systems)}}
+
+    done = tidemark("run", "plum", "--versions", "1.0", "--profile", "999", *place, **options)
+
+    sql = "SELECT DISTINCT path FROM profiles WHERE function = '<module> (plum/serve.py)'"
+    paths = tidemark("sql", sql, "--format", "json", *place, **options)
+    found = [row["path"] for row in json.loads(paths.stdout)]
+    assert found, done.stdout
+    assert all(path.startswith("service server;") for path in found)
