@@ -26,7 +26,7 @@ def both_sides(new, base=BASE, **metric):
 
 def drawn(both):
     """Return the chart, and the points of its layers by name."""
-    (chart,) = charts(comparison(both), "Changes with their")
+    (chart,) = charts(comparison(both), "Changes of the pairs")
     return chart, {each["name"]: each["data"]["values"] for each in chart.spec["layer"]}
 
 

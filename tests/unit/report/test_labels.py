@@ -262,7 +262,7 @@ def test_the_worst_of_many_metrics_come_first(forty):
     answer = text.splitlines()[2]
     assert " {operation: operation-0002} (98.52 %) and 37 more; = same: compaction_rate." in answer
     assert "**36 more metrics**" in text
-    drawn = charts(comparison(sides((forty, "9.0.0"), (forty, "9.8.4"))), "Changes with their")
+    drawn = charts(comparison(sides((forty, "9.0.0"), (forty, "9.8.4"))), "Changes of the pairs")
     assert "The table has 1 more." in drawn[0].caption
 
 
