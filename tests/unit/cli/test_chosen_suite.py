@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from tidemark.cli.chosen_suite import suite_to_read, suite_to_run
+from tidemark.model.context import check_written_suite, stored_suites
 from tidemark.model.refusal import Refused
 
 
@@ -40,6 +41,16 @@ def test_a_choice_between_suites_of_ones_own_is_refused(suites):
 
     with pytest.raises(Refused, match=r"^suite: there are sorted, tiny; name one of them$"):
         suite_to_run()
+
+
+def test_a_suite_of_another_folder_is_refused_with_the_folder_of_the_known_ones(suites, tmp_path):
+    suites("sorted")
+
+    with pytest.raises(Refused) as refused:
+        check_written_suite("tiny", stored_suites())
+
+    known = f"there are sorted; TIDEMARK_SYSTEMS names their folder, {tmp_path.resolve()}"
+    assert str(refused.value) == f"suite: 'tiny' is not known; {known}"
 
 
 @pytest.mark.parametrize(
