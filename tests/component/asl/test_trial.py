@@ -583,6 +583,7 @@ def test_tasks_whose_failure_cannot_be_classified_keep_their_error(trial):
     assert len(execution.history.events) < most
 
 
+@pytest.mark.systems
 def test_two_hundred_failures_with_the_longest_cause_are_all_collected(trial):
     trial.ecs = [StateError("ECS.AmazonECSException", CAUSE)]
 

@@ -383,6 +383,7 @@ def test_slower_metrics_are_counted_for_many_versions_and_metrics(open_page, wid
     assert open_page("#Suite=sleeper", file=file.as_uri()).inner_text("#slower .figure") == "1"
 
 
+@pytest.mark.systems
 def test_rows_without_room_are_counted_and_prevent_a_sum(open_page, wide, tmp_path, monkeypatch):
     monkeypatch.setattr(rows, "MOST_ROWS", 60)
     file = tmp_path / "cut.html"
@@ -552,6 +553,7 @@ def test_axe_finds_nothing(open_page, scheme, width):
         assert violations == [], tab.inner_text()
 
 
+@pytest.mark.systems
 def test_every_table_fits_1400_pixels(open_page, judged_address):
     for address in (None, judged_address):
         page = open_page(viewport=LAPTOP, **({"file": address} if address else {}))

@@ -10,6 +10,8 @@ from tidemark.report.page import page
 SCREEN = {"width": 1400, "height": 900}
 COMPARED, MEASURED = "mixed", "20 versions"
 WITHOUT_CHANGES = {"one missing", MEASURED}
+# With the two of make test: every width in both schemes.
+OTHER_VIEWS = [("light", 390), ("light", 768), ("dark", 768), ("dark", 1400)]
 
 
 @pytest.fixture(scope="module")
@@ -54,8 +56,15 @@ def test_the_first_screen_names_the_answer(open_page, name):
 
 
 # The pages stand last, so that each is opened once.
-@pytest.mark.parametrize("width", [390, 768, 1400])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    ("scheme", "width"),
+    [
+        ("light", 1400),
+        ("dark", 390),
+        # Each view takes some seconds.
+        *(pytest.param(*view, marks=pytest.mark.systems) for view in OTHER_VIEWS),
+    ],
+)
 @pytest.mark.parametrize("name", [COMPARED, MEASURED])
 def test_axe_finds_nothing(open_page, name, width, scheme):
     tab = open_page(name)

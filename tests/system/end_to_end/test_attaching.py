@@ -188,6 +188,7 @@ def test_two_commands_that_start_at_once_each_get_an_answer(new_state):
     assert not (folder / "cloud.json").exists()
 
 
+@pytest.mark.systems
 def test_one_interrupt_ends_a_run_and_keeps_what_it_measured(new_state):
     folder = new_state()
     run = begin("run", *LONG, "--state", folder, program=INTERRUPTIBLE)

@@ -94,6 +94,7 @@ def test_the_command_line_follows_a_run_of_the_account_to_its_report(in_account,
         assert named.split()[1] in done.stdout, done.stderr
 
 
+@pytest.mark.systems
 def test_a_run_of_the_account_continues_after_ctrl_c_until_a_stop(in_account, account):
     with subprocess.Popen(
         [TIDEMARK, "run", "--aws", *LONG], env=account, stdout=subprocess.PIPE, text=True
