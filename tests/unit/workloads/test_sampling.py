@@ -160,17 +160,17 @@ def test_a_program_that_fails_leaves_no_profile_and_its_exit_code(capfd):
     assert "No profile" not in capfd.readouterr().out
 
 
-def test_a_stop_reaches_the_program(tmp_path):
+def code_of_stopped(profiler, file, begun):
+    """Stop a program that a profiler samples once it has begun; return the exit code."""
     program = "import pathlib, sys, time; pathlib.Path(sys.argv[1]).touch(); time.sleep(60)"
-    begun = tmp_path / "begun"
     process = subprocess.Popen(
         [
-            sys.executable, "-m", "harness.sampling", "/dev/null",
+            sys.executable, "-m", "harness.sampling", str(file),
             sys.executable, "-c", program, str(begun),
         ],
         env={
             "PATH": os.environ["PATH"], "PYTHONPATH": str(HARNESS),
-            "TIDEMARK_PROFILER": "async-profiler", "TIDEMARK_PROFILE_HZ": "99",
+            "TIDEMARK_PROFILER": profiler, "TIDEMARK_PROFILE_HZ": "99",
             "TIDEMARK_ARTEFACTS": PLACE,
         },
         stderr=subprocess.DEVNULL,
@@ -178,8 +178,13 @@ def test_a_stop_reaches_the_program(tmp_path):
     while not begun.exists():
         time.sleep(0.01)
     process.send_signal(signal.SIGTERM)
+    return process.wait()
 
-    assert process.wait() == 128 + signal.SIGTERM
+
+def test_a_stop_reaches_the_program(tmp_path):
+    code = code_of_stopped("async-profiler", "/dev/null", tmp_path / "begun")
+
+    assert code == 128 + signal.SIGTERM
 
 
 # A py-spy that runs the program, and writes what it would have seen of two processes.
@@ -238,25 +243,9 @@ def test_a_program_runs_to_its_end_where_py_spy_may_not_sample(spy, capfd):
 
 
 def test_a_stop_reaches_the_program_under_py_spy(spy, tmp_path):
-    program = "import pathlib, sys, time; pathlib.Path(sys.argv[1]).touch(); time.sleep(60)"
-    begun = tmp_path / "begun"
-    process = subprocess.Popen(
-        [
-            sys.executable, "-m", "harness.sampling", str(spy()["file"]),
-            sys.executable, "-c", program, str(begun),
-        ],
-        env={
-            "PATH": os.environ["PATH"], "PYTHONPATH": str(HARNESS),
-            "TIDEMARK_PROFILER": "py-spy", "TIDEMARK_PROFILE_HZ": "99",
-            "TIDEMARK_ARTEFACTS": PLACE,
-        },
-        stderr=subprocess.DEVNULL,
-    )  # fmt: skip
-    while not begun.exists():
-        time.sleep(0.01)
-    process.send_signal(signal.SIGTERM)
+    code = code_of_stopped("py-spy", spy()["file"], tmp_path / "begun")
 
-    assert process.wait() == 128 + signal.SIGTERM
+    assert code == 128 + signal.SIGTERM
 
 
 # A task or service under the profiler, which says what it leaves in place of storing it.
