@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 from contextlib import closing
+from statistics import fmean
 from time import perf_counter
 
 import layers
+import server_timing
 from harness import log
 from harness.checks import CheckFailedError
 from json_rpc import Answered, Session
@@ -62,9 +64,10 @@ def _check(number: int, r: int, answered: list[Answered]) -> None:
 
 
 def _log_operations(answered: list[Answered]) -> None:
-    seconds = defaultdict(list)
+    calls_of = defaultdict(list)
     for call in answered:
-        seconds[call.operation].append(call.seconds)
-    for operation, each in seconds.items():
-        mean = 1000 * sum(each) / len(each)
+        calls_of[call.operation].append(call)
+    for operation, each in calls_of.items():
+        mean = 1000 * fmean(call.seconds for call in each)
         log.info("Baseline", f"Operation {operation}: {len(each)} calls at {mean:.3f} ms")
+        log.info("Baseline", server_timing.line(operation, [call.statements for call in each]))

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter, defaultdict
+from collections.abc import Iterable
 from typing import NamedTuple
 
+import server_timing
 from harness import log
 from harness.histogram import Histogram
+from json_rpc import Answered
 
 
 class Summary(NamedTuple):
@@ -29,16 +32,23 @@ class Intervals:
         self._times: defaultdict[str, Histogram] = defaultdict(Histogram)
         self._counts: Counter[str] = Counter()
         self._failures: Counter[str] = Counter()
+        self._statements: defaultdict[str, list[server_timing.Statements]] = defaultdict(list)
 
     def add(
-        self, name: str, response_time: float, exception: Exception | None, **_: object
+        self,
+        name: str,
+        response_time: float,
+        exception: Exception | None,
+        answered: Iterable[Answered] = (),
+        **_: object,
     ) -> None:
-        """Count a request, as Locust reports it: its operation and its time [ms]."""
+        """Count a request, as Locust reports it: its operation, its time [ms] and its answer."""
         self.requests += 1
         self._all.append(response_time)
         self._times[name].add(response_time)
         self._counts[name] += 1
         self._failures[name] += exception is not None
+        self._statements[name] += [call.statements for call in answered]
 
     def summary(self) -> Summary:
         """Return the requests since the last lines, of all operations together."""
@@ -61,7 +71,10 @@ class Intervals:
             log.info("Bounded", self._times[operation].line(operation))
             failed, count = self._failures[operation], self._counts[operation]
             log.info("Bounded", f"Failures {operation} {failed} of {count} requests")
+            if requests := self._statements[operation]:
+                log.info("Bounded", server_timing.line(operation, requests))
         self._all.clear()
         self._times.clear()
         self._counts.clear()
         self._failures.clear()
+        self._statements.clear()

@@ -9,6 +9,8 @@ from http.client import HTTPConnection, HTTPException
 from time import perf_counter
 from typing import Any, NamedTuple
 
+from server_timing import HEADER, Statements, parsed
+
 USER = "tidemark"
 """The superuser of the server's data set, whose password is the same."""
 _PATIENCE_SECONDS = 60
@@ -27,6 +29,7 @@ class Answered(NamedTuple):
     seconds: float
     bytes: int
     """The size of the answer."""
+    statements: Statements
 
 
 class Session:
@@ -51,29 +54,34 @@ class Session:
         Raises
         ------
         Refusal
-            If the server answers with an error, or without a result.
+            If the server answers with an error, or without a result or its statements.
         OSError, HTTPException
             If it does not answer.
         """
         call = {"jsonrpc": "2.0", "id": 1, "method": operation, "params": arguments}
         started = perf_counter()
-        body = self._body(self._connection, operation, "/json-rpc/", json.dumps(call))
+        body, timing = self._body(self._connection, operation, "/json-rpc/", json.dumps(call))
         seconds = perf_counter() - started
         answer = _parsed(operation, body)
         if "error" in answer:
             raise Refusal(f"{operation} was refused: {answer['error']['message']}")
         if "result" not in answer:
             raise Refusal(f"{operation} was answered without a result")
-        self.answered.append(Answered(operation, seconds, len(body)))
+        if (statements := parsed(timing)) is None:
+            raise Refusal(f"{operation} was answered with {timing!r} as {HEADER}")
+        self.answered.append(Answered(operation, seconds, len(body), statements))
         return answer["result"]
 
     def post(self, path: str) -> Any:  # noqa: ANN401 (any JSON)
         """Return the answer of a request beside Kiwi TCMS's own; the faults are those of a call."""
         host, port = self._connection.host, self._connection.port
         with closing(HTTPConnection(host, port, timeout=_LONG_PATIENCE_SECONDS)) as connection:
-            return _parsed(path, self._body(connection, path, path, ""))
+            return _parsed(path, self._body(connection, path, path, "")[0])
 
-    def _body(self, connection: HTTPConnection, name: str, path: str, content: str) -> bytes:
+    def _body(
+        self, connection: HTTPConnection, name: str, path: str, content: str
+    ) -> tuple[bytes, str]:
+        """Return the body of an answer, and the header that has its statements."""
         try:
             connection.request("POST", path, content, self._headers)
             response = connection.getresponse()
@@ -84,7 +92,7 @@ class Session:
             raise
         if response.status != HTTPStatus.OK:
             raise Refusal(f"{name} was answered with the status {response.status}")
-        return body
+        return body, response.getheader(HEADER, "")
 
 
 def _parsed(name: str, body: bytes) -> Any:  # noqa: ANN401 (any JSON)

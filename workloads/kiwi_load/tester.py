@@ -69,7 +69,8 @@ class Tester(User):
     def join(self, number: int) -> None:
         """Log in as the user of a number, and make the data; raise one of FAULTS without it."""
         self._random = Random(f"{self.load.seed}/{number}")  # noqa: S311 (repeatable, no secret)
-        self._work = Work(Session(self.load.host, self.load.port), f"User {number}")
+        self._session = Session(self.load.host, self.load.port)
+        self._work = Work(self._session, f"User {number}")
         self.due = monotonic()
         self.load.ready += 1
 
@@ -99,9 +100,11 @@ class Tester(User):
                 response_time=1000 * (monotonic() - self.due),
                 response_length=0,
                 exception=fault,
+                answered=self._session.answered,
             )
 
     def _fault(self, operation: str) -> Exception | None:
+        self._session.answered.clear()
         try:
             self._work.do(operation, self._random)
         except FAULTS as fault:

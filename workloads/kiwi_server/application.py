@@ -1,4 +1,4 @@
-"""Kiwi TCMS's WSGI application, with two requests beside its own.
+"""Kiwi TCMS's WSGI application: it times its statements, and has two requests beside its own.
 
 ``POST /tidemark/orm?30`` does the work of a sequence without its requests, and
 ``POST /tidemark/records?10000`` adds records to search for. Both answer with their number in JSON.
@@ -10,12 +10,16 @@ import json
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from tcms.wsgi import application as kiwi
+from django.db import connection
+from statements import timed
+from tcms.wsgi import application as untimed
 
 # isort: split
 # Models can be imported only now.
 import orm_sequence
 import records
+
+kiwi = timed(untimed, connection)
 
 _WORKS = {"/tidemark/orm": orm_sequence.report, "/tidemark/records": records.add}
 

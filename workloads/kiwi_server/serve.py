@@ -29,8 +29,8 @@ PORT = 8080
 WORKERS = 1
 # A request of the load does the work of a whole sequence.
 TIMEOUT_SECONDS = 1_200
-# The method, path, status and time in microseconds of each request.
-ACCESS = "Access: %(m)s %(U)s %(s)s %(D)s"
+# The method, path, status and time in microseconds of each request, and its statements.
+ACCESS = "Access: %(m)s %(U)s %(s)s %(D)s %({server-timing}o)s"
 
 
 def main(variables: Mapping[str, str]) -> int:

@@ -29,8 +29,12 @@ LINES = (
     "[main] kiwi_load.Bounded INFO  - Histogram TestRun.create count 1 average 30.000000 ms "
     "buckets 30:1",
     "[main] kiwi_load.Bounded INFO  - Failures TestRun.create 2 of 3 requests",
-    "Access: POST /json-rpc/ 200 14000",
-    "Access: POST /json-rpc/ 500 16000",
+    "[main] kiwi_load.Bounded INFO  - Database TestRun.create requests 2 time 4.000000 ms "
+    "statements 10.000000",
+    "[main] kiwi_load.Bounded INFO  - Database TestRun.create requests 6 time 8.000000 ms "
+    "statements 12.000000",
+    "Access: POST /json-rpc/ 200 14000 db;dur=4.125;desc=11",
+    "Access: POST /json-rpc/ 500 16000 db;dur=5.125;desc=13",
     "[main] kiwi_load.Bounded INFO  - The load sent requests 1.250 ms late",
     # Lines that resemble the others, but must not count.
     "[main] x.Echo INFO  - It said: Supported users 99",
@@ -39,7 +43,9 @@ LINES = (
     "[main] x.Echo INFO  - It said: Sequence 3: 240 calls and 100 results in 9.000000 seconds",
     "[main] x.Echo INFO  - Operation TestRun.create: 10 calls at 30.5 ms or so",
     "[main] x.Echo INFO  - It said: Failures TestRun.create 2 of 3 requests",
-    "Access: GET /accounts/login/ 200 90000",
+    "[main] x.Echo INFO  - It said: Database TestRun.create requests 6 time 8.0 ms statements 9.0",
+    "Access: GET /accounts/login/ 200 90000 db;dur=90.000;desc=99",
+    "Access: POST /tidemark/orm 200 90000 -",
 )
 
 
@@ -117,13 +123,23 @@ def test_each_series_has_the_figures_of_ten_seconds(ask):
     (mean,), (requests,) = ask("mean_over_time"), ask("requests_over_time")
     (failed,) = ask("failures_over_time")
     (served,), (slow,) = ask("service_time_over_time"), ask("service_p99_over_time")
+    (stored,), (late,) = ask("database_time_over_time"), ask("database_p99_over_time")
 
     assert (mean["value"], mean["n"], mean["at"]) == ("15", "4", "1970-01-01 00:00:00.000")
     assert [row["value"] for row in (requests, failed, served)] == ["0.4", "2", "15"]
     assert (served["n"], float(slow["value"])) == ("2", pytest.approx(15.98))
+    assert (stored["value"], stored["n"]) == ("4.625", "2")
+    assert float(late["value"]) == pytest.approx(5.115)
     assert {(row["at"], row["histogram"]) for row in ask("times_over_time")} == {
         (mean["at"], "5.0:2 20:1"), (mean["at"], "30:1")
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(("query", "value"), [("database_time", "7"), ("statements", "11.5")])
+def test_the_statements_of_an_operation_are_means_over_its_requests(ask, query, value):
+    (row,) = ask(query)
+
+    assert (row["operation"], row["value"], row["n"]) == ("TestRun.create", value, "8")
 
 
 def test_the_cores_of_a_load_are_those_of_its_line(ask):

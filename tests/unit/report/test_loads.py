@@ -12,8 +12,9 @@ from tidemark.report.run_report.contents import report
 from tidemark.report.run_report.measured import measured_run
 
 GRAPHS = [
-    "active_users", "latency_mean", "latency_p99", "service_mean", "service_p99", "requests",
-    "failed_requests", "CPU [vCPU] of server", "Memory [MiB] of server",
+    "active_users", "latency_mean", "latency_p99", "service_mean", "service_p99",
+    "database_mean", "database_p99", "requests", "failed_requests",
+    "CPU [vCPU] of server", "Memory [MiB] of server",
     "Network, in and out [MB/s] of server",
 ]  # fmt: skip
 
@@ -39,7 +40,7 @@ def lost():
 
 @pytest.mark.parametrize("test", ["bounded", "unbounded"])
 @pytest.mark.parametrize("database", ["postgresql", "mariadb"])
-def test_ten_graphs_of_a_test_overlay_both_versions_to_the_end_of_the_longer(whole, test, database):
+def test_the_graphs_of_a_test_overlay_both_versions_to_the_end_of_the_longer(whole, test, database):
     name = f"{test} {{database: {database}}}"
     drawn = [chart for chart in charts(whole) if f" of {name}" in chart.caption]
 
@@ -58,7 +59,7 @@ def test_the_graphs_over_time_come_before_the_figures_of_the_trials(whole):
     (section,) = [s for s in whole.sections if s.heading == "Graphs: bounded {database: mariadb}"]
     captions = [block.caption for block in section.blocks if not isinstance(block, str)]
 
-    assert [caption.split(" of ")[0] for caption in captions][:7] == GRAPHS[:7]
+    assert [caption.split(" of ")[0] for caption in captions][:9] == GRAPHS[:9]
     assert captions[-1].startswith("load_late {database: mariadb} of each trial, by version. ")
     assert "was logged" not in "".join(block for block in section.blocks if isinstance(block, str))
 

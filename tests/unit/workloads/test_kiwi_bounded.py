@@ -35,6 +35,20 @@ def test_the_requests_of_an_interval_are_logged_by_operation_and_then_begin_anew
     assert intervals.requests == 3
 
 
+def test_the_statements_of_answered_requests_are_logged_as_means(kiwi_load, capsys):
+    intervals, answered = kiwi_load("intervals").Intervals(), kiwi_load("json_rpc").Answered
+    for milliseconds, count in ((2.5, 10), (3.5, 13)):
+        statements = kiwi_load("server_timing").Statements(milliseconds, count)
+        intervals.add("A.b", 5.0, None, [answered("A.b", 0.005, 7, statements)])
+    intervals.add("A.b", 5.0, OSError(), [])
+    intervals.log(1)
+    intervals.log(1)
+
+    lines = [line.partition("  - ")[2] for line in capsys.readouterr().out.splitlines()]
+    logged = [line for line in lines if line.startswith("Database")]
+    assert logged == ["Database A.b requests 2 time 3.000000 ms statements 11.500000"]
+
+
 def test_no_user_is_connected_while_no_request_is_answered(kiwi_load):
     intervals = kiwi_load("intervals").Intervals()
     assert intervals.connected(7) == 7

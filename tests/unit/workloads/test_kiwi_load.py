@@ -19,6 +19,7 @@ class Kiwi:
         self.refused = None
         self.status = 200
         self.body = None  # in place of the answer; b"" for none
+        self.timing = "db;dur=3.125;desc=12"
         self.records = 0
 
     def work(self, path):
@@ -70,6 +71,7 @@ def kiwi():
                 return
             self.send_response(kiwi.status)
             self.send_header("Content-Length", str(len(body)))
+            self.send_header("Server-Timing", kiwi.timing)
             self.end_headers()
             self.wfile.write(body)
 
@@ -126,6 +128,15 @@ def test_each_job_logs_its_calls_and_results_after_a_sequence_that_counts_nowher
         counted[operation.removesuffix(":")] += int(count)
     # The short sequence makes one call of each operation.
     assert counted == made - Counter(dict.fromkeys(made, 1))
+
+
+def test_each_job_logs_the_statements_of_each_operation(kiwi_load, session, capsys):
+    kiwi_load("api_baseline").measure(session, 2, 1)
+
+    lines = [line.partition("  - ")[2] for line in capsys.readouterr().out.splitlines()]
+    logged = [line for line in lines if line.startswith("Database")]
+    assert "Database TestRun.add_case requests 4 time 3.125000 ms statements 12.000000" in logged
+    assert len(logged) == sum(line.startswith("Operation") for line in lines)
 
 
 def test_the_layers_of_a_sequence_add_up_to_its_time(kiwi_load, session, capsys):
@@ -215,6 +226,16 @@ def test_an_answer_without_a_result_is_a_refusal(kiwi_load, session, kiwi, body,
         session.call("A.b")
 
     assert str(refusal.value) == sentence
+
+
+@pytest.mark.parametrize("timing", ["", "db;dur=fast;desc=1", "db;dur=1.0"])
+def test_an_answer_without_its_statements_is_a_refusal(kiwi_load, session, kiwi, timing):
+    kiwi.timing = timing
+
+    with pytest.raises(kiwi_load("json_rpc").Refusal) as refusal:
+        session.call("A.b")
+
+    assert str(refusal.value) == f"A.b was answered with {timing!r} as Server-Timing"
 
 
 def test_a_call_without_an_answer_leaves_the_session_usable(session, kiwi):
