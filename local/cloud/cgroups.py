@@ -17,6 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _PERIOD_MICROSECONDS = 100_000
+# A task on Fargate cannot swap. A kernel may count no swap, and then has no such file.
+_SWAP = {"memory.memsw.limit_in_bytes", "memory.swap.max"}
+_EVENTS = ("memory.oom_control", "memory.events")
 _PREFIX = "tidemark-"
 # A killed process leaves its group once the kernel has freed its memory.
 _PATIENCE_SECONDS = 5.0
@@ -58,7 +61,9 @@ class Hierarchy:
         quota = str(round((limits.cpu or 0) * _PERIOD_MICROSECONDS))
         if controller == "memory":
             most = str(limits.memory_bytes)
-            return {"memory.max" if self.unified else "memory.limit_in_bytes": most}
+            if self.unified:
+                return {"memory.max": most, "memory.swap.max": "0"}
+            return {"memory.limit_in_bytes": most, "memory.memsw.limit_in_bytes": most}
         if self.unified:
             return {"cpu.max": f"{quota} {_PERIOD_MICROSECONDS}"}
         return {"cpu.cfs_period_us": str(_PERIOD_MICROSECONDS), "cpu.cfs_quota_us": quota}
@@ -89,7 +94,8 @@ class Groups:
                 folder.mkdir(exist_ok=folder in made)
                 made[folder] = None
                 for file, content in place.settings(controller, limits).items():
-                    (folder / file).write_text(content, encoding="ascii")
+                    if file not in _SWAP or (folder / file).exists():
+                        (folder / file).write_text(content, encoding="ascii")
         except OSError as error:
             cls(list(made)).remove()
             raise NotWritableError(f"{error.filename}: {error.strerror}") from None
@@ -100,6 +106,11 @@ class Groups:
         for folder in self.folders:
             command = ["/bin/sh", "-c", _ENTER, str(folder / "cgroup.procs"), *command]
         return list(command)
+
+    def out_of_memory(self) -> bool:
+        """Tell whether the kernel has killed a process in the groups for lack of memory."""
+        events = [_words(folder / file) for folder in self.folders for file in _EVENTS]
+        return any(int(words[words.index("oom_kill") + 1]) for words in events if words)
 
     def remove(self) -> None:
         """Kill what is left in the groups, and remove them."""

@@ -56,6 +56,7 @@ _RUN_TASK = {
     "platformVersion", "propagateTags", "tags", "taskDefinition",
 }  # fmt: skip
 _LIST_TASKS = {"cluster", "desiredStatus", "family"}
+_OUT_OF_MEMORY = "OutOfMemoryError: Container killed due to memory usage"  # ECS's own words
 _NOT_RUN_HERE = ("create_service", "create_task_set", "register_container_instance", "start_task")
 
 
@@ -231,6 +232,8 @@ class Task:
             if self._task_fields["desiredStatus"] != "STOPPED":
                 self._begin_stop("EssentialContainerExited", "Essential container in task exited")
             self._container_fields["exitCode"] = code if code >= 0 else 128 - code
+            if self._groups.out_of_memory():
+                self._container_fields["reason"] = _OUT_OF_MEMORY
         self._finish()
 
     def _fail_to_start(self, reason: str) -> None:

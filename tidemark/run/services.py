@@ -86,7 +86,7 @@ def _results(
         elif task["LastStatus"] != "STOPPED":
             why = f"it did not stop within {LONGEST_STOP_SECONDS} s"
             yield replace(result, stop_category="unknown", reason=f"{name}: {why}")
-        elif task.get("StoppedReason") == _ENDED:
+        elif task.get("StoppedReason") == _ENDED and result.stop_category != "out of memory":
             yield replace(result, status="ok", stop_category=None, reason="", container="")
         else:
             yield result

@@ -26,6 +26,9 @@ _SENTENCES = {
     # The log of the task has the details.
     "exit code": "its container ended with exit code {exit_code}",
     "out of memory": (
+        "its memory ran out: {detail}; choose smaller parameters or raise its memory in the suite"
+    ),
+    "killed": (
         "it was killed (exit code 137), most often for lack of memory; choose smaller parameters "
         "or raise task.memory of the suite"
     ),
@@ -154,10 +157,13 @@ def _category(stop_code: str, exit_code: int | None, message: str) -> str:
     }
     if any(error in message for error in _IMAGE_ERRORS):
         return "image"
+    # ECS gives this reason to a container that it stops, too, if a process of it was killed before.
+    if "OutOfMemory" in message:
+        return "out of memory"
     if "log group" in message:
         return "log group"
     if stop_code in by_code:
         return by_code[stop_code]
-    if exit_code == _KILLED or "OutOfMemory" in message:
-        return "out of memory"
+    if exit_code == _KILLED:
+        return "killed"
     return "not started" if exit_code is None else "exit code"

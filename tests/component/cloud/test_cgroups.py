@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -58,6 +59,37 @@ def test_version_2_limits_both_in_one_group_beside_that_of_this_process(kernel):
 
     assert folder == root / "cg/user/tidemark-a"
     assert written(folder) == {"cpu.max": "50000 100000", "memory.max": "1073741824"}
+
+
+def test_a_group_has_no_swap_if_the_kernel_counts_it(version_1, monkeypatch):
+    make = Path.mkdir
+
+    def make_with_file(folder, **options):
+        make(folder, **options)
+        (folder / "memory.memsw.limit_in_bytes").touch()
+
+    monkeypatch.setattr(Path, "mkdir", make_with_file)
+    (memory,) = Groups.make("a", Limits(memory_bytes=1 << 30), version_1).folders
+
+    assert written(memory)["memory.memsw.limit_in_bytes"] == "1073741824"
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill {}\n"),
+        ("memory.events", "low 0\nhigh 0\nmax 7\noom 1\noom_kill {}\noom_group_kill 0\n"),
+    ],
+)
+@pytest.mark.parametrize("killed", [0, 2])
+def test_the_kernel_tells_whether_memory_ran_out(tmp_path, file, text, killed):
+    (tmp_path / file).write_text(text.format(killed))
+
+    assert Groups([tmp_path]).out_of_memory() == bool(killed)
+
+
+def test_groups_without_a_limit_of_memory_never_run_out_of_it(tmp_path):
+    assert not Groups([tmp_path]).out_of_memory()
 
 
 def test_no_limit_needs_no_group(kernel):

@@ -643,6 +643,23 @@ def test_the_cpu_of_a_run_limits_its_task_and_leaves_no_group(define, run, await
     assert not (parent / name).exists()
 
 
+@pytest.mark.parametrize("holder", ["program", "child"])
+def test_a_task_above_the_memory_of_its_run_is_killed_and_says_so(define, run, await_end, holder):
+    try:
+        hierarchy("memory")
+    except NotWritableError as error:
+        pytest.skip(f"this machine limits nobody's memory: {error}")
+    takes = "bytearray(512 << 20)"
+    starts = f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', {takes!r}])"
+    define(takes if holder == "program" else starts)
+
+    task = await_end(run(overrides={**override(), "memory": "128"}))
+
+    (container,) = task["containers"]
+    assert container["exitCode"] == (137 if holder == "program" else 0)
+    assert container["reason"] == "OutOfMemoryError: Container killed due to memory usage"
+
+
 def test_the_cloud_keeps_off_the_cores_of_a_service_which_has_all_of_them(
     define, run, await_end, lines, tmp_path
 ):

@@ -6,7 +6,9 @@ import shutil
 from pathlib import Path
 
 import pytest
+import yaml
 
+from local.cloud.cgroups import NotWritableError, hierarchy
 from tests.system.end_to_end.command_line import tidemark
 
 pytestmark = pytest.mark.systems
@@ -43,3 +45,24 @@ def test_a_profiled_trial_has_the_stacks_of_a_python_service_below_its_name(tmp_
     found = [row["path"] for row in json.loads(paths.stdout)]
     assert found, done.stdout
     assert all(path.startswith("service server;") for path in found)
+
+
+def test_a_service_above_the_memory_of_its_size_fails_its_test_by_name(tmp_path):
+    try:
+        hierarchy("memory")
+    except NotWritableError as error:
+        pytest.skip(f"this machine limits nobody's memory: {error}")
+    systems = shutil.copytree(SYSTEM, tmp_path / "systems")
+    suite, program = systems / "suites/plum/suite.yaml", systems / "workloads/plum/serve.py"
+    fields = yaml.safe_load(suite.read_text())
+    fields["axes"] = {"size": ["small"]}
+    fields["tests"][0]["metrics"][0]["name"] = "plums"
+    fields["services"]["server"]["sizes"] = {"small": {"cpu": 256, "memory": 512}}
+    suite.write_text(yaml.safe_dump(fields, sort_keys=False))
+    program.write_text(program.read_text().replace("os._exit(3)", "bytearray(1 << 30)"))
+    options = {"env": {**os.environ, "TIDEMARK_SYSTEMS": str(systems)}}
+
+    done = tidemark("run", "plum", "--versions", "1.1", "--state", str(tmp_path / "s"), **options)
+
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "failed: answer: service server: its memory ran out: OutOfMemoryError: " in done.stdout

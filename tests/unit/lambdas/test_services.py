@@ -161,6 +161,16 @@ def test_a_service_that_was_stopped_ended_well_whatever_its_exit_code(world, exi
     assert (task["index"], task["service"], task["exit_code"]) == (2, "server", exit_code)
 
 
+def test_a_service_that_lost_a_process_for_lack_of_memory_has_failed(world):
+    stopped = ended(143, world_reason(world), "UserInitiated")
+    stopped["Containers"][0]["Reason"] = "OutOfMemoryError: Container killed due to memory usage"
+
+    (task,) = stop(world, stopped)["tasks"]
+
+    assert (task["status"], task["stop_category"]) == ("failed", "out of memory")
+    assert task["reason"].startswith("service server: its memory ran out: OutOfMemoryError: ")
+
+
 def world_reason(world):
     stop(world, described())
     return world.tasks.stopped[ARN]

@@ -28,9 +28,15 @@ def stopped(exit_code, *, stop_code="EssentialContainerExited", reason="", conta
         (stopped(1), "exit code", "task 4: its container ended with exit code 1"),
         (
             stopped(137),
-            "out of memory",
+            "killed",
             "task 4: it was killed (exit code 137), most often for lack of memory; choose "
             "smaller parameters or raise task.memory of the suite",
+        ),
+        (
+            stopped(1, container_reason="OutOfMemoryError: Container killed due to memory usage"),
+            "out of memory",
+            "task 4: its memory ran out: OutOfMemoryError: Container killed due to memory usage; "
+            "choose smaller parameters or raise its memory in the suite",
         ),
         (
             stopped(
