@@ -101,14 +101,14 @@ class Clock:
         Parameters
         ----------
         line, change_time : str
-            SQL for the line, and for the last change of its file [ms].
+            The column of the line, and SQL for the last change of its file [ms].
         """
         if self.field and not self.form:
             iso = _iso("t", f"^{_ISO}")
             both = f"CASE WHEN t LIKE '____-%' THEN {iso} ELSE {_epoch('t')} END"
             return _once(self._text(line), both)
         if self.form == "iso":
-            return _once(line, _iso("t", self.pattern))
+            return _iso(line, self.pattern)
         text = self._text(line)
         if self.form == "epoch":
             return _epoch(text)

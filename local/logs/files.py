@@ -131,7 +131,8 @@ def _lines(files: Sequence[LogFile], prefix: str, limits: Limits) -> EventSource
     clock = files[0].clock
     first, message = "line", clock.message("line") if clock else "line"
     if files[0].is_joined:
-        first, message = first_line("line"), whole(message)
+        rows = f"(SELECT *, {first_line('line')} AS first FROM {rows})"  # noqa: S608
+        first, message = "first", whole(message)
     time = clock.sql(first, change_time) if clock else "NULL"
     stream = clock.stream(first) if clock else "NULL"
     return events_of(
