@@ -7,6 +7,7 @@ which DuckDB reads in place of the files.
 from __future__ import annotations
 
 import os
+import time
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -58,9 +59,14 @@ class Search:
         The bytes at the beginning of a file that choose its clock. A copy begins with the events
         there, so that they choose the same.
     block : int
-        The number of bytes of a packed file that are read at once, which a processor keeps near it.
+        The number of bytes that are read at once of a file that is packed or young, which a
+        processor keeps near it.
     window : int
         The number of bytes of another file that are in memory at once.
+    settled : float
+        The time since the last change of a file after which it is searched in place [s]. Another
+        process may still truncate a younger one, as a rotation does, and the system ends a process
+        that reads the missing part in place.
     """
 
     texts: Sequence[bytes]
@@ -70,6 +76,7 @@ class Search:
     head: int = 64 * 1024
     block: int = 1024 * 1024
     window: int = 16 * 1024 * 1024
+    settled: float = 60
 
     def copies(self, files: Iterable[Path], folder: Path) -> Mapping[Path, Path]:
         """Return copies of files, written into a folder, each with an event on a line.
@@ -118,14 +125,13 @@ class Search:
 
     def _found(self, file: BufferedIOBase, tests: _Tests) -> Iterator[tuple[int, bytes]]:
         """Yield the lines of a copy, after the number of bytes that were searched."""
-        plain = isinstance(file, BufferedReader) and os.fstat(file.fileno()).st_size
-        return self._mapped(file, tests) if plain else self._streamed(file, tests)
+        status = os.fstat(file.fileno())
+        is_settled = time.time() - status.st_mtime > self.settled
+        is_plain = isinstance(file, BufferedReader) and status.st_size and is_settled
+        return self._mapped(file, tests) if is_plain else self._streamed(file, tests)
 
     def _mapped(self, file: BufferedIOBase, tests: _Tests) -> Iterator[tuple[int, bytes]]:
-        """Search a file in place, since its copy into a buffer takes as long as the search.
-
-        As for ripgrep, the process ends by a signal if another one truncates the file meanwhile.
-        """
+        """Search a file in place, since its copy into a buffer takes as long as the search."""
         with mmap(file.fileno(), 0, access=ACCESS_READ) as mapped, memoryview(mapped) as view:
             lines = _Lines(mapped, view, len(mapped), tests)
             done = 0
@@ -139,7 +145,7 @@ class Search:
                     mapped.madvise(MADV_DONTNEED, pages.start, len(pages))
 
     def _streamed(self, file: BufferedIOBase, tests: _Tests) -> Iterator[tuple[int, bytes]]:
-        """Search a file block by block, as it is unpacked."""
+        """Search a file block by block, as it is read or unpacked."""
         # A buffer of its own for each block takes as long as the search.
         buffer = bytearray(2 * self.most_bytes + self.head + self.block)
         searched = size = 0

@@ -2,6 +2,7 @@
 
 import bz2
 import gzip
+import os
 import random
 import re
 
@@ -20,7 +21,7 @@ from tests.component.logs.written_logs import KINDS, records
 from tests.fuzzing import fuzz
 
 QUERY = "fields @message, @timestamp | filter {filters} | sort @ptr"
-SIZES = {"head": 100, "block": 64, "window": 64}
+SIZES = {"head": 100, "block": 64, "window": 64, "settled": -1}
 ISO = next(clock for clock in CLOCKS if clock.name == "ISO 8601 at the beginning")
 A, B = "2024-06-02T14:26:00Z a\n", "2024-06-02T14:26:01Z b\n"
 
@@ -39,8 +40,14 @@ def found(path, folder, *texts, **options):
 
 @pytest.mark.parametrize("name", sorted(KINDS.keys() - {"CloudTrail"}))
 @fuzz(10)
-@given(seed=st.integers(0, 10**6), block=st.sampled_from([1, 50, 1000]))
-def test_the_events_with_a_text_are_those_of_the_whole_file(tmp_path_factory, name, seed, block):
+@given(
+    seed=st.integers(0, 10**6),
+    block=st.sampled_from([1, 50, 1000]),
+    settled=st.sampled_from([-1, 60]),
+)
+def test_the_events_with_a_text_are_those_of_the_whole_file(
+    tmp_path_factory, name, seed, block, settled
+):
     kind, chance = KINDS[name], random.Random(seed)
     folder = tmp_path_factory.mktemp("log")
     text = kind.envelope([kind.write(record) for record in records(seed)])
@@ -53,21 +60,24 @@ def test_the_events_with_a_text_are_those_of_the_whole_file(tmp_path_factory, na
 
     whole = Mending().copies([path], folder).copies
 
-    sizes = {"head": 500, "block": block, "window": block}
+    sizes = {"head": 500, "block": block, "window": block, "settled": settled}
     assert found(path, folder, *texts, **sizes) == answer(path, whole, texts)
 
 
 @fuzz(40)
 @given(
+    settled=st.sampled_from([-1, 60]),
     begin=st.sampled_from([b"begin ", PIECES[0]]),
     rest=st.lists(st.sampled_from([each for each in PIECES if each != b"LONG"]), max_size=40),
 )
-def test_events_of_dirty_bytes_are_right_or_left_to_the_reader(tmp_path_factory, begin, rest):
+def test_events_of_dirty_bytes_are_right_or_left_to_the_reader(
+    tmp_path_factory, settled, begin, rest
+):
     folder = tmp_path_factory.mktemp("log")
     path = folder / "dirty.log"
     path.write_bytes(b"".join([begin, b"first line\n", *rest]))
     try:
-        events = found(path, folder, "plain", head=5, clock=ISO)
+        events = found(path, folder, "plain", head=5, clock=ISO, settled=settled)
     except NotSearchedError:
         return
     whole = Mending(ISO).copies([path], folder).copies
@@ -128,6 +138,19 @@ def test_a_file_with_the_text_in_many_lines_is_not_searched(tmp_path):
     path.write_text(line * (20_000_000 // len(line)))
     with pytest.raises(NotSearchedError):
         Search([b"needle"]).copies([path], tmp_path)
+
+
+def test_a_young_file_may_be_truncated_during_its_search(tmp_path):
+    path = tmp_path / "app.log"
+    path.write_text("begin\n" + "needle\n" * 100_000)
+
+    def begins(line):
+        os.truncate(path, 0)
+        return line
+
+    (copy,) = Search([b"needle"], begins=begins).copies([path], tmp_path).values()
+
+    assert copy.read_text().startswith("begin\nneedle\n")
 
 
 def test_a_missing_file_is_not_searched(tmp_path):
