@@ -1,4 +1,9 @@
-"""The rule of plateaus: the users double until a level fails, then the bracket is halved."""
+"""The rule of plateaus: steps that double until a level fails, then the bracket is halved.
+
+This is a galloping search (Bentley and Yao, 1976). The first one steps up from few users; each that
+follows steps up or down from the users that the one before found, which takes fewer levels and
+overloads the service less.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +19,8 @@ class _Bracket(NamedTuple):
 
     users: int
     """The users of the next level."""
+    step: int
+    """The users from that level to the one after it, until one was held and one failed."""
     held: int = 0
     """The most users that were held."""
     failed: int | None = None
@@ -31,8 +38,11 @@ class _Bracket(NamedTuple):
         if level.hit and not self.is_repeated:
             return self._replace(is_repeated=True)
         held, failed = (self.held, self.users) if level.hit else (self.users, self.failed)
-        doubled = min(most, 2 * held)
-        return _Bracket(doubled if failed is None else (held + failed) // 2, held, failed)
+        if failed is None:
+            users = min(most, held + self.step)
+        else:
+            users = max((held + failed) // 2, 0 if held else failed - self.step)
+        return _Bracket(users, 2 * self.step, held, failed)
 
     def is_closed(self, share: float) -> bool:
         """Tell whether the bracket is narrower than a share of its upper end, or than two users."""
@@ -48,10 +58,10 @@ class _Bracket(NamedTuple):
 def after_plateaus(rule: Plateaus, most: int, levels: Sequence[Level]) -> Decision:
     """Return the level that follows after some levels, or the end.
 
-    ``most`` is the greatest accepted number of users. Each search but the first begins with half
-    of the users that the one before found. The result of a search is the middle of its bracket.
+    ``most`` is the greatest accepted number of users. The first step of each search but the first
+    is the accepted width of a bracket. The result of a search is the middle of its bracket.
     """
-    bracket, found = _Bracket(min(rule.first, most)), list[float]()
+    bracket, found = _Bracket(min(rule.first, most), rule.first), list[float]()
     for level in levels:
         bracket = bracket.after(level, most)
         if bracket.held == most:
@@ -62,6 +72,7 @@ def after_plateaus(rule: Plateaus, most: int, levels: Sequence[Level]) -> Decisi
             found.append(bracket.middle)
             if len(found) == rule.searches:
                 return ended("found", f"{users_in_words(found)} are supported", found)
-            bracket = _Bracket(max(1, round(bracket.middle / 2)))
+            users = max(1, round(bracket.middle))
+            bracket = _Bracket(users, max(1, int(rule.bracket * users)))
     search = f"search {len(found) + 1} of {rule.searches}"
     return Decision(bracket.users, tuple(found), reason=f"{search}: {bracket.in_words()}")

@@ -129,7 +129,7 @@ def test_a_bound_keeps_the_searches_that_are_done():
     three = Plateaus(searches=3)
     _, levels = search(three, BOUNDS, above(100), 12)
 
-    decision = decide(three, Bounds(users=20_000, seconds=9_999, levels=20), levels[:20])
+    decision = decide(three, Bounds(users=20_000, seconds=9_999, levels=16), levels[:16])
     assert decision.end == "too many levels"
     assert decision.found == (pytest.approx(100, rel=0.03),) * 2
     assert "; search 3 of 3: " in decision.reason
@@ -141,6 +141,26 @@ def test_a_level_that_fails_once_is_repeated():
     assert decide(PLATEAUS, BOUNDS, held).users == 16
     assert decide(PLATEAUS, BOUNDS, [*held, level(16)]).users == 32
     assert decide(PLATEAUS, BOUNDS, [*held, level(16, hit=True)]).users == 12
+
+
+def test_a_search_begins_with_the_users_that_the_one_before_found():
+    decision, levels = search(Plateaus(searches=2), BOUNDS, above(100), 12)
+
+    assert decision.found == (102, 100)
+    assert [each.users for each in levels[-4:]] == [100, 102, 102, 98]
+
+
+@pytest.mark.parametrize(
+    ("hits", "users"), [(False, [102, 106, 114, 130]), (True, [102, 102, 98, 98, 90, 90, 74, 74])]
+)
+def test_the_steps_of_a_later_search_double_until_it_has_a_bracket(hits, users):
+    _, levels = search(PLATEAUS, BOUNDS, above(100), 12)
+    first = len(levels)
+
+    for _ in users:
+        following = decide(Plateaus(searches=2), BOUNDS, levels)
+        levels.append(level(following.users, hit=hits))
+    assert [each.users for each in levels[first:]] == users
 
 
 def test_feedback_is_found_in_the_users_that_are_connected():
