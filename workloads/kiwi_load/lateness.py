@@ -5,6 +5,8 @@ from __future__ import annotations
 import statistics
 from time import monotonic
 
+from harness.checks import CheckFailedError
+
 MOST_MS = 20.0
 """The most by which requests may be late on average: a fifth of the limit of their mean time."""
 
@@ -23,3 +25,18 @@ class Lateness:
         """Return the mean lateness [ms], 0 without requests; begin anew."""
         times, self._times = self._times or [0.0], []
         return statistics.fmean(times)
+
+
+def check(late: float) -> None:
+    """Refuse a mean lateness [ms] above ``MOST_MS``.
+
+    Raises
+    ------
+    CheckFailedError
+        If the load was the limit, and not the server.
+    """
+    if late > MOST_MS:
+        raise CheckFailedError(
+            f"The load was the limit, not the server: it sent requests {late:.1f} ms late; "
+            f"up to {MOST_MS:g} ms were accepted."
+        )

@@ -30,7 +30,7 @@ def test_a_search_finds_the_users_of_a_service_and_fails_with_a_service_that_end
     assert "ValueError: the crowd is too large; step search: none of " in trial
     report = tidemark("show", "--all", *place, **options).stdout
     assert re.search(r"trial \d \(1\.0\): [\d.]+ users are supported\.", report)
-    # The mean, the failures, and the CPU of three services and of the local cloud.
-    numbers = r" [\d.]+ \|" * 6
+    # The mean, the failures, the lateness, and the CPU of three services and of the local cloud.
+    numbers = r" [\d.]+ \|" * 7
     assert re.search(rf"\| 1\.0 \| \d \| 1 \| 8 \| 8\.000 \|{numbers} none \|", report), report
     assert "| CPU of the local cloud [vCPU] |" in report

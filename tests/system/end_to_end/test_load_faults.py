@@ -2,9 +2,9 @@
 
 import os
 import signal
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from threading import Timer
+from threading import Event, Thread, Timer
 
 import pytest
 
@@ -18,6 +18,7 @@ pytestmark = pytest.mark.systems
 SYSTEM = Path(__file__).parent / "system"
 _LATE_SECONDS = 3
 _HOUR_MS = 3_600_000
+_SUSPENDED_SECONDS, _RUNNING_SECONDS = 0.8, 0.2
 
 
 def killed(program):
@@ -25,12 +26,35 @@ def killed(program):
 
     @contextmanager
     def fault(deployed, _):
-        for pid in processes(deployed.cloud.endpoint.url):
-            if program.encode() in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0"):
-                os.kill(int(pid), signal.SIGKILL)
+        _send(signal.SIGKILL, deployed, program)
         yield
 
     return fault
+
+
+def _send(number, deployed, program):
+    for pid in processes(deployed.cloud.endpoint.url):
+        with suppress(ProcessLookupError, FileNotFoundError):
+            if program.encode() in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0"):
+                os.kill(int(pid), number)
+
+
+@contextmanager
+def mostly_suspended_agent(deployed, _):
+    over = Event()
+
+    def suspend():
+        while not over.is_set():
+            _send(signal.SIGSTOP, deployed, "agent.py")
+            over.wait(_SUSPENDED_SECONDS)
+            _send(signal.SIGCONT, deployed, "agent.py")
+            over.wait(_RUNNING_SECONDS)
+
+    thread = Thread(target=suspend)
+    thread.start()
+    yield
+    over.set()
+    thread.join()
 
 
 @contextmanager
@@ -77,6 +101,8 @@ FAULTS = {
     "level unreadable": (unreadable_level, "ValueError: the level is no JSON"),
     "no lines": (lines_of_agents(lambda _: None), NOT_LOGGED),
     "clock behind": (lines_of_agents(lambda append: append(-_HOUR_MS)), NOT_LOGGED),
+    "clock ahead": (lines_of_agents(lambda append: append(_HOUR_MS)), NOT_LOGGED),
+    "agent late": (mostly_suspended_agent, "the agents are the limit, not the service: 8 users"),
     "lines late": (lines_of_agents(_late), ""),
 }
 

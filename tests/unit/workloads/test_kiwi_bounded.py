@@ -4,6 +4,7 @@ import random
 from collections import Counter
 
 import pytest
+from harness.checks import CheckFailedError
 
 
 class Session:
@@ -97,3 +98,14 @@ def test_the_lateness_of_requests_is_the_mean_since_the_one_before(kiwi_load, mo
 
     assert late.mean() == pytest.approx(20.0)
     assert late.mean() == 0.0
+
+
+def test_a_load_that_sends_late_is_the_limit_itself(kiwi_load):
+    check = kiwi_load("lateness").check
+    check(20.0)
+
+    with pytest.raises(
+        CheckFailedError,
+        match=r"^The load was the limit, not the server: it sent requests 20\.1 ms late; up to 20",
+    ):
+        check(20.1)

@@ -1,6 +1,7 @@
 """Agent of a load: it holds each level of users, who ask once a second each, and logs the level.
 
-The time of an answer counts from the moment when its user wanted to ask.
+The time of an answer counts from the moment when its user wanted to ask. The level has the mean
+time by which the agent asked later than that, too.
 """
 
 import json
@@ -23,7 +24,8 @@ BUCKET, KEY = os.environ["TIDEMARK_LEVELS"].removeprefix("s3://").split("/", 1)
 CHANCE = random.Random(1)
 
 
-def ask(due, times):
+def ask(due, times, late):
+    late.append(1000 * (time.monotonic() - due))
     try:
         urllib.request.urlopen(URL, timeout=10).close()
     except OSError:
@@ -34,12 +36,12 @@ def ask(due, times):
 
 def hold(level, users):
     """Let users ask for the time of a level; log the mean time and the share without an answer."""
-    times, asking = [], []
+    times, late, asking = [], [], []
     begin = time.monotonic()
     due, end = begin, begin + level["settle_seconds"] + level["hold_seconds"]
     while users and (due := due + CHANCE.expovariate(users)) < end:
         time.sleep(max(0, due - time.monotonic()))
-        asking.append(threading.Thread(target=ask, args=(due, times)))
+        asking.append(threading.Thread(target=ask, args=(due, times, late)))
         asking[-1].start()
     for each in asking:
         each.join()
@@ -48,7 +50,8 @@ def hold(level, users):
     mean = statistics.fmean(answers) if answers else 0
     failures = 1 - len(answers) / len(measured) if measured else 0
     line = f"Level {level['level']} users {users if answers else 0} average {mean:.3f} ms"
-    print(f"{line} failures {failures:.4f}", flush=True)
+    slept = statistics.fmean(late) if late else 0
+    print(f"{line} failures {failures:.4f} late {slept:.3f} ms", flush=True)
 
 
 listener = socket.create_server((os.environ["TIDEMARK_ADDRESS"], 8090))
