@@ -80,9 +80,7 @@ class Load(Consistent):
         limits = {**self.limits, **self.agent_limits}
         accepted = listed(f"{name} up to {most:,g}" for name, most in limits.items())
         times = f"{self.settle_seconds} s to settle and {self.hold_seconds} s held"
-        bounds = self.bounds
-        most = f"{bounds.users:,} users, {bounds.seconds:,} s, {bounds.levels:,} levels"
-        return f"{accepted}; {times}; {self.rule.text}; at most {most}"
+        return f"{accepted}; {times}; {self.rule.text}; {self.bounds.text}"
 
     def shares(self, users: int) -> dict[str, int]:
         """Return the users of each agent, which differ by one at most."""

@@ -1,5 +1,7 @@
 """The search for the most users that a service supports: its rules and its bounds."""
 
+import operator
+
 from pydantic import Field
 
 from tidemark.model.frozen import Frozen
@@ -62,3 +64,12 @@ class Bounds(Frozen):
     """The time after which no level begins [s]."""
     levels: int = Field(default=60, strict=True, ge=1, le=10_000)
     """The most levels; the history of a trial bounds them, too."""
+    usd: float | None = Field(default=None, gt=0, le=1_000_000, exclude_if=operator.not_)
+    """The cost of the services during the search, at AWS's list prices, after which no level begins
+    [USD]. A service with sizes counts with the size of its task."""
+
+    @property
+    def text(self) -> str:
+        """The bounds for people."""
+        usd = "" if self.usd is None else f", {self.usd:g} USD"
+        return f"at most {self.users:,} users, {self.seconds:,} s, {self.levels:,} levels{usd}"

@@ -10,6 +10,7 @@ from tidemark.model.load import CONNECTED, HeldLevel, Load, LoadCourse
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed, searched, shown
 from tidemark.model.suite import Suite
+from tidemark.money.prices import list_prices
 from tidemark.run.condition import CheckedCondition, ConditionEvent, ask
 from tidemark.run.ports import LogQueries, Tasks
 from tidemark.run.services import ended_services
@@ -41,7 +42,7 @@ def hold(
     """
     stored = bucket.find(keys.course(event.levels_key))
     if stored is None:
-        return _go_on(bucket, load, event, None, ())
+        return _go_on(bucket, suite, load, event, None, ())
     course = LoadCourse.model_validate_json(stored.body)
     late = event.now - course.begun_at - timedelta(seconds=load.level_seconds) - _GRACE
     if course.over or late < timedelta():
@@ -60,11 +61,12 @@ def hold(
         held = (*course.held, _held(load, event, course, rows))
     except Refused as refused:
         return _over(scanned, str(refused))
-    return _go_on(bucket, load, scanned, course, held)
+    return _go_on(bucket, suite, load, scanned, course, held)
 
 
 def _go_on(
     bucket: Bucket,
+    suite: Suite,
     load: Load,
     event: ConditionEvent,
     course: LoadCourse | None,
@@ -82,7 +84,7 @@ def _go_on(
         )
         for each in held
     ]
-    decision = decide(load.rule, load.bounds, levels)
+    decision = decide(load.rule, load.bounds, levels, _usd_per_second(suite, event))
     if held:
         held = (*held[:-1], held[-1].model_copy(update={"decision": decision.reason}))
     following = LoadCourse(
@@ -104,6 +106,12 @@ def _go_on(
     bucket.write(event.levels_key, body)
     bucket.write(keys.course(event.levels_key), body)
     return _wait(event, following, load.level_seconds + _GRACE.total_seconds(), event.bytes_scanned)
+
+
+def _usd_per_second(suite: Suite, event: ConditionEvent) -> float:
+    """Return the list price of the services that the test has started [USD/s]."""
+    tasks = [suite.services[each.name].task for each in event.services]
+    return math.fsum(list_prices().of_tasks(task, 1.0) for task in tasks)
 
 
 def _wait(

@@ -7,6 +7,7 @@ import pytest
 from tests.plans import RUN, plan_of
 from tests.unit.fakes import FakeBucket, FakeLogQueries, FakeTasks
 from tidemark.model.load import Load, LoadCourse
+from tidemark.model.suite_files import read_suites
 from tidemark.model.user_search import Bounds, Plateaus
 from tidemark.run.condition import ConditionEvent
 from tidemark.run.load_levels import hold
@@ -16,8 +17,11 @@ from tidemark.store import keys
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 SYSTEM = System("arn:task", "tests", "/logs", "s", "sg-1")
-SUITE = plan_of({}).suite
 AGENTS = ("one", "two")
+SERVER = read_suites()["kiwi"].services["server"]
+SUITE = plan_of({}).suite.model_copy(
+    update={"services": dict.fromkeys(("server", *AGENTS), SERVER)}
+)
 SERVICES = tuple(
     RunningService(name=name, index=n, task_arn=f"arn:task/c/{name}")
     for n, name in enumerate(("server", *AGENTS))
@@ -198,6 +202,20 @@ def test_a_bound_ends_a_load():
         "step search: the bound of 2 levels is reached; search 1 of 1: 18 users hit no limit, "
         "more were not tried"
     )
+
+
+def test_a_search_ends_at_its_budget_of_which_all_services_take_a_part():
+    # Three tasks of 2 vCPU, 4 GiB, a public address and 1 GB of storage for the 12 s of a level.
+    level = 3 * 12 / 3600 * (2 * 0.04048 + 4 * 0.004445 + 0.005 + 0.000111)
+    answers = []
+    for usd in (1.01 * level, 0.99 * level):
+        bounds = Bounds(users=100, seconds=600, usd=usd)
+        world = World(LOAD.model_copy(update={"bounds": bounds}))
+        world.ask()
+        answers.append(world.hold_level().stopped_by)
+
+    assert answers == [None, f"step search: the bound of {0.99 * level:g} USD is reached; search 1 "
+        "of 1: 9 users hit no limit, more were not tried"]  # fmt: skip
 
 
 @pytest.mark.parametrize("text", ["", "∞", "NaN", "many"])

@@ -9,7 +9,14 @@ from tidemark.model.numerals import decimal
 from tidemark.model.sentences import listed
 
 End = Literal[
-    "found", "none supported", "no limit", "dropped", "agents", "too long", "too many levels"
+    "found",
+    "none supported",
+    "no limit",
+    "dropped",
+    "agents",
+    "too long",
+    "too many levels",
+    "too dear",
 ]
 
 

@@ -11,16 +11,21 @@ from tidemark.model.sentences import listed
 from tidemark.model.user_search import Bounds, Feedback, Plateaus
 
 
-def decide(rule: Plateaus | Feedback, bounds: Bounds, levels: Sequence[Level]) -> Decision:
+def decide(
+    rule: Plateaus | Feedback,
+    bounds: Bounds,
+    levels: Sequence[Level],
+    usd_per_second: float = 0.0,
+) -> Decision:
     """Return the level that follows after all levels of a search so far, or its end.
 
-    A search always ends: it has at most ``bounds.levels`` levels.
+    A search always ends: it has at most ``bounds.levels`` levels. It costs ``usd_per_second``.
     """
     for end, why in _without_service(levels):
         return ended(end, why, _by_rule(rule, bounds.users, levels[:-1]).found)
     decision = _by_rule(rule, bounds.users, levels)
     if decision.end is None:
-        for end, bound in _reached(bounds, levels):
+        for end, bound in _reached(bounds, levels, usd_per_second):
             why = f"the bound of {bound} is reached; {decision.reason}"
             return ended(end, why, decision.found)
     return decision
@@ -43,9 +48,14 @@ def _without_service(levels: Sequence[Level]) -> Iterator[tuple[End, str]]:
             yield "agents", f"the agents are the limit, not the service: {users} hit {limits}"
 
 
-def _reached(bounds: Bounds, levels: Sequence[Level]) -> Iterator[tuple[End, str]]:
+def _reached(
+    bounds: Bounds, levels: Sequence[Level], usd_per_second: float
+) -> Iterator[tuple[End, str]]:
     """Yield the bounds that are reached, with their kind of end."""
-    if levels and levels[-1].ended >= bounds.seconds:
+    seconds = levels[-1].ended if levels else 0.0
+    if seconds >= bounds.seconds:
         yield "too long", f"{bounds.seconds:,} s"
+    if bounds.usd is not None and seconds * usd_per_second >= bounds.usd:
+        yield "too dear", f"{bounds.usd:g} USD"
     if len(levels) >= bounds.levels:
         yield "too many levels", f"{bounds.levels:,} levels"

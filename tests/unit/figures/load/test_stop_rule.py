@@ -113,14 +113,16 @@ def test_users_that_follow_a_limit_closely_are_in_equilibrium():
     [
         ({"seconds": 60}, "too long", "60 s"),
         ({"seconds": 9_999, "levels": 5}, "too many levels", "5 levels"),
+        ({"seconds": 9_999, "usd": 1.5}, "too dear", "1.5 USD"),
     ],
 )
 def test_a_bound_ends_a_search_before_its_rule_does(rule, bounds, end, bound):
     _, levels = search(rule, BOUNDS, above(9_999), 12)
     levels = levels[:5]
 
-    assert decide(rule, Bounds(users=20_000, **bounds), levels[:4]).end is None
-    decision = decide(rule, Bounds(users=20_000, **bounds), levels)
+    # Five levels take 60 s.
+    assert decide(rule, Bounds(users=20_000, **bounds), levels[:4], 0.025).end is None
+    decision = decide(rule, Bounds(users=20_000, **bounds), levels, 0.025)
     assert (decision.end, decision.users) == (end, 0)
     assert decision.reason.startswith(f"the bound of {bound} is reached; ")
 
