@@ -67,8 +67,7 @@ def log_files(
     files = list(_inspected(paths, clock, copies or {}))
     alike: dict[tuple[Form, *tuple[object, ...]], list[LogFile]] = {}
     for file in files:
-        kind = (file.form, file.clock, file.packing, file.returns, file.header, file.is_joined)
-        alike.setdefault(kind, []).append(file)
+        alike.setdefault((file.form, *file.kind), []).append(file)
     return EventSource.union(
         (
             _source(form, group, f"{place}-", limits)

@@ -8,6 +8,9 @@ from pathlib import Path
 
 SUFFIXES = (".log", ".txt", ".json", ".jsonl", ".ndjson", ".gz", ".bz2", ".zst")
 """The suffixes of log files in a folder; files without a suffix are logs, too."""
+# CreateExportTask writes it to find out whether it may (AWS documentation, CloudWatch Logs: export
+# log data to Amazon S3).
+_WRITE_TEST = "aws-logs-write-test"
 # Endings that rotations give the name of a log: app.log.1, app.log-20240602, app.log.2024-06-02.
 _ROTATED = re.compile(r"\.(?:log|txt|json|jsonl|ndjson)[.-][0-9][0-9.T_-]*$")
 
@@ -54,10 +57,11 @@ def _below(folder: Path) -> list[Path]:
 
 
 def _is_log(path: Path) -> bool:
-    hidden = path.name.startswith(".")
+    hidden = path.name.startswith(".") or path.name == _WRITE_TEST
     return not hidden and (path.suffix in ("", *SUFFIXES) or _ROTATED.search(path.name) is not None)
 
 
 def skipped_below(folder: Path) -> list[Path]:
     """Return the files below a folder that `log_files` does not read."""
-    return sorted(path for path in folder.rglob("*") if path.is_file() and not _is_log(path))
+    files = (path for path in folder.rglob("*") if path.is_file() and path.name != _WRITE_TEST)
+    return sorted(path for path in files if not _is_log(path))

@@ -15,6 +15,7 @@ from typing import BinaryIO
 from local.insights.source import quoted_path
 from local.insights.values import quoted
 from local.logs.clocks import S3_EXPORT, Clock, clock_of, flow_log_clock
+from local.logs.encodings import UTF16, encoding_of
 from local.logs.folders import LogFilesError
 from local.logs.joining import first_lines
 from local.logs.packing import INCOMPLETE, Packing, packing_of, unpacked
@@ -65,12 +66,20 @@ class LogFile:
     clock: Clock | None
     """The form of the times in lines of text; None if the lines have none that is known."""
     packing: Packing
+    encoding: str
     returns: bool
     """Whether lines of text end in CR LF; only LF ends the lines of a copy."""
     header: bool
     """Whether the first line names the columns, as in a flow log that S3 has, and is no event."""
     is_joined: bool
     """Whether each line is an event, also one without a time, as in a copy."""
+
+    @property
+    def kind(self) -> tuple[object, ...]:
+        """What files must share for one reader."""
+        return (
+            self.clock, self.packing, self.encoding, self.returns, self.header, self.is_joined,
+        )  # fmt: skip
 
     def check_returns(self) -> None:
         """Raise LogFilesError if a carriage return is within a line, and does not end it."""
@@ -109,7 +118,8 @@ def inspect(original: Path, path: Path, clock: Clock | None, *, is_joined: bool)
     """
     with opened(path) as file:
         status = original.stat()
-        begin = file.read(PEEKED_BYTES).decode(errors="replace").removeprefix("\ufeff")
+        encoding = encoding_of(file)
+        begin = file.read(PEEKED_BYTES).decode(encoding, errors="replace")
     form = form_of(begin)
     first = first_lines(begin[:_CLOCK_PEEKED])
     clock = clock or clock_in(original, first)
@@ -121,6 +131,7 @@ def inspect(original: Path, path: Path, clock: Clock | None, *, is_joined: bool)
         change_time=status.st_mtime_ns // 1_000_000,
         clock=clock if form is Form.TEXT else None,
         packing=packing_of(path),
+        encoding=encoding,
         returns=form is Form.TEXT and "\r" in begin,
         header=form is Form.TEXT and flow_log_clock(first[0]) is not None,
         is_joined=is_joined,
@@ -159,9 +170,11 @@ def source_of(files: Sequence[LogFile]) -> str:
     Raises
     ------
     LogFilesError
-        If DuckDB does not unpack them.
+        If DuckDB does not unpack them, or reads no text in their encoding.
     """
     packing = files[0].packing
+    if files[0].encoding == UTF16:
+        raise LogFilesError(f"{files[0].path}: DuckDB reads no text in UTF-16")
     if packing not in _UNPACKED:
         raise LogFilesError(f"{files[0].path}: DuckDB does not unpack {packing.name.lower()}")
     names = ", ".join(quoted_path(file.path) for file in files)

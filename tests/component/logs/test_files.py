@@ -97,12 +97,19 @@ def test_rotated_files_and_files_without_a_suffix_are_logs(log, tmp_path):
     names = ["app.log", "app.log.1", "app.log-20240602", "app.log.2024-06-02", "app.log.2.gz"]
     for name in (*names, "syslog"):
         log(gzip.compress(name.encode()) if name.endswith("gz") else name, name)
-    for name in ("app.py", "photo.jpg", "app.log.swp", ".hidden"):
+    # The last one is no log, and nothing that a person would miss.
+    for name in ("app.py", "photo.jpg", "app.log.swp", ".hidden", "aws-logs-write-test"):
         log(name, name)
     assert sorted(messages(tmp_path)) == sorted([*names, "syslog"])
     assert [path.name for path in skipped_below(tmp_path)] == [
         ".hidden", "app.log.swp", "app.py", "photo.jpg",
     ]  # fmt: skip
+
+
+def test_a_file_in_utf_16_is_not_counted_by_the_bytes_of_its_lines(log):
+    path = log("a\nb\n".encode("utf-16"))
+    with pytest.raises(LogFilesError, match="reads no text in UTF-16"):
+        rows(path, query="stats count(*)")
 
 
 EVENTS = [
