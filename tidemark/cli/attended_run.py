@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import NoReturn
 
@@ -16,43 +16,74 @@ from rich.console import Console
 from tidemark.cli.account import console_link, place
 from tidemark.cli.live import follow, show_result
 from tidemark.cli.preflight import Machine, check_sizes, prepare, warnings
-from tidemark.cli.target import Target, deployed
-from tidemark.cli.this_machine import Here, check_room
-from tidemark.cli.wording import bound, cost, duration
+from tidemark.cli.slowness import slowness
+from tidemark.cli.target import Target, deployed, stored
+from tidemark.cli.this_machine import Here, check_room, starting_seconds
+from tidemark.cli.wording import around, bound, cost, duration
 from tidemark.cli.written_suites import systems
 from tidemark.client.deployed import Deployed
+from tidemark.client.earlier_runs import earlier_paces
 from tidemark.client.runs import Run, RunClient
 from tidemark.model.axes import varied
+from tidemark.model.cost import Estimate
 from tidemark.model.parameters import described
 from tidemark.model.run_spec import RunSpec, beside
 from tidemark.model.sentences import listed, plural
 from tidemark.model.suite import Suite
-from tidemark.money.estimate import estimate, estimate_seconds
+from tidemark.money.estimate import estimate
+from tidemark.money.pace import Pace, forecast
 from tidemark.money.prices import list_prices
 
+# Versions that are in a cache already.
+_PREPARING_SECONDS = 0.5
 _INTERRUPTED = 130  # 128 and the number of SIGINT, as shells have it
 
 
 def intention(versions: str, request: RunSpec, suite: Suite, target: Target) -> str:
     """Return what a run will measure, and about how long and at which cost."""
     trials = plural(request.most_trials, "trial")
-    around = f"{varied(request.axes)}{beside(request)}"
-    extent = f"{plural(request.repetitions, 'repetition')}{around}, {trials}"
+    more = f"{varied(request.axes)}{beside(request)}"
+    extent = f"{plural(request.repetitions, 'repetition')}{more}, {trials}"
     if request.until:
-        extent = f"{request.until_decided}{around}, at most {trials}"
+        extent = f"{request.until_decided}{more}, at most {trials}"
     if request.profile:
         extent += f" and {request.profiled_trials} profiled"
     expected = estimate(request, suite, list_prices())
-    here = estimate_seconds(request, suite, target.at_once)
     size = described(request.parameters)
     return (
         f"[bold]{suite.title}[/] {versions}: "
         f"{extent} of "
         f"{' and '.join(test.name for test in suite.tests)}"
         f"{size and f' with {size}'}; "
-        f"{bound(expected)} {duration(expected.seconds if target.stack else here)}, "
+        f"{_time(request, suite, target, expected)}, "
         f"on AWS {cost(expected)}."
     )
+
+
+def _time(request: RunSpec, suite: Suite, target: Target, expected: Estimate) -> str:
+    """Return about how long a run takes from now on."""
+    if target.stack is not None:
+        return f"{bound(expected)} {duration(expected.seconds)}"
+    slow = slowness(request, target)
+    outlook = forecast(_earlier(suite, target), slow)
+    starting = starting_seconds(target.state) + _PREPARING_SECONDS * len(request.possible)
+    is_declared = expected.basis == "declared times"
+    least, most = (
+        factor * starting + pace.seconds(request, suite, target.at_once)
+        for factor, pace in ((1.0, outlook.fast), (max(1.0, slow), outlook.slow))
+    )
+    if expected.basis == "most repetitions" or not (outlook.is_measured or is_declared):
+        return f"at most {duration(most)}"
+    unknown = "" if outlook.is_measured else " (the first run here)"
+    return f"{around(least, most)}{unknown}"
+
+
+def _earlier(suite: Suite, target: Target) -> Sequence[Pace]:
+    """Return the paces of the suite's runs in the state folder, none before the first run."""
+    if target.is_empty:
+        return ()
+    with stored(target) as store:
+        return earlier_paces(store.results, suite.name, target.at_once)
 
 
 def preflight(request: RunSpec, suite: Suite, target: Target, console: Console) -> None:
@@ -97,7 +128,7 @@ def measure(
         console.print(f"Run [bold]{run.run_id}[/]")
         if target.stack and (link := console_link(run.execution_arn)):
             console.print(link, soft_wrap=True, markup=False)
-        follow(client, run, target.at_once, console)
+        follow(client, run, target, console)
     except KeyboardInterrupt:
         if target.stack:
             _leave(run, target, console)

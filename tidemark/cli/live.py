@@ -5,58 +5,28 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection
 
 from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
 from tidemark.cli.ahead import Ahead, ahead
+from tidemark.cli.countdown import Countdown, Outlook
 from tidemark.cli.rates_table import table
 from tidemark.cli.report import FILES, save_report
 from tidemark.cli.target import Target
-from tidemark.cli.wording import duration, resume_hint
+from tidemark.cli.wording import resume_hint
 from tidemark.client.runs import Run, RunClient
 from tidemark.model.numerals import figure
 from tidemark.model.plan import Plan, PlannedTrial
 from tidemark.model.refusal import Refused
 from tidemark.model.results import TrialResult
 from tidemark.model.trial_numbers import is_profiled, place_of
-from tidemark.money.estimate import estimate_seconds
 from tidemark.store import keys
 
 _MOST_RATES = 6
 _PLACE_SECONDS = 2.0
-
-
-@dataclass(frozen=True)
-class Pace:
-    """The pace of the trials of an execution."""
-
-    recorded: Sequence[float]
-    """The time from the start to the record of each trial that is done [s]."""
-    total: int
-
-    def text(self, elapsed: float, trial_seconds: float) -> str:
-        """Return a text with the ``elapsed`` time [s] and about the time that is left.
-
-        Until two trials are done, ``trial_seconds`` is the time of one trial. The time that is left
-        is unknown after the expected end.
-        """
-        left = self._end(trial_seconds) - elapsed
-        text = f"elapsed {duration(elapsed)}"
-        return f"{text}, left about {duration(left)}" if left > 0 else text
-
-    def _end(self, trial_seconds: float) -> float:
-        """Return the time from the start to the expected end [s]."""
-        if not self.recorded:
-            return trial_seconds * self.total
-        first, last, done = self.recorded[0], self.recorded[-1], len(self.recorded)
-        each = (last - first) / (done - 1) if done > 1 else trial_seconds
-        # The first trial waits for functions to start, and so does the report.
-        starts = max(0.0, first - each)
-        return last + each * (self.total - done) + starts
 
 
 class Place:
@@ -77,11 +47,8 @@ class Place:
         return self._text
 
 
-def follow(client: RunClient, run: Run, at_once: int, console: Console) -> None:
-    """Print each newly recorded trial, and the current one, until the run has ended.
-
-    ``at_once`` tasks run side by side.
-    """
+def follow(client: RunClient, run: Run, target: Target, console: Console) -> None:
+    """Print each newly recorded trial, and the current one, until the run has ended."""
     began = time.monotonic()
     known = set(client.results.recorded(run.run_id))
     told, recorded = set[str](), list[float]()
@@ -92,7 +59,7 @@ def follow(client: RunClient, run: Run, at_once: int, console: Console) -> None:
             plan = client.results.plan(run.run_id)
         if plan is None:
             return
-        whole = estimate_seconds(plan.request, plan.suite, at_once)
+        outlook = Outlook(client.results, plan, target)
         where, active = Place(client, run), True
         while active:
             active = client.active(run)
@@ -109,8 +76,9 @@ def follow(client: RunClient, run: Run, at_once: int, console: Console) -> None:
                     told.add(line)
                     live.console.print(line, soft_wrap=True, markup=False)
             if console.is_terminal:
-                now, pace = time.monotonic(), Pace(recorded, len(recorded) + left.trials)
-                times = pace.text(now - began, whole / plan.request.all_trials)
+                now = time.monotonic()
+                countdown = Countdown(recorded, len(recorded) + left.trials)
+                times = countdown.text(now - began, *outlook.bounds(left.trial, now))
                 live.update(Text(f"{where.text(plan, left, now)}   {times}"))
             if active:
                 time.sleep(client.poll_seconds)

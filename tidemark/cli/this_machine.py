@@ -36,6 +36,8 @@ _READING_POLL_SECONDS = 0.02
 _LONGEST_WAIT_SECONDS = 120
 # The template, the functions, the objects and the logs of a small run need a third of it.
 _LEAST_ROOM_BYTES = 64 << 20
+# The first start synthesises the template.
+_START_SECONDS, _FIRST_START_SECONDS = 3.0, 12.0
 
 
 @dataclass(frozen=True)
@@ -214,6 +216,13 @@ def has_results(state: Path) -> bool:
         return (state / "objects").is_dir()
     except OSError as error:
         raise _unusable(state, error) from None
+
+
+def starting_seconds(state: Path) -> float:
+    """Return about how long the cloud of a state folder takes to start on an idle machine [s]."""
+    if find_cloud(state):
+        return 0.0
+    return _START_SECONDS if (state / "assemblies").is_dir() else _FIRST_START_SECONDS
 
 
 def check_state(state: Path, flags: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from tidemark.model.sentences import plural
@@ -11,6 +12,8 @@ if TYPE_CHECKING:  # a command without a model does not import it
     from tidemark.client.stored import ClaimStatus
     from tidemark.model.cost import Estimate
     from tidemark.model.outcome import Outcome
+
+_CLOSE = 1.25
 
 
 def duration(seconds: float) -> str:
@@ -22,6 +25,28 @@ def duration(seconds: float) -> str:
     if hours:
         return f"{hours} h {minutes} min"
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+def around(least: float, most: float) -> str:
+    """Return a time between two [s]: ``about 2 min 5 s``, or ``about 2 to 5 min``.
+
+    One time is within 25 % of both.
+    """
+    if most <= _CLOSE**2 * least:
+        return f"about {duration(math.sqrt(least * most))}"
+    low, unit_low = _rough(least)
+    high, unit_high = _rough(most)
+    if not float(low):
+        return f"at most {high} {unit_high}"
+    return f"about {low}{'' if unit_low == unit_high else f' {unit_low}'} to {high} {unit_high}"
+
+
+def _rough(seconds: float) -> tuple[str, str]:
+    """Return a time in two digits at most, and its unit."""
+    if seconds < 90:
+        return f"{seconds:.0f}", "s"
+    minutes = seconds / 60
+    return (f"{minutes:.0f}", "min") if minutes < 90 else (f"{minutes / 60:.1f}", "h")
 
 
 def cost(expected: Estimate, share: float = 1.0) -> str:

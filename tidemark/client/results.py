@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tidemark.model.outcome import Outcome
     from tidemark.model.plan import Plan
     from tidemark.model.profile import Profile
-    from tidemark.model.results import TrialResult
+    from tidemark.model.results import TestResult, TrialResult
     from tidemark.store.imported_run import Release
 
 
@@ -48,6 +48,11 @@ class Results:
         from tidemark.store.stored_plan import find_plan  # noqa: PLC0415
 
         return find_plan(self._bucket, run_id)
+
+    def newest_runs(self, suite: str) -> Iterator[str]:
+        """Yield the ended and the imported runs of a suite, the newest first."""
+        for key in reversed(list(self._bucket.keys(keys.tables("runs", suite)))):
+            yield Path(key).name.removesuffix(keys.ROWS)
 
     def outcome(self, run_id: str) -> Outcome | None:
         """Return the outcome of a run, None if it has not ended."""
@@ -87,6 +92,14 @@ class Results:
         from tidemark.store.run_objects import read_trial  # noqa: PLC0415
 
         return read_trial(self._bucket, run_id, number)
+
+    def tests_of(self, run_id: str, number: int) -> Collection[TestResult]:
+        """Return the results of a trial's finished tests, also before the trial is finished."""
+        from tidemark.store.run_objects import read_measured  # noqa: PLC0415
+
+        measured = read_measured(self._bucket, run_id, number)
+        recorded = number in self.recorded(run_id, after=number - 1)
+        return self.trial(run_id, number).tests if recorded else measured.values()
 
     def trials(self, run_id: str) -> Iterator[TrialResult]:
         """Yield the results of a run's finished trials."""

@@ -87,10 +87,16 @@ def estimate(request: RunSpec, suite: Suite, prices: Prices) -> Estimate:
 
 def estimate_seconds(request: RunSpec, suite: Suite, at_once: int = MOST_TASKS) -> float:
     """Return the approximate time of a run's tests [s] if ``at_once`` tasks run side by side."""
-    trial = sum(
-        seconds * max(1.0, tasks / at_once) for tasks, seconds in _every_step(suite, request)
-    )
+    trial = sum(declared_seconds(test, request, at_once) for test in suite.tests)
     return trial * request.all_trials
+
+
+def declared_seconds(test: Test, request: RunSpec, at_once: int) -> float:
+    """Return the declared time of a test [s] if ``at_once`` tasks run side by side."""
+    return sum(
+        _step_seconds(test, step, request) * max(1.0, step.own_tasks(request.tasks) / at_once)
+        for step in test.every_step
+    )
 
 
 def count_transitions(request: RunSpec, suite: Suite, readings: int) -> int:

@@ -20,6 +20,8 @@ BELOW_A_SECRET = f"{DATA}{'?' * 23}/???/{'?' * SECRET_DIGITS}/*"
 """The prefixes that tasks may list, as a pattern of IAM. A prefix that fits is at least as long as
 the place of a trial's data, so it lists that place only if it has the whole secret."""
 ARTEFACTS = "artefacts/"
+ROWS = ".jsonl.gz"
+"""The ending of the file of a run's rows of a table."""
 # A part of the file names of a comparison and of its flame graphs.
 AGAINST = "-against-"
 FLAME_GRAPHS = "functions-"
@@ -144,7 +146,7 @@ def tables(name: str, suite: str) -> str:
 
 def table(name: str, suite: str, run_id: str) -> str:
     """Return the key of a run's rows of a table; the partition's year is the run's."""
-    return f"{tables(name, suite)}year={run_id[:4]}/{run_id}.jsonl.gz"
+    return f"{tables(name, suite)}year={run_id[:4]}/{run_id}{ROWS}"
 
 
 def profiles(suite: str) -> str:

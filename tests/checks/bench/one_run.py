@@ -35,7 +35,7 @@ def measure(process_start: float, state: Path, fields: dict[str, Any]) -> dict[s
     with _timed_syncs() as syncs, start_cloud(state) as cloud:
         client = deployed_stack(cloud.endpoint.client, cloud.deploy(), poll_seconds=0.1).runs
         run = client.start(fields)
-        follow(client, run, target.at_once, console)
+        follow(client, run, target, console)
         code = show_result(client, run, target, console)
         printed = time.time()
         assert code == 0, "the measured run did not complete"

@@ -12,7 +12,7 @@ from rich.console import Console
 from tests.plans import DATABASES, plan_of, with_axes
 from tests.unit.measured_runs import measured, planned, with_values
 from tidemark.cli.ahead import ahead
-from tidemark.cli.live import Pace, Place, place, show_result
+from tidemark.cli.live import Place, place, show_result
 from tidemark.cli.rates_table import table
 from tidemark.cli.target import Target
 from tidemark.client.results import Progress
@@ -22,28 +22,6 @@ from tidemark.model.level_alarm import LevelAlarm
 
 PLAN = planned(["9.0.0"], repetitions=2)
 UNTIL = planned(["9.0.0", "9.8.4"], until="decided", repetitions=5)
-
-
-def test_the_time_that_is_left_counts_down_during_a_trial():
-    pace = Pace(recorded=[26], total=2)
-
-    assert pace.text(26, trial_seconds=5) == "elapsed 26 s, left about 26 s"
-    assert pace.text(43, trial_seconds=5) == "elapsed 43 s, left about 9.0 s"
-
-
-def test_the_pace_is_that_of_trials_after_the_first_which_and_the_report_wait_for_functions():
-    pace = Pace(recorded=[18, 21, 24], total=5)
-
-    assert pace.text(24, trial_seconds=1) == "elapsed 24 s, left about 21 s"
-    assert Pace([18, 21], 2).text(21, trial_seconds=1) == "elapsed 21 s, left about 15 s"
-
-
-def test_the_expected_time_of_a_trial_is_used_until_one_is_done():
-    assert Pace([], 2).text(1, trial_seconds=5) == "elapsed 1.0 s, left about 9.0 s"
-
-
-def test_a_run_that_takes_longer_than_expected_has_no_time_left():
-    assert Pace([], 2).text(20, trial_seconds=5) == "elapsed 20 s"
 
 
 @pytest.mark.parametrize(

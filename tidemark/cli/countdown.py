@@ -1,0 +1,98 @@
+"""The time until the end of an active run, as far as it can be told."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+from tidemark.cli.slowness import slowness
+from tidemark.cli.target import Target
+from tidemark.cli.wording import around, duration
+from tidemark.client.earlier_runs import earlier_paces
+from tidemark.client.results import Results
+from tidemark.model.plan import Plan, PlannedTrial
+from tidemark.model.results import TestResult
+from tidemark.money.pace import Pace, forecast, pace_of_tests
+
+_ASK_SECONDS = 2.0
+_LATELY = 4
+
+
+class Expected(NamedTuple):
+    """The expected times of a run [s]."""
+
+    trial: float
+    before: float
+    """The time before the first trial."""
+    after: float
+    """The time after the last trial."""
+
+
+@dataclass(frozen=True)
+class Countdown:
+    """The trials of an execution, and about the time until its end."""
+
+    recorded: Sequence[float]
+    """The time from the start to the record of each trial that is done [s]."""
+    total: int
+
+    def text(self, elapsed: float, fast: Expected, slow: Expected) -> str:
+        """Return a text with the ``elapsed`` time [s] and about the time that is left.
+
+        Until two trials are done, the run is expected to be between ``fast`` and ``slow``.
+        """
+        lately = self._lately() or (fast.trial, slow.trial)
+        expected = zip(lately, (fast, slow), strict=True)
+        least, most = (self._left(elapsed, one._replace(trial=each)) for each, one in expected)
+        text = f"elapsed {duration(elapsed)}"
+        return f"{text}, left {around(least, most)}" if most > 0 else text
+
+    def _lately(self) -> tuple[float, float] | None:
+        """Return the times of the fastest and the slowest of the last trials [s].
+
+        The load of a machine changes. Return None before two trials are done, since the first one
+        waits for functions to start.
+        """
+        lately = [after - before for before, after in pairwise(self.recorded[-1 - _LATELY :])]
+        return (min(lately), max(lately)) if lately else None
+
+    def _left(self, elapsed: float, expected: Expected) -> float:
+        """Return the expected time to the end [s], without more of a trial that is overdue."""
+        trials = self.total - len(self.recorded)
+        last = next(reversed(self.recorded), expected.before)
+        left = last + trials * expected.trial + expected.after - elapsed
+        overdue = (trials - 1) * expected.trial + expected.after if trials else 0.0
+        return max(left, overdue)
+
+
+class Outlook:
+    """The forecast of a run, which the tests of its first trial correct one after the other."""
+
+    def __init__(self, results: Results, plan: Plan, target: Target) -> None:
+        self._results, self._plan, self._at_once = results, plan, target.at_once
+        paces = earlier_paces(results, plan.suite.name, target.at_once)
+        self._forecast = forecast(paces, slowness(plan.request, target))
+        self._first: int | None = None
+        self._measured, self._asked_at = 0, -math.inf
+
+    def bounds(self, trial: PlannedTrial | None, now: float) -> tuple[Expected, Expected]:
+        """Return the least and the most to expect during a trial; ``now`` is monotonic time [s]."""
+        if self._first is None and trial:
+            self._first = trial.trial
+        open_tests = self._measured < len(self._plan.suite.tests)
+        if self._first and open_tests and now - self._asked_at >= _ASK_SECONDS:
+            self._asked_at = now
+            self._correct(self._results.tests_of(self._plan.run_id, self._first))
+        return self._expected(self._forecast.fast), self._expected(self._forecast.slow)
+
+    def _correct(self, tests: Collection[TestResult]) -> None:
+        self._measured = len(tests)
+        if pace := pace_of_tests(self._plan, tests, self._at_once):
+            self._forecast = self._forecast.with_tests(pace)
+
+    def _expected(self, pace: Pace) -> Expected:
+        request, suite = self._plan.request, self._plan.suite
+        return Expected(pace.trial_seconds(request, suite, self._at_once), pace.before, pace.after)
