@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import click
 
+from tidemark.model.sentences import plural
 from tidemark.report.folds import without_folds
 
 all_option = click.option(
@@ -11,7 +14,15 @@ all_option = click.option(
 )
 
 
-def shortened(text: str, everything: bool) -> str:
-    """Return a report in Markdown, without its folds and with the way to them if not everything."""
-    short = text if everything else without_folds(text)
-    return text if short == text else f"{short}\n--all prints every sample and all details, too.\n"
+def print_lines(
+    text: str, lines: Callable[[str], Sequence[str]], everything: bool, most: int | None = None
+) -> None:
+    """Print a report in Markdown as ``lines`` has it, without its folds if not ``everything``.
+
+    The last line has the number of hidden lines, those beyond ``most`` among them.
+    """
+    whole = lines(text)
+    shown = whole if everything else lines(without_folds(text))[:most]
+    click.echo("\n".join(shown))
+    if hidden := len(whole) - len(shown):
+        click.echo(f"\n--all prints {plural(hidden, 'more line')}.")

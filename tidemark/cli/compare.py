@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from tidemark.cli.all_option import all_option, shortened
+from tidemark.cli.all_option import all_option, print_lines
 from tidemark.cli.chosen_suite import check_suite, suite_to_read
 from tidemark.cli.comparison_picture import changes_picture
 from tidemark.cli.options import fail_on_option
@@ -156,11 +156,11 @@ def _print(text: str, form: str, everything: bool) -> None:
         click.echo(text, nl=False)
     elif sys.stdout.isatty():
         # The import of rich takes time, which a program that reads Markdown does not need.
-        from tidemark.cli.printed_report import print_report  # noqa: PLC0415
+        from tidemark.cli.printed_report import screen_lines  # noqa: PLC0415
 
-        print_report(shortened(text, everything))
+        print_lines(text, screen_lines, everything)
     else:
-        click.echo(shortened(text, everything), nl=False)
+        print_lines(text, str.splitlines, everything)
 
 
 def _document(content: bytes) -> ComparisonDocument:

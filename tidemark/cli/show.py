@@ -7,7 +7,7 @@ import sys
 
 import click
 
-from tidemark.cli.all_option import all_option, shortened
+from tidemark.cli.all_option import all_option, print_lines
 from tidemark.cli.options import optional_run_argument
 from tidemark.cli.target import Target, stored, target_options
 from tidemark.cli.wording import active_state, ending
@@ -24,8 +24,9 @@ from tidemark.report.folds import unfolded
 def command(run: str | None, everything: bool, target: Target) -> None:
     """Show the results of RUN, or of the newest run, and how it ended.
 
-    For an active run the command shows the progress. --all prints the whole report: every sample,
-    the course of the tests, the trials, the cost, the set-up and the logs, too.
+    For an active run the command shows the progress. On a terminal the results are cut to fit the
+    screen. --all prints the whole report: every sample, the course of the tests, the trials, the
+    cost, the set-up and the logs, too.
 
     \b
     Example:
@@ -37,14 +38,20 @@ def command(run: str | None, everything: bool, target: Target) -> None:
         suite, state = _active(store, run, target) or _ended(store, run, target)
         report = results.report(suite, run, "report.md")
     click.echo(f"Run {run} {state}\n")
-    text = shortened(report.decode(), everything) if report else "It has no report.\n"
-    if sys.stdout.isatty():
+    if report is None:
+        click.echo("It has no report.")
+    elif sys.stdout.isatty():
         # The import of rich takes time, which a program that reads the report does not need.
-        from tidemark.cli.printed_report import print_report  # noqa: PLC0415
+        from tidemark.cli.printed_report import most_lines, screen_lines  # noqa: PLC0415
 
-        print_report(text)
+        # The first line of the report names the run again.
+        print_lines(_without_title(report.decode()), screen_lines, everything, most_lines())
     else:
-        click.echo(plain(unfolded(text)), nl=False)
+        print_lines(report.decode(), lambda text: plain(unfolded(text)).splitlines(), everything)
+
+
+def _without_title(text: str) -> str:
+    return text.partition("\n\n")[2]
 
 
 def plain(text: str) -> str:
