@@ -99,12 +99,13 @@ def _of_twenty_versions():
 _TITLE = f"RocksDB: {NEW} against {BASE}"
 _BOTH = "ingest_rate, compaction_rate"
 _SLOWER = "▼ slower: ingest_rate (−20.00 %), compaction_rate (−20.00 %)."
+_SLOWER_ELSEWHERE = _SLOWER.replace("▼ slower", "▽ slower on unlike machines")
 _UNLIKE = "The two sides were not measured alike:"
 PREPARED = {
     "faster": Prepared(
         partial(_changed, 1.2, 1.2),
         _TITLE,
-        "▲ faster: ingest_rate (20.00 %), compaction_rate (20.00 %).",
+        "▲ faster: ingest_rate (+20.00 %), compaction_rate (+20.00 %).",
     ),
     "slower": Prepared(partial(_changed, 0.8, 0.8), _TITLE, _SLOWER),
     "same": Prepared(partial(_changed, 1, 1), _TITLE, f"= same: {_BOTH}."),
@@ -116,34 +117,34 @@ PREPARED = {
     "mixed": Prepared(
         partial(_changed, 1.2, 0.8),
         _TITLE,
-        "▼ slower: compaction_rate (−20.00 %); ▲ faster: ingest_rate (20.00 %).",
+        "▼ slower: compaction_rate (−20.00 %); ▲ faster: ingest_rate (+20.00 %).",
     ),
     "one missing": Prepared(
         partial(_changed, 1, 1, change=failed),
         _TITLE,
-        f"– not comparable: {_BOTH} (no trial of 9.8.4 that counts gave a rate). 5 of 5 trials of "
-        "9.8.4 failed.",
+        f"– not comparable: {_BOTH} (all 5 trials of 9.8.4 failed).",
     ),
     "a broken run": Prepared(
         partial(_changed, 1, 1, change=_broken),
         _TITLE,
-        f"? cannot tell: {_BOTH} (2 of at least 5 pairs). 3 of 5 trials of 9.8.4 failed.",
+        f"✗ failed: 3 of 5 trials of 9.8.4; ? cannot tell: {_BOTH} (2 of the 5 pairs that a "
+        "verdict needs).",
     ),
     "1 trial": Prepared(
         partial(_changed, 1.2, 1, repetitions=1),
         _TITLE,
-        f"? cannot tell: {_BOTH} (1 of at least 5 pairs).",
+        f"? cannot tell: {_BOTH} (1 of the 5 pairs that a verdict needs).",
     ),
     "20 versions": Prepared(
         _of_twenty_versions,
         f"RocksDB: run {RUN}",
-        "ingest_rate: 9.12.0 against 9.11.0: −20.00 %, ▼ slower.",
+        "ingest_rate: ▼ slower, 9.12.0 against 9.11.0 (−20.00 %).",
     ),
     "40 metrics with labels": Prepared(
         _of_many_labels,
         _TITLE,
-        "▼ slower: latency {operation: call00} (98.52 %), latency {operation: call01} (98.52 %), "
-        "latency {operation: call02} (98.52 %) and 37 more; = same: compaction_rate.",
+        "▼ slower: latency {operation: call00} (+98.53 %), latency {operation: call01} (+98.53 %), "
+        "latency {operation: call02} (+98.53 %) and 37 more; = same: compaction_rate.",
     ),
     "unlike": Prepared(
         _unlike,
@@ -154,7 +155,7 @@ PREPARED = {
     "environment changed": Prepared(
         partial(_changed, 0.8, 0.8, change=lambda trial: on_machine(trial, cpu_model="Xeon 8488C")),
         _TITLE,
-        f"{_SLOWER} {_UNLIKE} Machine: cpu_model is AMD EPYC 7R13 for 9.0.0 and Xeon 8488C for "
-        "9.8.4.",
+        f"{_SLOWER_ELSEWHERE} {_UNLIKE} Machine cpu_model is AMD EPYC 7R13 for 9.0.0 and "
+        "Xeon 8488C for 9.8.4.",
     ),
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tidemark.model.refusal import Refused
 from tidemark.report.comparison.changes_chart import MOST, Change, specification
 from tidemark.report.comparison.document import ComparedMetric, ComparisonDocument
-from tidemark.report.marks import marked
+from tidemark.report.marks import marked, qualified
 
 
 def changes_picture(document: ComparisonDocument, form: str) -> bytes:
@@ -13,21 +13,22 @@ def changes_picture(document: ComparisonDocument, form: str) -> bytes:
     # The import takes time, which a text does not need.
     from tidemark.pages.pictures import picture  # noqa: PLC0415
 
-    changes = [_change(each) for each in document.metrics if each.change is not None][:MOST]
+    unlike = document.unlike_machines
+    changes = [_change(each, unlike) for each in document.metrics if each.effect is not None][:MOST]
     if not changes:
         raise Refused("--output: no metric of both versions has a change to draw")
     title = f"{document.suite}: {document.new.version} against {document.base.version}"
     return picture([specification(changes)], f"{title}, 95 % intervals", form)
 
 
-def _change(metric: ComparedMetric) -> Change:
-    assert metric.change is not None
+def _change(metric: ComparedMetric, unlike: bool) -> Change:
+    assert metric.effect is not None
+    word = qualified(metric.verdict, unlike=unlike)
     return Change(
-        title=f"{metric.test}: {metric.name}   {marked(metric.verdict)}",
+        title=f"{metric.test}: {metric.name}   {marked(word)}",
         unit=metric.unit,
         direction=metric.direction,
-        verdict=metric.verdict,
-        change=metric.change,
+        verdict=word,
         effect=metric.effect,
         low=metric.low,
         high=metric.high,

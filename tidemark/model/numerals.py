@@ -18,6 +18,12 @@ def decimal(value: float, places: int) -> str:
     return f"{value:z,.{places}f}".replace("-", "\N{MINUS SIGN}")
 
 
+def signed(value: float, places: int) -> str:
+    """Return a difference with its sign; a rounded zero has none."""
+    text = decimal(value, places)
+    return f"+{text}" if value > 0 and text.strip("0.") else text
+
+
 def figure(value: float) -> str:
     """Return a figure with separated thousands and at least four significant digits."""
     places = max(1, 3 - math.floor(math.log10(abs(value)))) if value else 1
@@ -64,19 +70,24 @@ def percent(share: float, places: int = 2) -> str:
     return f"{decimal(100 * share, places)} %"
 
 
+def percent_change(share: float, places: int = 2) -> str:
+    """Return a change as a percentage with its sign, ``+3.61 %``; a rounded zero has none."""
+    return f"{signed(100 * share, places)} %"
+
+
 def delta(share: float, direction: str, unit: str, places: int = 2) -> str:
     """Return the change of a figure, ``−3.61 %``; ``13.8 times as long`` if less is better.
 
     A change of which less is better can be far above 100 %.
     """
-    return times_as(share, direction, unit) or percent(share, places)
+    return times_as(share, direction, unit) or percent_change(share, places)
 
 
 def span(low: float, high: float, direction: str, unit: str, places: int = 2) -> str:
     """Return an interval of a change in the form of the change: ``11.0 to 14.5 times``."""
     if times_as(low, direction, unit):
         return f"{decimal(1 + low, 1)} to {decimal(1 + high, 1)} times"
-    return f"{percent(low, places)} to {percent(high, places)}"
+    return f"{percent_change(low, places)} to {percent_change(high, places)}"
 
 
 def times_as(share: float, direction: str, unit: str) -> str:

@@ -54,6 +54,13 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
+def part_of(count: int, whole: int, noun: str) -> str:
+    """Return ``3 of 5 trials``; or ``all 5``, ``both``, ``the only`` or ``none of 5``."""
+    if count == whole:
+        return {1: f"the only {noun}", 2: f"both {noun}s"}.get(whole, f"all {whole:,} {noun}s")
+    return f"{count or 'none'} of {plural(whole, noun)}"
+
+
 def searched(window: tuple[datetime, datetime]) -> str:
     """Return the times between which log lines were searched for, in UTC."""
     return f"searched from {' to '.join(f'{moment:%Y-%m-%d %H:%M:%S}' for moment in window)} UTC"

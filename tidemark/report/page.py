@@ -13,16 +13,16 @@ from urllib.parse import quote
 from tidemark.model.sentences import visible
 from tidemark.pages import shell
 from tidemark.report.blocks import Block, Bullets, Chart, Details, Link, Report, Row, Section, Table
-from tidemark.report.marks import MARKS, marked
+from tidemark.report.marks import DECIDED, FAILURES, MARKS, marked
 
 FOLDER = Path(__file__).parent
 # Cells with more characters may break into lines.
 _LINE = 32
-# The class of each verdict; slower, faster and untold ones have a colour.
+# The class of each verdict and of failures; all but the same and the missing have a colour.
 _CLASSES = {
-    marked(word): {"cannot tell": "untold", "not comparable": "missing"}.get(word, word)
+    marked(word): word if word in DECIDED else {"not comparable": "missing"}.get(word, "untold")
     for word in MARKS
-}
+} | dict.fromkeys(FAILURES.values(), "failed")
 _VERDICT = re.compile("|".join(map(re.escape, _CLASSES)))
 
 

@@ -50,7 +50,7 @@ def test_the_first_screen_names_the_answer(open_page, name):
     assert tab.get_by_role("heading", level=1).inner_text() == prepared.heading
     assert first.inner_text().replace("\xa0", " ") == prepared.answer
     assert bottom(first) < SCREEN["height"] / 2
-    charts = tab.get_by_role("img", name="Changes of the pairs of trials with their 95 % intervals")
+    charts = tab.get_by_role("img", name="Δ of each metric with its 95 % interval")
     assert charts.count() == (name not in WITHOUT_CHANGES)
     assert all(chart.bounding_box()["y"] < SCREEN["height"] / 2 for chart in charts.all())
 

@@ -371,7 +371,7 @@ def test_figures_and_verdict_are_those_of_one_run(direction):
 
 def test_a_verdict_without_rates_on_one_side_does_not_count():
     rates = [rate("1.0", 100.0), rate("1.1", 90.0)]
-    empty = verdict("cannot tell", run_id=LATER, trials_new=0, reason="0 of at least 5 pairs")
+    empty = verdict("cannot tell", run_id=LATER, trials_new=0, reason="0 of the 5 pairs")
 
     rows = pairs_of(rates, (), [verdict("slower"), empty])
 

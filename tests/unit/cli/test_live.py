@@ -217,7 +217,7 @@ def test_the_table_of_a_run_has_the_verdict_and_interval_of_each_change():
 
     first, second = (line.split() for line in printed.getvalue().splitlines() if "ingest" in line)
     assert first[-1] == "12"
-    assert " ".join(second[2:]) == "105.0 1.5 records/s 12 5.0 % 3.1 % to 7.2 % ▲ faster"
+    assert " ".join(second[2:]) == "105.0 1.5 records/s 12 +5.0 % +3.1 % to +7.2 % ▲ faster"
 
 
 @pytest.mark.parametrize(
@@ -272,4 +272,4 @@ def test_the_table_of_an_older_run_has_no_verdicts():
 
     Console(file=printed, width=120).print(table([rate]))
 
-    assert printed.getvalue().rstrip().endswith("12    5.00 %")
+    assert printed.getvalue().rstrip().endswith("12   +5.00 %")

@@ -63,8 +63,8 @@ def test_a_percentage_has_the_places_that_its_interval_supports(low, high, place
     [
         (12.8, "lower", "ms", "13.8 times as long"),
         (1.0, "lower", "bytes", "2.0 times as much"),
-        (0.99, "lower", "ms", "99.00 %"),
-        (12.8, "higher", "records/s", "1,280.00 %"),
+        (0.99, "lower", "ms", "+99.00 %"),
+        (12.8, "higher", "records/s", "+1,280.00 %"),
     ],
 )
 def test_a_figure_that_became_far_worse_is_so_many_times_as_long(share, direction, unit, text):

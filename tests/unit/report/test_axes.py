@@ -110,7 +110,7 @@ def test_a_trial_without_a_rate_keeps_its_axes(run):
 def test_the_report_shows_each_value_as_a_label(text):
     version = "9.8.4 against 9.0.0"
     assert "each measured 6 × for each database (postgresql, mariadb): " in text
-    assert f"ingest_rate {{database: mariadb}}: {version}: −19.86 %, ▼ slower." in text
+    assert f"ingest_rate {{database: mariadb}}: ▼ slower, {version} (−19.86 %)." in text
     assert row(text, "Axis database")[1] == "postgresql, mariadb"
     table = text.partition("## ingest_rate {database: mariadb}\n")[2].partition("\n## ")[0]
     assert row(table, "9.8.4")[5] == "6 of 6"

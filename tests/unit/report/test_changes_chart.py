@@ -26,7 +26,7 @@ def both_sides(new, base=BASE, **metric):
 
 def drawn(both):
     """Return the chart, and the points of its layers by name."""
-    (chart,) = charts(comparison(both), "Changes of the pairs")
+    (chart,) = charts(comparison(both), "Δ of each metric")
     return chart, {each["name"]: each["data"]["values"] for each in chart.spec["layer"]}
 
 
@@ -54,6 +54,25 @@ def test_an_undecided_metric_has_a_hollow_point():
     assert "○" in {mark.symbol for mark in chart.legend}
 
 
+def test_a_change_between_unlike_machines_is_hollow_and_says_so():
+    both = both_sides(SLOWER)._replace(unlike_machines=True)
+
+    chart, layers = drawn(both)
+
+    assert layers["decided"] == []
+    assert layers["undecided"][0]["verdict"] == "slower on unlike machines"
+    assert "○" in {mark.symbol for mark in chart.legend}
+    assert "▽ slower on unlike machines" in chart.table.rows[0].cells
+
+
+def test_the_table_has_the_change_of_the_chart_and_not_that_of_the_means():
+    chart, layers = drawn(both_sides(SCATTERED))
+
+    point = layers["undecided"][0]
+    assert chart.table.rows[0].cells[2] == "+0.9 %"  # 1,012.0 / 1,000.6 is +1.1 %
+    assert point["change"].startswith("+0.9")
+
+
 def test_one_trial_a_side_has_a_point_without_an_interval():
     _, layers = drawn(both_sides([900.0], base=[1000.0]))
 
@@ -71,7 +90,7 @@ def test_a_metric_that_takes_far_longer_stays_within_the_axis_and_is_so_many_tim
     assert layers["decided"][0]["change"] == "13.8 times as long"
     report = comparison(both)
     assert report.summary[0].startswith("▼ slower: ingest_rate (13.8 times as long); ")
-    assert "ingest_rate is slower (13.8 times as long) with 9.8.4: 13,808.3" in str(report)
+    assert "ingest_rate is slower (13.8 times as long) with 9.8.4, 95 % interval " in str(report)
 
 
 def test_vega_lite_draws_a_point_for_each_metric_and_one_line_for_zero():

@@ -113,7 +113,7 @@ def test_the_report_has_a_verdict_and_a_chart_for_each_combination_of_labels():
             heading = f"{name} {{operation: {operation}}}"
             table = text.partition(f"## {heading}\n")[2].partition("\n**Every sample")[0]
             assert row(table, "9.8.4")[4] == "▼ slower"
-            assert f"{heading}: 9.8.4 against 9.0.0: " in text
+            assert f"- {heading}: ▼ slower, 9.8.4 against 9.0.0 (" in text
     (of_p99, _) = charts(contents, "samples of latency p99")
     assert "p99 of a trial" in [mark.words for mark in of_p99.legend]
 
@@ -193,7 +193,7 @@ def test_a_comparison_lists_the_operations_that_worsened_and_improved_with_the_w
     names = [line.split(" | ")[0] for line in worsened.splitlines() if line.startswith("| ")]
     assert names == ["| Labels", "| copy", "| list", "| create"]
     assert row(worsened, "copy")[4] == "13.9 times as long"
-    assert row(worsened, "list")[1:] == ["20.30", "30.23", "9.925", "48.89 %"]
+    assert row(worsened, "list")[1:] == ["20.30", "30.23", "9.925", "+48.89 %"]
     assert row(improved, "find")[3:] == ["−4.180", "−20.59 %"]
     assert (
         "latency of ingest: 1 combination of labels changed by less than 1 % or 2 ms." in improved
@@ -214,7 +214,7 @@ def test_a_thousand_labels_have_twenty_charts_and_a_table_of_all_others(thousand
     assert len(charts(contents, "samples of latency")) == 20
     assert "## latency: 980 more" in markdown(contents)
     assert row(markdown(contents), "{operation: operation-0999}", "9.8.4")[5] == (
-        "? cannot tell: 2 of at least 5 pairs"
+        "? cannot tell (2 of the 5 pairs that a verdict needs)"
     )
     assert len(page(contents, "").encode()) < 2_000_000
 
@@ -260,9 +260,9 @@ def test_the_worst_of_many_metrics_come_first(forty):
     text = markdown(comparison(sides((forty, "9.0.0"), (forty, "9.8.4"))))
 
     answer = text.splitlines()[2]
-    assert " {operation: operation-0002} (98.52 %) and 37 more; = same: compaction_rate." in answer
+    assert " {operation: operation-0002} (+98.53 %) and 37 more; = same: compaction_rate." in answer
     assert "**36 more metrics**" in text
-    drawn = charts(comparison(sides((forty, "9.0.0"), (forty, "9.8.4"))), "Changes of the pairs")
+    drawn = charts(comparison(sides((forty, "9.0.0"), (forty, "9.8.4"))), "Δ of each metric")
     assert "The table has 1 more." in drawn[0].caption
 
 

@@ -74,8 +74,8 @@ def test_charts_stand_beside_each_other_on_a_page(whole):
 def test_supported_users_have_the_changes_that_mattermost_published(whole):
     table = markdown(whole).partition("**Supported users")[2].partition("</details>")[0]
 
-    assert row(table, "unbounded {database: mariadb}")[1:] == ["8,552.0", "9,994.0", "16.86 %"]
-    assert row(table, "unbounded {database: postgresql}")[1:] == ["8,682.0", "10,045.0", "15.70 %"]
+    assert row(table, "unbounded {database: mariadb}")[1:] == ["8,552.0", "9,994.0", "+16.86 %"]
+    assert row(table, "unbounded {database: postgresql}")[1:] == ["8,682.0", "10,045.0", "+15.70 %"]
 
 
 def test_the_set_up_names_the_tool_the_data_the_services_and_the_stored_configuration(whole):
@@ -123,4 +123,4 @@ def test_the_users_of_a_server_that_died_are_drawn_as_they_drop(lost):
 def test_the_other_database_of_a_server_that_died_has_its_figures(lost):
     table = markdown(compared(lost)).partition("**Supported users")[2].partition("</details>")[0]
 
-    assert row(table, "unbounded {database: postgresql}")[3] == "15.70 %"
+    assert row(table, "unbounded {database: postgresql}")[3] == "+15.70 %"

@@ -48,7 +48,7 @@ def test_a_metric_without_rates_is_not_comparable_and_says_why():
     lost, _ = LOST.metrics
 
     assert (lost.verdict, lost.pairs, lost.change) == ("not comparable", 0, None)
-    assert lost.reason == "no trial of 9.8.4 that counts gave a rate"
+    assert lost.reason == "all 5 trials of 9.8.4 failed"
 
 
 @pytest.mark.parametrize(
@@ -85,8 +85,9 @@ def test_slower_is_a_failure_in_junit_and_what_cannot_be_told_is_skipped():
         assert [case.get("classname") for case in cases] == ["rocksdb.ingest", "rocksdb.compaction"]
         assert [case[0].tag if len(case) else None for case in cases] == outcomes
     message = suite.find("testcase/skipped").get("message")
-    assert message == "ingest_rate: −5.47 % 9.8.4 against 9.0.0, 95 % interval " + (
-        "−48.51 % to 73.06 %, cannot tell: 2 of at least 5 pairs"
+    assert message == (
+        "ingest_rate: cannot tell (2 of the 5 pairs that a verdict needs), 9.8.4 against 9.0.0, "
+        "−5.60 %, 95 % interval −48.51 % to +73.06 %"
     )
 
 
@@ -94,19 +95,19 @@ def test_github_gets_an_annotation_for_each_metric():
     error, notice = workflow_commands(SLOWER).splitlines()
     warning, _ = workflow_commands(UNTOLD).splitlines()
 
-    assert error.startswith("::error title=rocksdb ingest_rate::ingest_rate: −20.00 %25 9.8.4 ")
-    assert error.endswith(", slower")
+    assert error.startswith("::error title=rocksdb ingest_rate::ingest_rate: slower, 9.8.4 ")
+    assert ", −20.00 %25, 95 %25 interval " in error
     assert notice.startswith("::notice title=rocksdb compaction_rate::")
     assert warning.startswith("::warning title=rocksdb ingest_rate::")
 
 
 def test_a_large_change_of_a_latency_is_told_as_times_in_every_form():
     latency = SLOWER.metrics[0].model_copy(
-        update={"unit": "ms", "direction": "lower", "change": 12.8, "low": 11.0, "high": 14.5}
+        update={"unit": "ms", "direction": "lower", "effect": 12.8, "low": 11.0, "high": 14.5}
     )
     slowed = SLOWER.model_copy(update={"metrics": (latency,)})
 
-    told = "13.8 times as long 9.8.4 against 9.0.0, 95 % interval 12.0 to 15.5 times, slower"
+    told = "slower, 9.8.4 against 9.0.0, 13.8 times as long, 95 % interval 12.0 to 15.5 times"
     assert told in workflow_commands(slowed).replace("%25", "%")
     assert told in junit(slowed)
 

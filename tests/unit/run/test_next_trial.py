@@ -175,7 +175,7 @@ def test_a_slower_version_is_told_only_after_new_pairs_confirm_it():
     assert stages[1].startswith("slower after 6 pairs: −")
     assert stages[2] == "slower"
     assert "slower, confirmed by 6 new pairs" in text
-    assert "24 of 24 trials gave their rates." in text
+    assert "All 24 trials gave rates." in text
     again = run.verdicts(NEW)[0]
     assert again.first.pairs + again.judgement.pairs == len(run.repetitions()) == 12
 

@@ -15,11 +15,16 @@ class LabelChange(NamedTuple):
     labels: str
     base: float | None
     new: float | None
+    effect: float | None = None
+    """The change by the verdict on both sides, 0.1 being 10 % more; None without one."""
 
     @property
     def share(self) -> float:
-        """The change, 0.1 being 10 % more; 0 where a side is missing or the base is 0."""
-        return change(self.base, self.new) or 0.0
+        """The change by which combinations are sorted, of the figures if there is no verdict.
+
+        It is 0 where a side is missing or the base is 0.
+        """
+        return (change(self.base, self.new) or 0.0) if self.effect is None else self.effect
 
     @property
     def difference(self) -> float:
@@ -48,8 +53,8 @@ def label_changes(metric: Metric, figures: Iterable[LabelChange]) -> LabelChange
     large = [each for each in both if _is_large(metric, each)]
     worse = 1 if metric.direction == "lower" else -1
     return LabelChanges(
-        worsened=tuple(each for each in large if each.difference * worse > 0),
-        improved=tuple(each for each in large if each.difference * worse < 0),
+        worsened=tuple(each for each in large if (each.share or each.difference) * worse > 0),
+        improved=tuple(each for each in large if (each.share or each.difference) * worse < 0),
         small=tuple(each for each in both if each not in large),
         missing=tuple(each for each in ordered if (each.base is None) != (each.new is None)),
     )

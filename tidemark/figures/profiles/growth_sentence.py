@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from tidemark.figures.profiles.growth import Comparison, FunctionChange, OneSided
 from tidemark.figures.profiles.trial_change import CONFIDENCE, Change
-from tidemark.model.numerals import bound, decimal, figure
+from tidemark.model.numerals import bound, decimal, figure, signed
 from tidemark.model.sentences import plural
 
 _MOST_NAMES = 5
@@ -91,9 +91,3 @@ def _interval(change: Change, scale: float, places: int, unit: str) -> str:
 def interval(change: Change, scale: float, places: int) -> str:
     """Return the interval of a difference, times ``scale``; '' where the trials do not tell it."""
     return " to ".join(signed(scale * end, places) for end in change.ends or ())
-
-
-def signed(value: float, places: int) -> str:
-    """Return a difference with its sign; a rounded zero has none."""
-    text = decimal(value, places)
-    return f"+{text}" if value > 0 and text.strip("0.") else text

@@ -121,7 +121,7 @@ def _word(p_value: float, pairs: Pairs, criteria: Criteria) -> Word:
 
 def _reason(p_value: float, pairs: Pairs, margins: Margins) -> str:
     if pairs.count < FEWEST:
-        return f"{pairs.count} of at least {FEWEST} pairs"
+        return f"{pairs.count} of the {FEWEST} pairs that a verdict needs"
     if p_value <= ALARM and abs(math.expm1(pairs.mean)) < margins.alarm:
         return f"the change is certain, but below the margin of {bound(margins.alarm)}"
     return "the pairs scatter too much"

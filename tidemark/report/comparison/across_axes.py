@@ -12,7 +12,7 @@ from tidemark.report.blocks import Row, Table
 from tidemark.report.comparison.sides import Pair, Sides, value_of
 from tidemark.report.numbers import change, figure
 
-_COLUMNS = ("Test", "Metric", "Version", "Values", "Figures", "Δ")
+_COLUMNS = ("Test", "Metric", "Version", "Values", "Means", "Δ of the means")
 
 
 class _Values(NamedTuple):
@@ -35,7 +35,7 @@ def tables(sides: Sides, pairs: Sequence[Pair]) -> Iterator[Table]:
         ]  # fmt: skip
         if rows:
             caption = f"The values of {axis} beside each other"
-            yield Table(caption, _COLUMNS, tuple(rows), frozenset(("Δ",)))
+            yield Table(caption, _COLUMNS, tuple(rows), frozenset((_COLUMNS[-1],)))
 
 
 def _beside(axis: str, pairs: Iterable[Pair]) -> Iterator[_Values]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence, Set
 
-from tidemark.model.sentences import plural
+from tidemark.model.sentences import part_of
 from tidemark.report.comparison.results import why_incomparable
 from tidemark.report.comparison.setup import unlike_work
 from tidemark.report.comparison.sides import Pair, Sides
-from tidemark.report.marks import MARKS, marked
+from tidemark.report.marks import FAILURES, MARKS, marked
 from tidemark.report.numbers import change
 
 # The answer names so many metrics of a verdict; the table has all.
@@ -19,8 +19,8 @@ _MOST_NAMES = 3
 def answer(sides: Sides, pairs: Sequence[Pair]) -> str:
     """Return the metrics of each verdict, slower ones first, with the sizes of changes.
 
-    The reason of a missing verdict stands behind the metrics that share it. Further sentences say
-    which trials failed, and what was not alike.
+    The trials that failed follow the changes. The reason of a missing verdict stands behind the
+    metrics that share it. A further sentence says what was not alike.
     """
     names: defaultdict[str, list[str]] = defaultdict(list)
     reasons: defaultdict[str, set[str]] = defaultdict(set)
@@ -29,13 +29,16 @@ def answer(sides: Sides, pairs: Sequence[Pair]) -> str:
         name = pair.title if times[pair.name] > 1 else pair.name
         names[pair.word].append(f"{name}{_size(pair)}")
         reasons[pair.word].add(_reason(pair, sides))
-    found = [
-        f"{marked(word)}: {_first(names[word])}{_why(reasons[word])}"
+    told = {
+        word: f"{marked(word)}: {_first(names[word])}{_why(reasons[word])}"
         for word in MARKS
         if word in names
-    ]
+    }
+    changed = {pair.word for pair in pairs if pair.is_change}
+    changes = [told.pop(word) for word in [*told] if word in changed]
+    found = [*changes, *_failures(sides), *told.values()]
     first = f"{'; '.join(found) or 'There is no metric to compare'}."
-    return " ".join((first, *_failures(sides), *_unlike(sides)))
+    return " ".join((first, *_unlike(sides)))
 
 
 def _reason(pair: Pair, sides: Sides) -> str:
@@ -51,12 +54,12 @@ def _why(reasons: Set[str]) -> str:
 
 def _failures(sides: Sides) -> Iterator[str]:
     for side in sides.both:
-        statuses = {trial.status for trial in side.run.trials} - {"ok"}
-        if statuses:
-            failed = sum(trial.status in statuses for trial in side.run.trials)
-            words = "failed" if statuses == {"failed"} else "did not complete"
-            planned = len(side.run.plan.trials)
-            yield f"{failed} of {plural(planned, 'trial')} of {side.name} {words}."
+        failed = [trial.status for trial in side.run.trials if trial.status != "ok"]
+        planned = len(side.run.plan.trials)
+        word = "failed" if {*failed} == {"failed"} else "incomplete"
+        # If all failed, this is why no metric can be compared.
+        if failed and failed != ["failed"] * planned:
+            yield f"{FAILURES[word]}: {part_of(len(failed), planned, 'trial')} of {side.name}"
 
 
 def _unlike(sides: Sides) -> Iterator[str]:
@@ -66,9 +69,7 @@ def _unlike(sides: Sides) -> Iterator[str]:
 
 
 def _size(pair: Pair) -> str:
-    if pair.verdict is None or pair.word not in {"slower", "faster"}:
-        return ""
-    return f" ({change(pair.verdict.change, pair.metric)})"
+    return f" ({change(pair.effect, pair.metric, pair.places)})" if pair.is_change else ""
 
 
 def _first(names: Sequence[str]) -> str:

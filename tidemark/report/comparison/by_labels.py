@@ -49,11 +49,11 @@ def _name(pair: Pair) -> tuple[str, str]:
 def _change(pair: Pair) -> LabelChange:
     labels = json.loads(pair.quantity.labels)
     own = {name: value for name, value in labels.items() if name not in pair.quantity.axes}
-    return LabelChange(canonical(own), value_of(pair.base), value_of(pair.new))
+    return LabelChange(canonical(own), value_of(pair.base), value_of(pair.new), pair.effect)
 
 
 def _table(name: str, metric: Metric, changes: Sequence[LabelChange], sides: Sides) -> Table:
-    figures = (sides.base.name, sides.new.name, "Difference", "Δ")
+    figures = (*(f"Mean of {side.name}" for side in sides.both), "Difference", "Δ")
     return Table(
         caption=f"{name} [{metric.unit}]",
         columns=("Labels", *figures),
@@ -63,9 +63,10 @@ def _table(name: str, metric: Metric, changes: Sequence[LabelChange], sides: Sid
 
 
 def _row(each: LabelChange, metric: Metric) -> Row:
-    share = change(each.share if each.base else None, metric)
     difference = figure(each.difference).replace("-", "\N{MINUS SIGN}")
-    return Row((_words(each), figure(each.base), figure(each.new), difference, share))
+    return Row(
+        (_words(each), figure(each.base), figure(each.new), difference, change(each.effect, metric))
+    )
 
 
 def _words(each: LabelChange) -> str:

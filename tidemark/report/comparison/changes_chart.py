@@ -1,6 +1,6 @@
 """The chart of changes: for each metric a point with its interval, and worse to the left of zero.
 
-Points of undecided metrics are hollow.
+Points of undecided metrics, and of those that unlike machines measured, are hollow.
 """
 
 from __future__ import annotations
@@ -15,13 +15,11 @@ from tidemark.report.numbers import change, interval
 
 MOST = 40
 """The most metrics of the chart; more would be taller than a screen."""
-_CAPTION = (
-    "Changes of the pairs of trials with their 95 % intervals, worse to the left of zero. Δ in the "
-    "table is the change of the means."
-)
-_LOWER = " A rise of 5 % is at −5 % if lower is better, and one of 100 % or more is at the edge."
-_COLORS = {"slower": "var(--worse)", "faster": "var(--better)", "cannot tell": "var(--unclear)"}
-_SAME = "var(--ink)"
+_CAPTION = "Δ of each metric with its 95 % interval; worse is left of zero for every metric."
+_AT_EDGE = " What worsened by 100 % or more is at the edge."
+# The points of other verdicts are hollow.
+_COLORS = {"slower": "var(--worse)", "faster": "var(--better)", "same": "var(--ink)"}
+_UNCLEAR = "var(--unclear)"
 _LEAST, _FARTHEST = 0.05, 1.0  # the ends of the axis, as shares
 _ROW = 24  # pixels
 
@@ -34,10 +32,8 @@ class Change(NamedTuple):
     direction: str
     """The better direction."""
     verdict: str
-    change: float
-    """(new - base) / base of the means."""
-    effect: float | None
-    """The same of the pairs, to which the interval belongs; None without pairs."""
+    effect: float
+    """The change that the verdict judges, to which the interval belongs: 0.1 is 10 % more."""
     low: float | None
     high: float | None
 
@@ -73,25 +69,24 @@ def specification(changes: Sequence[Change]) -> Json:
 
 
 def _caption(drawn: Sequence[Change], metrics: int) -> str:
-    lower = _LOWER if any(each.direction == "lower" for each in drawn) else ""
+    is_far = any(each.direction == "lower" and each.effect >= _FARTHEST for each in drawn)
     left_out = metrics - len(drawn)
     more = f" The table has {left_out} more." if left_out else ""
-    return f"{_CAPTION}{lower}{more}"
+    return f"{_CAPTION}{_AT_EDGE if is_far else ''}{more}"
 
 
 def _point(of: Change) -> Json:
     """Return the point of a metric, with gains above zero; without an interval it has no length."""
     sign = 1 if of.direction == "higher" else -1
-    middle = of.change if of.effect is None else of.effect
-    low, high = (middle if end is None else end for end in (of.low, of.high))
+    low, high = (of.effect if end is None else end for end in (of.low, of.high))
     return {
         "metric": of.title,
-        "gain": min(_FARTHEST, max(-_FARTHEST, sign * middle)),
+        "gain": min(_FARTHEST, max(-_FARTHEST, sign * of.effect)),
         "low": sign * low,
         "high": sign * high,
-        "color": _COLORS.get(of.verdict, _SAME),
+        "color": _COLORS.get(of.verdict, _UNCLEAR),
         "verdict": of.verdict,
-        "change": change(of.change, of),
+        "change": change(of.effect, of),
         "interval": interval(of, of),
     }
 
@@ -115,8 +110,9 @@ def _by_gain(far: float) -> Json:
         # Above the points it is on the first screen, however many metrics there are.
         "axis": {
             "orient": "top",
-            "format": "+~p",
-            "labelExpr": "datum.value ? datum.label : '0\\u00a0%'",
+            # Which side is worse is said above: the figure of a slower latency itself rises.
+            "format": "~p",
+            "labelExpr": "replace(datum.label, '\\u2212', '')",
             "tickCount": 5,
             "domain": False,
         },
@@ -124,8 +120,8 @@ def _by_gain(far: float) -> Json:
 
 
 def _layers(points: Sequence[Json]) -> list[Json]:
-    decided = [point for point in points if point["verdict"] != "cannot tell"]
-    undecided = [point for point in points if point["verdict"] == "cannot tell"]
+    decided = [point for point in points if point["verdict"] in _COLORS]
+    undecided = [point for point in points if point["verdict"] not in _COLORS]
     color = {"field": "color", "type": "nominal", "scale": None}
     tooltip = [{"field": each} for each in ("metric", "change", "interval", "verdict")]
     of_gain = {"x": {"field": "gain"}, "color": color, "tooltip": tooltip}
@@ -147,5 +143,5 @@ def _layers(points: Sequence[Json]) -> list[Json]:
 
 def _legend(words: Iterable[str]) -> Iterable[Mark]:
     for word in dict.fromkeys(words):
-        symbol = "○" if word == "cannot tell" else "●"
-        yield Mark(_COLORS.get(word, _SAME), symbol, word)
+        symbol = "●" if word in _COLORS else "○"
+        yield Mark(_COLORS.get(word, _UNCLEAR), symbol, word)

@@ -40,7 +40,7 @@ class ComparedMetric(Frozen):
     change: float | None
     """(new − base) / base of the means: 0.1 is 10 % more."""
     effect: float | None
-    """The change of the geometric mean over the pairs, to which the interval belongs."""
+    """The change that pages show: of the geometric mean over the pairs, 0.1 is 10 % more."""
     low: float | None
     """The lower end of the 95 % interval of the effect."""
     high: float | None
@@ -68,6 +68,8 @@ class ComparisonDocument(Frozen):
     """The base: an object with `run_id` and `version`."""
     new: ComparedSide
     """The new side: an object with `run_id` and `version`."""
+    unlike_machines: bool = False
+    """Whether the machines of both sides differ: they change rates as a version does."""
     metrics: tuple[ComparedMetric, ...]
     """The metrics that either side has, as objects with the fields below."""
 
@@ -78,6 +80,7 @@ def document(sides: Sides) -> ComparisonDocument:
         suite=sides.new.run.plan.suite.name,
         base=_side(sides.base),
         new=_side(sides.new),
+        unlike_machines=sides.unlike_machines,
         metrics=tuple(_metric(pair, sides) for pair in sides.pairs()),
     )
 

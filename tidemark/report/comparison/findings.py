@@ -16,10 +16,10 @@ from tidemark.model.sentences import listed, plural, shortened
 from tidemark.model.suite import MOST_REPETITIONS, Suite
 from tidemark.report.blocks import Block, Bullets
 from tidemark.report.comparison.results import why_incomparable
-from tidemark.report.comparison.setup import differing_settings, on_unlike_machines, unlike_work
+from tidemark.report.comparison.setup import differing_settings, unlike_work
 from tidemark.report.comparison.sides import Pair, Reading, Side, Sides
 from tidemark.report.comparison.trends import drift
-from tidemark.report.numbers import figure, interval, percent
+from tidemark.report.numbers import NONE, change, figure, interval, percent
 from tidemark.report.rule import TELLS, within
 from tidemark.report.run_report import task_levels, trials
 from tidemark.report.run_report.machines import differences
@@ -54,7 +54,7 @@ class _JudgedMetric(NamedTuple):
     @property
     def change(self) -> str:
         """The size and direction of the change, in words."""
-        share, metric = self.verdict.change, self.pair.metric
+        share, metric = self.pair.effect, self.pair.metric
         assert share is not None
         times = times_as(share, metric.direction, metric.unit)
         return f"{self.word} ({times})" if times else f"{percent(abs(share))} {self.word}"
@@ -62,36 +62,34 @@ class _JudgedMetric(NamedTuple):
     @property
     def evidence(self) -> str:
         """The figures behind the verdict."""
-        before, after = self.base.rate, self.new.rate
-        return (
-            f"{figure(after.value)} against {figure(before.value)} {self.pair.metric.unit}, "
-            f"95 % interval {self._interval}, {self._counts}"
-        )
-
-    @property
-    def _interval(self) -> str:
-        return interval(self.verdict.judgement, self.pair.metric)
+        before, after = figure(self.base.rate.value), figure(self.new.rate.value)
+        found = interval(self.verdict.judgement, self.pair.metric)
+        ends = "" if found == NONE else f"95 % interval {found}, "
+        return f"{ends}{self._counts}; means {after} against {before} {self.pair.metric.unit}"
 
     @property
     def _counts(self) -> str:
         pairs, trials = self.verdict.judgement.pairs, (self.new.rate.trials, self.base.rate.trials)
         if pairs and trials == (pairs, pairs):
             return plural(pairs, "pair")
-        return f"{plural(pairs, 'pair')} of {trials[0]} and {trials[1]} trials"
+        each = f"{trials[0]} and {trials[1]} trials"
+        return f"{plural(pairs, 'pair')} of {each}" if pairs else f"no pair of {each}"
 
 
 def comments(sides: Sides) -> tuple[Block, ...]:
     """Return the findings: what changed, what did not, and what is suspicious."""
     metrics = _judged_metrics(sides)
+    machines = " on unlike machines" if sides.unlike_machines else ""
     groups = {
         "Changes:": [
-            f"{metric.name} is {metric.change} with {sides.new.name}: {metric.evidence}."
+            f"{metric.name} is {metric.change} with {sides.new.name}{machines}, {metric.evidence}."
             for metric in metrics
             if metric.word in {"faster", "slower"}
         ],
         "No change:": [
-            f"{metric.name} is the same within {within(metric.new.metric)}: {metric.evidence}."
+            f"{metric.name} is the same within {margin}{machines}, {metric.evidence}."
             for metric in metrics
+            for margin in [within(metric.new.metric)]
             if metric.word == "same"
         ],
         "Undecided:": [
@@ -124,12 +122,10 @@ def _incomparable(sides: Sides) -> list[tuple[Pair, str]]:
 
 
 def _undecided(metric: _JudgedMetric) -> str:
-    share, reason = metric.verdict.change, metric.verdict.judgement.reason
-    if share is None:
+    effect, reason = metric.pair.effect, metric.verdict.judgement.reason
+    if effect is None:
         return f"{metric.name}: {reason}."
-    times = times_as(share, metric.pair.metric.direction, metric.pair.metric.unit)
-    changed = f"is {times}" if times else f"changed by {percent(share)}"
-    return f"{metric.name} {changed}, perhaps by chance: {reason}; {metric.evidence}."
+    return f"{metric.name}: {reason}. Δ {change(effect, metric.pair.metric)}, {metric.evidence}."
 
 
 def _suspicious(sides: Sides) -> Iterator[str]:
@@ -201,7 +197,7 @@ def _actions(sides: Sides) -> Iterator[str]:
         yield again
     for pair, why in _incomparable(sides):
         yield f"Find out why {pair.name} cannot be compared: {why}."
-    if on_unlike_machines(sides):
+    if sides.unlike_machines:
         yield "Measure both on machines of one kind."
     for side in sides.both:
         failed = [
@@ -219,10 +215,10 @@ def _actions(sides: Sides) -> Iterator[str]:
 def _reasons(metric: _JudgedMetric, how: str) -> Iterator[str]:
     """Yield the action for a change that matters, or for a metric that cannot have a verdict."""
     verdict, word = metric.verdict, metric.word
-    changed = f"Find out why {metric.name} is {metric.change}{how}" if verdict.change else ""
+    changed = f"Find out why {metric.name} is {metric.change}{how}" if metric.pair.effect else ""
     if word == "slower":
         yield f"{changed}, or accept it with a reason."
-    elif word == "faster" and abs(verdict.change or 0) > verdict.margins.same:
+    elif word == "faster" and abs(metric.pair.effect or 0) > verdict.margins.same:
         yield f"{changed}: it may be intended, or something went wrong."
     elif word == "cannot tell" and verdict.judgement.method == "none":
         reason = verdict.judgement.reason

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from xml.etree import ElementTree
 
 from tidemark.report.comparison.document import ComparedMetric, ComparisonDocument
+from tidemark.report.marks import qualified
 from tidemark.report.numbers import NONE, change, interval
 
 SLOWER, CANNOT_TELL = 3, 4
@@ -25,12 +26,13 @@ def sentence(metric: ComparedMetric, document: ComparisonDocument) -> str:
     """Return the verdict on a metric with its figures."""
     if metric.verdict == "not comparable":
         return f"{metric.name} cannot be compared: {metric.reason}"
-    size = "" if metric.change is None else f" {change(metric.change, metric)}"
+    size = "" if metric.effect is None else f", {change(metric.effect, metric)}"
     within = interval(metric, metric)
     ends = "" if within == NONE else f", 95 % interval {within}"
-    reason = f": {metric.reason}" if metric.reason else ""
+    reason = f" ({metric.reason})" if metric.reason else ""
     versions = f"{document.new.version} against {document.base.version}"
-    return f"{metric.name}:{size} {versions}{ends}, {metric.verdict}{reason}"
+    word = qualified(metric.verdict, unlike=document.unlike_machines)
+    return f"{metric.name}: {word}{reason}, {versions}{size}{ends}"
 
 
 def junit(document: ComparisonDocument) -> str:

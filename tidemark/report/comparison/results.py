@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from tidemark.model.labels import labelled_name
-from tidemark.model.numerals import percent_places, supported
-from tidemark.model.sentences import plural
+from tidemark.model.numerals import supported
+from tidemark.model.sentences import part_of, plural
 from tidemark.report.blocks import Block, Details, Row, Table
 from tidemark.report.comparison import changes_chart
 from tidemark.report.comparison.sides import Pair, Reading, Side, Sides
@@ -15,8 +15,10 @@ from tidemark.report.numbers import NONE, change, figure, interval
 from tidemark.report.rule import rule
 
 _EXPLANATION = (
-    "Each figure is the mean over the trials of its version, ± their standard deviation; Δ is "
-    "(new − base) / base of these means. "
+    "Δ is the change that the verdict judges: of new / base, the geometric mean over the pairs of "
+    "trials, or over all trials if different runs measured both. Its sign is that of the figure: a "
+    "latency that rises has a Δ above zero, and is worse. The mean of a version is that of all of "
+    "its trials that count, ± their standard deviation; Δ is not the change of these means. "
 )
 NOT_MEASURED = "not measured"
 # With more rows, a comment would have more than 20 lines before its first fold.
@@ -42,16 +44,15 @@ def blocks(sides: Sides, pairs: Sequence[Pair]) -> Iterator[Block]:
 
 def _change(pair: Pair) -> changes_chart.Change | None:
     """Return the change of a metric, None without one."""
-    if pair.verdict is None or pair.verdict.change is None:
+    if pair.verdict is None or pair.effect is None:
         return None
     judgement, metric = pair.verdict.judgement, pair.metric
     return changes_chart.Change(
         title=pair.title,
         unit=metric.unit,
         direction=metric.direction,
-        verdict=judgement.word,
-        change=pair.verdict.change,
-        effect=judgement.effect,
+        verdict=pair.word,
+        effect=pair.effect,
         low=judgement.low,
         high=judgement.high,
     )
@@ -60,7 +61,7 @@ def _change(pair: Pair) -> changes_chart.Change | None:
 def _table(sides: Sides, pairs: Iterable[Pair]) -> Table:
     """Return the table of changes, in the digits that their intervals and spreads support."""
     base, new = sides.base.name, sides.new.name
-    figures = ("Δ", "95 % interval", base, new)
+    figures = ("Δ", "95 % interval", *_means(sides))
     return Table(
         caption=f"Changes from {base} to {new}",
         columns=("Metric", "Verdict", *figures),
@@ -71,13 +72,12 @@ def _table(sides: Sides, pairs: Iterable[Pair]) -> Table:
 
 def _short_row(pair: Pair) -> Row:
     judgement = pair.verdict and pair.verdict.judgement
-    places = percent_places(judgement.low, judgement.high) if judgement else 2
     return Row(
         (
             f"{pair.title} [{pair.metric.unit}]",
             marked(pair.word),
-            change(pair.verdict.change if pair.verdict else None, pair.metric, places),
-            interval(judgement, pair.metric, places) if judgement else NONE,
+            change(pair.effect, pair.metric, pair.places),
+            interval(judgement, pair.metric, pair.places) if judgement else NONE,
             _short(pair, pair.base),
             _short(pair, pair.new),
         )
@@ -92,13 +92,17 @@ def _short(pair: Pair, reading: Reading | None) -> str:
 
 def _figures(sides: Sides, pairs: Iterable[Pair]) -> Table:
     base, new = sides.base.name, sides.new.name
-    figures = ("Δ", "95 % interval", base, new, f"± of {base}", f"± of {new}")
+    figures = ("Δ", "95 % interval", *_means(sides), f"± of {base}", f"± of {new}")
     return Table(
         caption=f"Metrics of {base} (base) and {new} (new)",
         columns=("Test", "Metric", "Verdict", *figures, "Trials"),
         rows=tuple(_row(pair) for pair in pairs),
         numbers=frozenset(figures),
     )
+
+
+def _means(sides: Sides) -> tuple[str, ...]:
+    return tuple(f"Mean of {side.name}" for side in sides.both)
 
 
 def _explanation(pairs: Iterable[Pair]) -> str:
@@ -139,6 +143,9 @@ def _why_missing(pair: Pair, reading: Reading | None, side: Side) -> str:
         return f"no trial of {labelled_name(side.name, axes)}{without} is recorded"
     if len(left_out) == len(reading.measurements):
         return f"every trial of {side.name} is left out on request"
+    if {each.trial.status for each in reading.measurements} == {"failed"}:
+        count = len(reading.measurements)
+        return f"{part_of(count, count, 'trial')} of {side.name} failed"
     return f"no trial of {side.name} that counts gave a rate"
 
 
@@ -149,7 +156,7 @@ def _row(pair: Pair) -> Row:
             pair.quantity.test,
             f"{pair.name} [{pair.metric.unit}]",
             marked(pair.word),
-            change(verdict.change if verdict else None, pair.metric),
+            change(pair.effect, pair.metric),
             interval(verdict.judgement, pair.metric) if verdict else NONE,
             _value(pair, pair.base),
             _value(pair, pair.new),

@@ -55,18 +55,14 @@ def differing_settings(sides: Sides) -> dict[str, str]:
     versions_differ = sides.base.version != sides.new.version
     may_differ = {*_OF_RUN, *(_OF_VERSION if versions_differ else ())}
     return {
-        name: f"{name} is {base} for {sides.base.name} and {new} for {sides.new.name}"
+        name: f"{fact} is {base} for {sides.base.name} and {new} for {sides.new.name}"
         for row in _rows(sides)
         for name, base, new in [row.cells]
+        for fact in [name.replace(": ", " ")]
         if _differs(row) and name not in may_differ
         # A version makes its own data set.
         if not (versions_differ and name.startswith(DATA_SET))
     }
-
-
-def on_unlike_machines(sides: Sides) -> bool:
-    """Tell whether the machines of both sides differ."""
-    return any(name.startswith(_MACHINE) for name in differing_settings(sides))
 
 
 def unlike_work(sides: Sides) -> list[str]:

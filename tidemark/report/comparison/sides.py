@@ -13,8 +13,11 @@ from tidemark.figures.verdicts.version_verdicts import Verdict
 from tidemark.model.axes import Combination, combinations
 from tidemark.model.labels import canonical
 from tidemark.model.metric import Metric
+from tidemark.model.numerals import percent_places
 from tidemark.model.sentences import listed
 from tidemark.model.suite import Test
+from tidemark.report.marks import qualified
+from tidemark.report.run_report import machines
 from tidemark.report.run_report.measured import MeasuredRun, Measurement, measured_run
 from tidemark.store.stored_run import StoredRun
 
@@ -81,6 +84,8 @@ class Pair(NamedTuple):
     new: Reading | None
     verdict: Verdict | None
     """The verdict on both sides; None if they cannot be compared."""
+    unlike: bool
+    """Whether the machines of both sides differ."""
 
     @property
     def name(self) -> str:
@@ -98,9 +103,26 @@ class Pair(NamedTuple):
         return self.quantity.metric
 
     @property
+    def effect(self) -> float | None:
+        """The change that the verdict judges, 0.1 being 10 % more; None without a verdict."""
+        return self.verdict.judgement.effect if self.verdict else None
+
+    @property
+    def places(self) -> int:
+        """The places of percentages that the interval of the change supports."""
+        judged = self.verdict and self.verdict.judgement
+        return percent_places(judged.low, judged.high) if judged else 2
+
+    @property
+    def is_change(self) -> bool:
+        """Whether the verdict is slower or faster."""
+        return self.verdict is not None and self.verdict.judgement.word in {"slower", "faster"}
+
+    @property
     def word(self) -> str:
-        """The word of the verdict, or ``not comparable``."""
-        return self.verdict.judgement.word if self.verdict else "not comparable"
+        """The word of the verdict as people read it, or ``not comparable``."""
+        word = self.verdict.judgement.word if self.verdict else "not comparable"
+        return qualified(word, unlike=self.unlike)
 
 
 class Sides(NamedTuple):
@@ -110,6 +132,8 @@ class Sides(NamedTuple):
     new: Side
     whole: MeasuredRun
     """The whole run of the new side: its verdicts are judged over all of its trials."""
+    unlike_machines: bool
+    """Whether the machines of both sides differ, which changes rates as a version does."""
 
     @property
     def both(self) -> tuple[Side, Side]:
@@ -145,7 +169,8 @@ class Sides(NamedTuple):
                     measured = any(each is not None and each.values for each in (base, new))
                     # A side without measurements does not know the labels of the other.
                     if quantity.labels or measured or key[:3] not in named:
-                        yield Pair(quantity, base, new, self._verdict(base, new))
+                        verdict = self._verdict(base, new)
+                        yield Pair(quantity, base, new, verdict, self.unlike_machines)
 
     def _verdict(self, base: Reading | None, new: Reading | None) -> Verdict | None:
         if base is None or new is None or not base.values or not new.values:
@@ -190,11 +215,19 @@ def sides(base: tuple[StoredRun, str], new: tuple[StoredRun, str]) -> Sides:
         names = [f"{version} of {run.plan.run_id}" for run, version in (base, new)]
     new_whole = measured_run(new_run)
     base_whole = new_whole if base_run is new_run else measured_run(base_run)
+    before, after = _of_version(base_whole, base_version), _of_version(new_whole, new_version)
     return Sides(
-        Side(_of_version(base_whole, base_version), base_version, names[0]),
-        Side(_of_version(new_whole, new_version), new_version, names[1]),
+        Side(before, base_version, names[0]),
+        Side(after, new_version, names[1]),
         new_whole,
+        _on_unlike_machines(before, after),
     )
+
+
+def _on_unlike_machines(before: MeasuredRun, after: MeasuredRun) -> bool:
+    """Tell whether a field that the tasks of both runs logged of their machines differs."""
+    base, new = (machines.values(run.counting()) for run in (before, after))
+    return any(base[name] != new[name] for name in base.keys() & new.keys())
 
 
 def _of_version(run: MeasuredRun, version: str) -> MeasuredRun:

@@ -17,11 +17,9 @@ def tables(sides: Sides, pairs: Sequence[Pair]) -> Iterator[Table]:
 
     They are the first figure of each metric of which more users are better.
     """
-    figures = (sides.base.name, sides.new.name, "Δ")
+    figures = (*(f"Mean of {side.name}" for side in sides.both), "Δ")
     if rows := tuple(_row(pair) for pair in pairs if _has_users(pair)):
-        yield Table(
-            "Supported users, the mean of the trials", ("Test", *figures), rows, frozenset(figures)
-        )
+        yield Table("Supported users", ("Test", *figures), rows, frozenset(figures))
 
 
 def _has_users(pair: Pair) -> bool:
@@ -32,6 +30,5 @@ def _has_users(pair: Pair) -> bool:
 
 def _row(pair: Pair) -> Row:
     name = labelled_name(pair.quantity.test, pair.quantity.axes)
-    share = pair.verdict.change if pair.verdict else None
     users = (figure(value_of(each)) for each in (pair.base, pair.new))
-    return Row((name, *users, change(share, pair.metric)))
+    return Row((name, *users, change(pair.effect, pair.metric)))

@@ -43,7 +43,8 @@ def _summary(run: MeasuredRun) -> Iterator[Block]:
     search = run.plan.request.bisect
     yield search_path.search_path(run, search).sentence if search else comparison.in_short(run)
     yield _measured(run)
-    yield trials.count(run)
+    counted = trials.count(run)
+    yield f"{counted[0].upper()}{counted[1:]}"
     if run.plan.request.note:
         yield f"Note: {run.plan.request.note}"
     yield comparison.explanation(run)

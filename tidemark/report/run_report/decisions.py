@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from tidemark.figures.verdicts.rule import Judgement
 from tidemark.figures.verdicts.standing import deciding
 from tidemark.figures.verdicts.version_verdicts import Verdict
+from tidemark.model.numerals import percent_change
 from tidemark.report.blocks import Block, Row, Section, Table
-from tidemark.report.numbers import percent
 from tidemark.report.run_report.measured import MeasuredRun
 
 _BOTH_STAGES = (
@@ -51,5 +51,5 @@ def _found(judgement: Judgement) -> str:
     text = f"{judgement.word} after {judgement.pairs} pairs"
     if judgement.effect is None or judgement.low is None or judgement.high is None:
         return text
-    interval = f"{percent(judgement.low)} to {percent(judgement.high)}"
-    return f"{text}: {percent(judgement.effect)} ({interval})"
+    interval = f"{percent_change(judgement.low)} to {percent_change(judgement.high)}"
+    return f"{text}: {percent_change(judgement.effect)} ({interval})"

@@ -14,11 +14,11 @@ from tidemark.figures.verdicts.standing import (
     standing_of,
     why_untold,
 )
+from tidemark.model.numerals import percent_change
 from tidemark.model.plan import Plan
 from tidemark.model.search import Search
 from tidemark.model.sentences import listed
 from tidemark.report.blocks import Row, Section, Table
-from tidemark.report.numbers import percent
 from tidemark.report.run_report.measured import MeasuredRun
 
 
@@ -98,8 +98,8 @@ def _cells(each: Comparison) -> tuple[str, ...]:
     verdict = f"{each.verdict}: {each.reason}" if each.reason else each.verdict
     if each.effect is None or each.low is None or each.high is None:
         return each.version, verdict, str(each.pairs), "none", "none"
-    interval = f"{percent(each.low)} to {percent(each.high)}"
-    return each.version, verdict, str(each.pairs), percent(each.effect), interval
+    interval = f"{percent_change(each.low)} to {percent_change(each.high)}"
+    return each.version, verdict, str(each.pairs), percent_change(each.effect), interval
 
 
 def _comparison(standing: Standing, plan: Plan, version: str, found: Finding) -> Comparison:

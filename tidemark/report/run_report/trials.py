@@ -9,7 +9,7 @@ from tidemark.model.labels import canonical, figure_name
 from tidemark.model.metric import Metric
 from tidemark.model.plan import PlannedTrial
 from tidemark.model.results import TrialResult
-from tidemark.model.sentences import listed
+from tidemark.model.sentences import listed, part_of
 from tidemark.money.run_cost import task_seconds
 from tidemark.report.blocks import Bullets, Row, Table
 from tidemark.report.numbers import MISSING, figure, moment
@@ -36,7 +36,7 @@ def count(run: MeasuredRun) -> str:
     if excluded := sum(run.is_excluded(trial) for trial in run.trials):
         others.append(f"{excluded} left out on request")
     more = f": {', '.join(others)}" if others else ""
-    return f"{statuses.count('ok')} of {len(run.plan.trials)} trials gave their rates{more}."
+    return f"{part_of(statuses.count('ok'), len(run.plan.trials), 'trial')} gave rates{more}."
 
 
 def troubles(run: MeasuredRun) -> Bullets | None:

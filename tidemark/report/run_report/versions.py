@@ -20,7 +20,9 @@ from tidemark.report.samples_chart import Column, chart
 
 _EXPLANATION = (
     "A rate is the mean of its trials, and the spread is their standard deviation. Min and max are "
-    "those of the samples. The verdict compares a version with the version before it. "
+    "those of the samples. The verdict compares a version with the version before it. Δ is the "
+    "change that the verdict judges: of new / old, the geometric mean over the pairs of trials. It "
+    "is not the change of the rates. "
 )
 
 _FIGURES = ("Trials", "Samples", "Min", "Max")
@@ -48,9 +50,7 @@ class _Step(NamedTuple):
         for rate in (self.before, self.rate):
             if rate.value is None:
                 return f"{MISSING}: {rate.version} has no rate"
-        if self.rate.change is None:
-            return f"{MISSING}: the rate of {self.before.version} is zero"
-        return change(self.rate.change, self.rate)
+        return change(self.verdict.judgement.effect if self.verdict else None, self.rate)
 
     @property
     def conclusion(self) -> str:
@@ -60,7 +60,7 @@ class _Step(NamedTuple):
         word, reason = self.verdict.judgement.word, self.verdict.judgement.reason
         if word == "slower" and self.verdict.first:
             return f"{marked(word)}, confirmed by {self.verdict.judgement.pairs} new pairs"
-        return f"{marked(word)}: {reason}" if reason else marked(word)
+        return f"{marked(word)} ({reason})" if reason else marked(word)
 
     @property
     def interval(self) -> str:
@@ -82,9 +82,8 @@ class _Step(NamedTuple):
         """The step in a few words."""
         if self.before is None:
             return f"{self.rate.version}: {figure(self.rate.value)} {self.rate.unit}"
-        return (
-            f"{self.rate.version} against {self.before.version}: {self.change}, {self.conclusion}"
-        )
+        versions = f"{self.rate.version} against {self.before.version}"
+        return f"{self.conclusion}, {versions} ({self.change})"
 
 
 def in_short(run: MeasuredRun) -> Bullets:

@@ -48,7 +48,10 @@ def test_a_rise_is_slower_where_less_is_better(method):
 def test_fewer_than_five_pairs_cannot_tell_however_alike_they_are(method):
     judgement = judge(Pairs.of([math.log(1.1)] * 4), criteria(method))
 
-    assert (judgement.word, judgement.reason) == ("cannot tell", "4 of at least 5 pairs")
+    assert (judgement.word, judgement.reason) == (
+        "cannot tell",
+        "4 of the 5 pairs that a verdict needs",
+    )
     assert judge(Pairs(), criteria(method)).effect is None
 
 

@@ -81,7 +81,7 @@ def test_too_few_pairs_say_how_many_are_missing():
     verdict = judged(*run([100.0, 100.0], [110.0, 110.0]))
 
     assert verdict.judgement.word == "cannot tell"
-    assert verdict.judgement.reason == "2 of at least 5 pairs"
+    assert verdict.judgement.reason == "2 of the 5 pairs that a verdict needs"
     assert verdict.change == pytest.approx(0.1)
     assert verdict.more_pairs == 3
 
