@@ -83,8 +83,8 @@ def test_the_sections_are_those_that_a_performance_engineer_writes():
     ]
 
     assert headings == [
-        "Results", "Comments", "Action items", "Setup", "More of the setup", "Graphs: ingest",
-        "Graphs: compaction",
+        "Results", "Comments", "Action items", "Setup", "Settings that do not differ",
+        "Graphs: ingest", "Graphs: compaction",
     ]  # fmt: skip
 
 
@@ -275,7 +275,7 @@ def test_two_runs_are_suspicious_and_their_differences_are_marked():
         "Machine: cpu_model", "AMD EPYC 7R13", "Intel Xeon",
     ]  # fmt: skip
     assert "| Task size |" not in setup
-    assert "| Task size |" in section(text, "More of the setup")
+    assert "| Task size |" in section(text, "Settings that do not differ")
     assert "- Measure both on machines of one kind.\n" in text
     assert (
         section(text, "Action items")
@@ -319,7 +319,10 @@ def test_two_instances_are_unlike_and_no_run_is_advised_that_no_instance_allows(
 
     assert "Parameter instance is old for 9.0.0 and new for 9.8.4" in section(text, "Comments")
     assert row(section(text, "Setup"), "Parameter instance")[1:] == ["old", "new"]
-    assert row(section(text, "More of the setup"), "Package")[1:] == ["missing", "missing"]
+    assert row(section(text, "Settings that do not differ"), "Package")[1:] == [
+        "missing",
+        "missing",
+    ]
     assert "- Judge the change by its interval: a verdict needs pairs of trials in one run" in text
     assert "tidemark run" not in text
 
@@ -360,7 +363,7 @@ def test_a_setting_that_is_not_recorded_is_no_difference():
 
     assert "not measured alike" not in text
     assert "machines of one kind" not in text
-    assert row(section(text, "More of the setup"), "Machine: cpu_model") == [
+    assert row(section(text, "Settings that do not differ"), "Machine: cpu_model") == [
         "Machine: cpu_model", "AMD EPYC 7R13", "not recorded",
     ]  # fmt: skip
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 
 from tidemark.model.labels import figure_name, labelled_name
+from tidemark.model.sentences import plural
 from tidemark.report import grown_functions
 from tidemark.report.blocks import Block, Details, Report, Section
 from tidemark.report.comparison import across_axes, by_labels, results, setup, supported_users
@@ -36,10 +37,15 @@ def comparison(sides: Sides, functions: Sequence[Grown] = ()) -> Report:
 
 def _summary(sides: Sides, pairs: Sequence[Pair]) -> Iterator[Block]:
     yield answer(sides, pairs)
-    yield " ".join(
-        f"{side.name}, in run {side.run.plan.run_id}: {trials.count(side.run)}"
-        for side in sides.both
-    )
+    yield " ".join(_counts(sides))
+
+
+def _counts(sides: Sides) -> Iterator[str]:
+    if sides.in_one_run:
+        yield f"Run {sides.new.run.plan.run_id}."
+    for side in sides.both:
+        where = "" if sides.in_one_run else f", in run {side.run.plan.run_id}"
+        yield f"{side.name}{where}: {trials.count(side.run)}"
 
 
 def _sections(sides: Sides, pairs: Sequence[Pair], functions: Sequence[Grown]) -> Iterator[Section]:
@@ -54,7 +60,8 @@ def _sections(sides: Sides, pairs: Sequence[Pair], functions: Sequence[Grown]) -
     yield Section("Action items", (action_items(sides),), evidence=True)
     yield Section("Setup", (setup.differences(sides),), evidence=True)
     alike = setup.rest(sides)
-    yield Section("More of the setup", (Details(alike.caption, (alike,)),), details=True)
+    folded = Details(plural(len(alike.rows), "setting"), (alike,))
+    yield Section("Settings that do not differ", (folded,), details=True)
     if all(side.run.plan.imported for side in sides.both):
         return  # published figures have no samples, tasks or times
     for test, axes in product(sides.tests(), sides.combinations()):

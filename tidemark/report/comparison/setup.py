@@ -47,7 +47,7 @@ def differences(sides: Sides) -> Block:
 def rest(sides: Sides) -> Table:
     """Return the table of the settings that both sides share, or that one side lacks."""
     rows = [row for row in _rows(sides) if not _differs(row)]
-    return _table("Settings that do not differ", sides, rows)
+    return _table("Settings that both share, or that one lacks", sides, rows)
 
 
 def differing_settings(sides: Sides) -> dict[str, str]:

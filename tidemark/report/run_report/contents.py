@@ -47,7 +47,6 @@ def _summary(run: MeasuredRun) -> Iterator[Block]:
     yield f"{counted[0].upper()}{counted[1:]}"
     if run.plan.request.note:
         yield f"Note: {run.plan.request.note}"
-    yield comparison.explanation(run)
 
 
 def _measured(run: MeasuredRun) -> str:

@@ -11,24 +11,26 @@ from tidemark.figures.verdicts.version_verdicts import Verdict
 from tidemark.model.labels import figure_name
 from tidemark.model.numerals import supported
 from tidemark.model.sentences import plural
-from tidemark.report.blocks import Bullets, Row, Section, Table
+from tidemark.report.blocks import Block, Bullets, Details, Row, Section, Table
 from tidemark.report.marks import marked
 from tidemark.report.numbers import MISSING, change, figure, interval
 from tidemark.report.rule import rule, within
+from tidemark.report.run_report import rates_chart
 from tidemark.report.run_report.measured import MeasuredRun, Measurement
 from tidemark.report.samples_chart import Column, chart
 
 _EXPLANATION = (
-    "A rate is the mean of its trials, and the spread is their standard deviation. Min and max are "
-    "those of the samples. The verdict compares a version with the version before it. Δ is the "
-    "change that the verdict judges: of new / old, the geometric mean over the pairs of trials. It "
-    "is not the change of the rates. "
+    "A rate is the mean of its trials, and the spread is their standard deviation. Both, and the "
+    "least and the largest sample, have the digits that the spread supports. The verdict compares "
+    "a version with the version before it. Δ is the change that the verdict judges: of new / old, "
+    "the geometric mean over the pairs of trials. It is not the change of the rates. "
 )
 
 _FIGURES = ("Trials", "Samples", "Min", "Max")
 _COLUMNS = ("Version", "Rate", "± spread", "Δ to the version before", "Verdict", *_FIGURES)
 _RESULTS = ("Metric", "Version", "Rate", "± spread", "Δ", "95 % interval", "Verdict")
-_MOST_ROWS, _MOST_NAMED = 24, 10  # as much as a screen shows
+_MOST_ROWS, _MOST_NAMED, _MOST_LEVELS = 24, 10, 4  # as much as a screen shows
+_FEWEST_LEVELS = 3  # versions that a chart shows better than a table
 _NUMBERS = frozenset({"Rate", "± spread", *_FIGURES})
 MOST_CHARTS = 20
 """The most charts of a metric: a page with a thousand would be too large to read."""
@@ -68,14 +70,19 @@ class _Step(NamedTuple):
         return interval(self.verdict.judgement, self.rate) if self.verdict else ""
 
     @property
+    def word(self) -> str:
+        """The word of the verdict, '' without one."""
+        return self.verdict.judgement.word if self.verdict else ""
+
+    @property
     def is_change(self) -> bool:
         """Whether the version is slower or faster than the one before."""
-        return self.verdict is not None and self.verdict.judgement.word in {"slower", "faster"}
+        return self.word in {"slower", "faster"}
 
     @property
     def is_news(self) -> bool:
-        """Whether there is a verdict other than the same."""
-        return self.verdict is None or self.verdict.judgement.word != "same"
+        """Whether there is no verdict, or another than the same."""
+        return self.word != "same"
 
     @property
     def in_words(self) -> str:
@@ -114,7 +121,7 @@ def summary(run: MeasuredRun) -> list[dict[str, Any]]:
     ]
 
 
-def explanation(run: MeasuredRun) -> str:
+def _explanation(run: MeasuredRun) -> str:
     """Return what the figures and the verdicts mean."""
     return _EXPLANATION + rule([quantity.metric for quantity in run.quantities])
 
@@ -128,21 +135,32 @@ def results(run: MeasuredRun) -> Section:
     else:
         shown = rows
     table = Table(
-        caption="Rates in the digits that their spread supports, and changes",
+        caption="Rates and changes",
         columns=_RESULTS,
         rows=tuple(Row(_result(quantity, step)) for quantity, step in shown),
         numbers=frozenset(_RESULTS[2:6]),
     )
     rest = f"The sections below have {plural(len(rows) - len(shown), 'more row')}."
-    return Section("Results", (table, rest) if len(shown) < len(rows) else (table,))
+    explained = Details("How to read the figures", (_explanation(run),))
+    others = (rest, explained) if len(shown) < len(rows) else (explained,)
+    return Section("Results", (*_levels(run), table, *others))
+
+
+def _levels(run: MeasuredRun) -> Iterator[Block]:
+    """Yield the charts of a few quantities over the versions, those with changes first."""
+    steps = [(quantity, _steps(run, quantity)) for quantity in run.quantities]
+    steps.sort(key=lambda each: not any(step.is_change for step in each[1]))
+    for quantity, of_quantity in steps[:_MOST_LEVELS]:
+        levels = [rates_chart.Level(step.rate, step.word) for step in of_quantity]
+        if sum(level.rate.value is not None for level in levels) >= _FEWEST_LEVELS:
+            yield rates_chart.chart(quantity, levels)
 
 
 def _result(quantity: Quantity, step: _Step) -> tuple[str, ...]:
     rate = step.rate
-    value, spread = (MISSING, "") if rate.value is None else supported(rate.value, rate.spread)
     name = f"{quantity.name} [{rate.unit}]"
     changed = (step.change, step.interval, step.conclusion) if step.before else ("", "", "")
-    return name, rate.version, value, spread, *changed
+    return name, rate.version, *_supported(rate), *changed
 
 
 def sections(run: MeasuredRun) -> Iterator[Section]:
@@ -226,14 +244,19 @@ def _cells(step: _Step, measurements: Sequence[Measurement]) -> tuple[str, ...]:
         for sample in measurement.samples
         if sample.value is not None
     ]
+    value, spread = _supported(rate)
     return (
         rate.version,
-        figure(rate.value),
-        "one trial" if rate.trials == 1 else figure(rate.spread),
+        value,
+        "one trial" if rate.trials == 1 else spread or MISSING,
         step.change,
         step.conclusion,
         f"{rate.trials} of {rate.planned}",
         str(rate.samples),
-        figure(min(values, default=None)),
-        figure(max(values, default=None)),
+        *(supported(end(values), rate.spread)[0] if values else MISSING for end in (min, max)),
     )
+
+
+def _supported(rate: VersionRate) -> tuple[str, str]:
+    """Return a rate and its spread in the digits that the spread supports."""
+    return (MISSING, "") if rate.value is None else supported(rate.value, rate.spread)
