@@ -18,7 +18,7 @@ _GREATEST = 2**53 - 1
 RESERVED = frozenset({
     "address", "artefacts", "began", "cache", "data", "deadline_seconds", "instance", "jars",
     "jobs", "levels", "own", "package", "prepare", "prepared", "profile_hz", "profiler", "ready",
-    "seed", "state", "task", "uv", "version",
+    "ready_log", "seed", "state", "task", "uv", "version",
 })  # fmt: skip
 """Names whose ``TIDEMARK_<NAME>`` has another meaning in a task."""
 

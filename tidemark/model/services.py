@@ -11,7 +11,7 @@ from tidemark.model.consistent import Consistent
 from tidemark.model.frozen import Frozen
 from tidemark.model.name import Name
 from tidemark.model.refusal import Problem, problem
-from tidemark.model.sentences import listed
+from tidemark.model.sentences import listed, shown
 from tidemark.model.sizes import SIZE, Size, missized
 from tidemark.model.subject import IMAGE_NAME, Line, VersionText
 from tidemark.model.task import Task
@@ -22,6 +22,8 @@ MOST_CONTAINERS = 5
 READY_QUERY = "ready"
 READY_VARIABLE = "TIDEMARK_READY"
 """The variable that services have, and no other task: the sign that they take requests."""
+READY_LOG_VARIABLE = "TIDEMARK_READY_LOG"
+"""The variable of services that also log a text as soon as they take requests."""
 LAST_LINES_QUERY = "last_lines"
 READY_SECONDS = 300
 LONGEST_START_SECONDS = 3_600
@@ -46,12 +48,27 @@ _QUESTIONS_WITH_SHORTER_PAUSES = 18
 
 
 class Ready(Consistent):
-    """The sign that a service takes requests, exactly one."""
+    """The sign that a service takes requests: a port or a path, exactly one, and perhaps a line."""
 
     port: int | None = Field(default=None, strict=True, ge=_LEAST_PORT, le=_MOST_PORT)
     """The port, 1,024 to 65,535, at which it accepts connections."""
     http: str | None = Field(default=None, pattern=_HTTP)
     """The port and path, such as ``:8080/health``, which it answers with a status below 400."""
+    log: Line | None = Field(default=None, max_length=200, exclude_if=operator.not_)
+    """A text in one of its log lines, such as ``ready to accept connections``, beside the other
+    sign: the service is not asked before it has logged the text."""
+
+    @property
+    def text(self) -> str:
+        """The sign for people."""
+        line = "" if self.log is None else f", after a line with {shown(self.log)},"
+        return f"{self.address}{line}"
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """The variables of the service's environment with the sign."""
+        line = {} if self.log is None else {READY_LOG_VARIABLE: self.log}
+        return {READY_VARIABLE: self.address, **line}
 
     @property
     def address(self) -> str:

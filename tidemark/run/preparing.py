@@ -9,7 +9,7 @@ from pydantic import Field, JsonValue
 from tidemark.model.frozen import Frozen
 from tidemark.model.instance_names import filled, word_of
 from tidemark.model.plan import Plan, PlannedTrial
-from tidemark.model.services import READY_QUERY, READY_VARIABLE
+from tidemark.model.services import READY_QUERY
 from tidemark.model.sizes import Size
 from tidemark.model.steps import Step
 from tidemark.model.suite import (
@@ -176,7 +176,7 @@ def _services(
     for index, name in enumerate(test.services, test.task_count(plan.request.tasks)):
         service = plan.suite.services[name]
         values: dict[str, object] = {
-            READY_VARIABLE: service.ready.address,
+            **service.ready.variables,
             "TIDEMARK_DEADLINE_SECONDS": _service_seconds(plan.suite, test),
         }
         if is_profiled(trial.trial):

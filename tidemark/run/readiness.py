@@ -47,9 +47,7 @@ def check_ready(
 
 
 def _late(name: str, service: Service) -> str:
-    return (
-        f"service {name}: {service.ready.address} was not ready within {service.within_seconds} s"
-    )
+    return f"service {name}: {service.ready.text} was not ready within {service.within_seconds} s"
 
 
 def _address(task: Mapping[str, Any]) -> str | None:

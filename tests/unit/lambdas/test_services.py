@@ -6,7 +6,7 @@ import pytest
 
 from lambdas import collect_rates, prepare_trial
 from tests.plans import RUN
-from tidemark.model.services import Service, questions_within
+from tidemark.model.services import Ready, Service, questions_within
 from tidemark.model.steps import RunTasks, Step
 from tidemark.store import keys
 
@@ -104,6 +104,15 @@ def test_prepare_trial_starts_a_service_before_the_steps_of_its_test(world):
     }
     assert [step["command"] for step in ingest["steps"][1:]] == [["load"]]
     assert [step["command"] for step in compaction["steps"]] == [["compaction"]]
+
+
+def test_a_service_may_have_a_line_as_its_sign_beside_its_port():
+    ready = Ready(port=5432, log="ready to accept connections")
+
+    assert ready.variables == {
+        "TIDEMARK_READY": ":5432", "TIDEMARK_READY_LOG": "ready to accept connections",
+    }  # fmt: skip
+    assert ready.text == ":5432, after a line with 'ready to accept connections',"
 
 
 @pytest.mark.usefixtures("test_with_service")

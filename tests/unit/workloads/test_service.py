@@ -31,14 +31,14 @@ ADDRESS = "127.{}.{}.1".format(*divmod(os.getpid() % 65_536, 256))
 
 
 @contextmanager
-def service(program, ready, *words, seconds="60"):
+def service(program, ready, *words, seconds="60", **more):
     """Start a program as a service; kill it in the end."""
     process = subprocess.Popen(
         [sys.executable, "-m", "harness.service", sys.executable, "-c", program, *words],
         env={
             "PATH": os.environ["PATH"], "PYTHONPATH": str(HARNESS),
             "TIDEMARK_ADDRESS": ADDRESS, "TIDEMARK_READY": ready,
-            "TIDEMARK_DEADLINE_SECONDS": seconds,
+            "TIDEMARK_DEADLINE_SECONDS": seconds, **more,
         },
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
     )  # fmt: skip
@@ -65,6 +65,29 @@ def test_a_service_that_answers_with_an_error_is_not_ready_and_ends_at_its_deadl
 
         assert process.wait() == 1
     assert [line.rpartition("  - ")[2] for line in lines] == [
+        "The service was ended because its test should have ended before."
+    ]
+
+
+def test_a_service_with_a_line_as_its_sign_is_ready_once_it_has_logged_the_line():
+    program = f"import sys\nprint('Recovered', file=sys.stderr)\n{SERVER}"
+    with service(program, ":8080", TIDEMARK_READY_LOG="Recovered") as process:
+        lines = [process.stdout.readline() for _ in range(2)]
+        process.send_signal(signal.SIGTERM)
+
+        assert process.wait() == 128 + signal.SIGTERM
+    assert lines[0] == "Recovered\n"
+    assert ".Service INFO  - Ready: :8080 after " in lines[1]
+
+
+def test_a_service_that_takes_requests_without_its_line_is_not_ready():
+    program = f"print('Not yet', flush=True)\n{SERVER}"
+    with service(program, ":8080", seconds="1", TIDEMARK_READY_LOG="Recovered") as process:
+        lines = process.stdout.read().splitlines()
+
+        assert process.wait() == 1
+    assert lines[0] == "Not yet"
+    assert [line.rpartition("  - ")[2] for line in lines[1:]] == [
         "The service was ended because its test should have ended before."
     ]
 

@@ -3,7 +3,8 @@
 The words are the program and its arguments. It listens at ``TIDEMARK_ADDRESS``, which is 0.0.0.0
 unless the cloud gives the task an address. A line of the log says when it is ready, which
 ``TIDEMARK_READY`` describes: ``:8080`` if it accepts connections at the port, ``:8080/health`` if
-it also answers the path with an HTTP status below 400.
+it also answers the path with an HTTP status below 400. With ``TIDEMARK_READY_LOG`` one of its lines
+has that text before.
 
 Exit codes: that of the program, 1 when its deadline passed, 143 when stopped.
 """
@@ -19,7 +20,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import IO
 
 from harness import log
 
@@ -45,13 +47,24 @@ def answers(host: str, port: int, path: str | None) -> bool:
         return False
 
 
-def announce(address: str, sign: str, over: threading.Event) -> None:
+def copy_lines(output: IO[bytes] | None, text: str, logged: threading.Event) -> None:
+    """Print the output of a program, if it is read here; set ``logged`` at a line with the text."""
+    if not text:
+        logged.set()
+    for line in output or ():
+        sys.stdout.buffer.write(line)
+        sys.stdout.flush()
+        if text.encode() in line:
+            logged.set()
+
+
+def announce(address: str, sign: str, logged: threading.Event, over: threading.Event) -> None:
     """Log that a service is ready as soon as it is, unless its program is over before."""
     match = _READY.fullmatch(sign)
     assert match, sign
     host = "127.0.0.1" if address == ANYWHERE else address
     began = time.monotonic()
-    while not answers(host, int(match["port"]), match["path"]):
+    while not (logged.is_set() and answers(host, int(match["port"]), match["path"])):
         if over.wait(_PAUSE_SECONDS):
             return
     log.info("Service", f"Ready: {sign} after {time.monotonic() - began:.3f} seconds")
@@ -62,11 +75,29 @@ def main(words: list[str], variables: Mapping[str, str]) -> int:
     address = variables.get("TIDEMARK_ADDRESS", ANYWHERE)
     began = float(variables.get("TIDEMARK_BEGAN") or time.monotonic())
     deadline = began + float(variables["TIDEMARK_DEADLINE_SECONDS"])
-    process = subprocess.Popen(words, env={**variables, "TIDEMARK_ADDRESS": address})
+    text = variables.get("TIDEMARK_READY_LOG", "")
+    read = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT} if text else {}
+    process = subprocess.Popen(words, env={**variables, "TIDEMARK_ADDRESS": address}, **read)
     signal.signal(signal.SIGTERM, lambda *_: process.terminate())
-    over = threading.Event()
-    sign = variables["TIDEMARK_READY"]
-    threading.Thread(target=announce, args=(address, sign, over), daemon=True).start()
+    logged, over = threading.Event(), threading.Event()
+    copying = _begun(copy_lines, process.stdout, text, logged)
+    _begun(announce, address, variables["TIDEMARK_READY"], logged, over)
+    try:
+        return _exit_code(process, deadline)
+    finally:
+        over.set()
+        # A process that outlives the program may hold its output open.
+        copying.join(_PATIENCE_SECONDS)
+
+
+def _begun(function: Callable[..., None], *arguments: object) -> threading.Thread:
+    thread = threading.Thread(target=function, args=arguments, daemon=True)
+    thread.start()
+    return thread
+
+
+def _exit_code(process: subprocess.Popen[bytes], deadline: float) -> int:
+    """Return the exit code of the program at its end; kill it at its deadline."""
     try:
         code = process.wait(max(0.0, deadline - time.monotonic()))
     except subprocess.TimeoutExpired:
@@ -74,8 +105,6 @@ def main(words: list[str], variables: Mapping[str, str]) -> int:
         process.kill()
         process.wait()
         return 1
-    finally:
-        over.set()
     return code if code >= 0 else 128 - code
 
 

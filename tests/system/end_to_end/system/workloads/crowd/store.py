@@ -17,4 +17,6 @@ class Server(ThreadingHTTPServer):
     daemon_threads = True
 
 
-Server((os.environ["TIDEMARK_ADDRESS"], 8070), Store).serve_forever()
+server = Server((os.environ["TIDEMARK_ADDRESS"], 8070), Store)
+print("The store is open", flush=True)
+server.serve_forever()
