@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -69,9 +70,12 @@ def deviations(test: TestResult, logs: Logs) -> Iterator[float]:
         for rate in test.rates
         if (rate.metric, rate.statistic) == ("latency", "mean")
     }
-    for line in logs.of(""):
-        if found := _OWN.search(line):
-            yield abs((means[found[1]] or 0.0) / float(found[3]) - 1)
+    own: defaultdict[str, list[tuple[int, float]]] = defaultdict(list)
+    for found in filter(None, map(_OWN.search, logs.of(""))):
+        own[found[1]].append((int(found[2]), float(found[3])))
+    for operation, tasks in own.items():
+        mean = sum(count * each for count, each in tasks) / sum(count for count, _ in tasks)
+        yield abs((means[operation] or 0.0) / mean - 1)
 
 
 def differing(

@@ -13,6 +13,7 @@ from harness.checks import CheckFailedError
 from intervals import Intervals
 from locust.env import Environment
 from locust.runners import LocalRunner
+from shares import numbers_of
 from tester import DRAIN_SECONDS, Load, Tester
 
 _INTERVAL_SECONDS = 10
@@ -26,18 +27,18 @@ def run(host: str, port: int, variables: Mapping[str, str]) -> None:
     Raises
     ------
     CheckFailedError
-        If a user cannot log in and make its own data, if nothing was requested, or if the server
-        falls behind by a minute.
+        If the task has no user, if one cannot log in and make its own data, if nothing was
+        requested, or if the server falls behind by a minute.
     """
-    users, seconds = int(variables["TIDEMARK_USERS"]), int(variables["TIDEMARK_DURATION"])
-    load = Load(host, port, f"{variables['TIDEMARK_SEED']}/{variables['TIDEMARK_TASK']}")
+    users, seconds = numbers_of(variables), int(variables["TIDEMARK_DURATION"])
+    load = Load(host, port, variables["TIDEMARK_SEED"], numbers=iter(users))
     classes = [type("Measured", (Tester,), {"load": load})]
     environment = Environment(user_classes=classes)
     intervals = Intervals()
     environment.events.request.add_listener(intervals.add)
     runner = environment.create_local_runner()
-    runner.start(users, spawn_rate=_STARTS_PER_SECOND)
-    _ramp_up(load, users)
+    runner.start(len(users), spawn_rate=_STARTS_PER_SECOND)
+    _ramp_up(load, len(users))
     _measure(load, runner, intervals, seconds)
     if not intervals.requests:
         raise CheckFailedError(f"No request was due within {seconds} seconds.")

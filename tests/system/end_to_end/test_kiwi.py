@@ -154,7 +154,7 @@ def test_the_figures_of_the_users_are_those_of_locusts_own_statistics(figures, l
         assert latency["mean", operation] == pytest.approx(float(average), rel=1e-6)
         assert failures["total", operation] == float(failed)
     requests = sum(int(match[2]) for match in own)
-    assert figures("throughput") == {("mean", None): requests / 10}
+    assert figures("throughput") == {("total", None): requests / 10}
 
 
 def test_the_access_log_of_each_server_has_every_call_and_no_other(messages, load):

@@ -109,3 +109,22 @@ def test_a_load_that_sends_late_is_the_limit_itself(kiwi_load):
         match=r"^The load was the limit, not the server: it sent requests 20\.1 ms late; up to 20",
     ):
         check(20.1)
+
+
+@pytest.mark.parametrize(("users", "tasks"), [(1, 1), (10, 1), (10, 3), (3, 3)])
+def test_the_tasks_of_a_load_share_its_users(kiwi_load, users, tasks):
+    numbers_of = kiwi_load("shares").numbers_of
+    given = {"TIDEMARK_USERS": str(users), "TIDEMARK_TASKS": str(tasks)}
+    shares = [numbers_of({**given, "TIDEMARK_TASK": str(task)}) for task in range(tasks)]
+
+    assert sorted(number for share in shares for number in share) == list(range(users))
+    assert max(map(len, shares)) - min(map(len, shares)) <= 1
+
+
+def test_a_load_with_fewer_users_than_tasks_is_refused(kiwi_load):
+    variables = {"TIDEMARK_USERS": "2", "TIDEMARK_TASKS": "3", "TIDEMARK_TASK": "0"}
+
+    with pytest.raises(
+        CheckFailedError, match=r"^2 users are fewer than the 3 tasks that share them\.$"
+    ):
+        kiwi_load("shares").numbers_of(variables)
