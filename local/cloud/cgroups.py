@@ -110,7 +110,9 @@ class Groups:
     def out_of_memory(self) -> bool:
         """Tell whether the kernel has killed a process in the groups for lack of memory."""
         events = [_words(folder / file) for folder in self.folders for file in _EVENTS]
-        return any(int(words[words.index("oom_kill") + 1]) for words in events if words)
+        counts = [dict(zip(words[::2], words[1::2], strict=True)) for words in events]
+        # Linux before 4.13 does not tell.
+        return any(int(count.get("oom_kill", 0)) for count in counts)
 
     def remove(self) -> None:
         """Kill what is left in the groups, and remove them."""

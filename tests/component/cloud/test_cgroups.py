@@ -88,7 +88,10 @@ def test_the_kernel_tells_whether_memory_ran_out(tmp_path, file, text, killed):
     assert Groups([tmp_path]).out_of_memory() == bool(killed)
 
 
-def test_groups_without_a_limit_of_memory_never_run_out_of_it(tmp_path):
+def test_nothing_is_known_of_groups_without_a_limit_of_memory_or_on_an_old_kernel(tmp_path):
+    assert not Groups([tmp_path]).out_of_memory()
+
+    (tmp_path / "memory.oom_control").write_text("oom_kill_disable 0\nunder_oom 0\n")
     assert not Groups([tmp_path]).out_of_memory()
 
 
