@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import takewhile
 
 from local.insights.values import quoted
 
@@ -22,6 +23,7 @@ _EPOCH = r"[1-9]\d{9}(?:\.\d+|\d{3}|\d{6}|\d{9})?"
 _MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 _FIELDS = (
     "@timestamp", "timestamp", "time", "ts", "eventTime", "datetime", "date", "asctime", "t",
+    "@t", "Timestamp", "__REALTIME_TIMESTAMP",
 )  # fmt: skip
 LETTERS = {
     "Y": r"\d{4}", "y": r"\d\d", "m": r"\d\d", "b": "[A-Za-z]{3}", "d": r"[ \d]\d", "j": r"\d{3}",
@@ -144,16 +146,27 @@ _DEFAULT_COLUMNS = (
     "version account-id interface-id srcaddr dstaddr srcport dstport protocol packets bytes start"
 )
 _COLUMN = re.compile("[a-z][a-z0-9-]*").fullmatch
+# The directives that begin the logs of CloudFront and IIS (W3C, extended log file format).
+_DIRECTIVES = re.compile("#(?:Version|Software): ").match
 CLOCKS = (
     Clock("aws logs tail", rf"^{_ISO} \S*/\S* ", "iso", prefix=(
         r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{6})?\+00:00 (\S*/\S*) "
     ), likes=("____-__-__T%+00:00 %",)),
     Clock("ISO 8601 at the beginning", rf"^\[?{_ISO}", "iso", likes=_ISO_LIKES),
-    Clock("ISO 8601 after a level", rf"^\[?[A-Z]{{4,8}}[\]:]? +\[?{_ISO}", "iso"),
+    Clock(
+        "ISO 8601 after a level", rf"^\[?(?:[A-Z]{{4,8}}[\]:]?|[DIWEFA],) +\[?{_ISO}", "iso"
+    ),
+    Clock("logfmt", rf'^(?:level=\w+ )?(?:time|ts|timestamp|t)="?{_ISO}', "iso"),
     Clock("nginx or Apache", r"\[(\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d [+-]\d{4})\]",
           "%d/%b/%Y:%H:%M:%S %z", likes=("%[%",)),
     Clock("errors of nginx", r"^(\d{4}/\d\d/\d\d \d\d:\d\d:\d\d) \[", "%Y/%m/%d %H:%M:%S",
           likes=("____/__/__ %",)),
+    Clock("errors of Apache", rf"^\[\w{{3}} ({_MONTH} \d\d \d\d:\d\d:\d\d\.\d{{6}} \d{{4}})\]",
+          "%b %d %H:%M:%S.%f %Y", likes=("[___ ___ __ __:__:__.______ ____]%",)),
+    Clock("CloudFront", r"^(\d{4}-\d\d-\d\d\t\d\d:\d\d:\d\d)\t", "%Y-%m-%d\t%H:%M:%S",
+          likes=("____-__-__\t__:__:__\t%",)),
+    Clock("Redis", rf"^\d+:[A-Z] (\d\d {_MONTH} \d{{4}} \d\d:\d\d:\d\d\.\d{{3}}) ",
+          "%d %b %Y %H:%M:%S.%g", likes=("%:_ __ ___ ____ __:__:__.___ %",)),
     Clock("log4j", rf"^\[?(\d\d {_MONTH} \d{{4}} \d\d:\d\d:\d\d,\d{{3}})", "%d %b %Y %H:%M:%S,%g",
           likes=("__ ___ ____ %", "[__ ___ ____ %")),
     Clock("syslog (RFC 5424)", rf"^<\d{{1,3}}>1 {_ISO}", "iso", likes=("<%>1 %",)),
@@ -222,6 +235,15 @@ def flow_log_clock(header: str) -> Clock | None:
         return FLOW_LOG
     pattern = rf"^(?:\S+ ){{{names.index('start')}}}(\d{{10}})\b"
     return Clock(FLOW_LOG.name, pattern, "epoch")
+
+
+def headers(first: Sequence[str]) -> int:
+    """Return the number of the first lines that name columns, and are no events."""
+    if flow_log_clock("".join(first[:1])):
+        return 1
+    if not _DIRECTIVES("".join(first[:1])):
+        return 0
+    return sum(1 for _ in takewhile(lambda line: line.startswith("#"), first))
 
 
 def field_clock(field: str, form: str = "") -> Clock:

@@ -117,7 +117,7 @@ def _lines(files: Sequence[LogFile], prefix: str, limits: Limits) -> EventSource
     read = (
         f"read_csv({source_of(files)}, columns = {{'line': 'VARCHAR', 'rest': 'VARCHAR'}}, "
         f"delim = '{_SEPARATOR}', nullstr = '{_NULL}', quote = '', escape = '', comment = '', "
-        f"header = FALSE, skip = {int(files[0].header)}, auto_detect = FALSE, "
+        f"header = FALSE, skip = {files[0].headers}, auto_detect = FALSE, "
         f"strict_mode = {not files[0].returns}, null_padding = TRUE, new_line = '\\n', "
         f"max_line_size = {limits.line}, buffer_size = {buffer}, "
         f"parallel = {harm is Harm.NONE}, filename = TRUE)"

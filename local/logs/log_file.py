@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 from local.insights.source import quoted_path
 from local.insights.values import quoted
-from local.logs.clocks import S3_EXPORT, Clock, clock_of, flow_log_clock
+from local.logs.clocks import S3_EXPORT, Clock, clock_of, flow_log_clock, headers
 from local.logs.encodings import UTF16, encoding_of
 from local.logs.folders import LogFilesError
 from local.logs.joining import first_lines
@@ -69,8 +69,8 @@ class LogFile:
     encoding: str
     returns: bool
     """Whether lines of text end in CR LF; only LF ends the lines of a copy."""
-    header: bool
-    """Whether the first line names the columns, as in a flow log that S3 has, and is no event."""
+    headers: int
+    """The number of the first lines that name columns, as in a flow log that S3 has."""
     is_joined: bool
     """Whether each line is an event, also one without a time, as in a copy."""
 
@@ -78,7 +78,7 @@ class LogFile:
     def kind(self) -> tuple[object, ...]:
         """What files must share for one reader."""
         return (
-            self.clock, self.packing, self.encoding, self.returns, self.header, self.is_joined,
+            self.clock, self.packing, self.encoding, self.returns, self.headers, self.is_joined,
         )  # fmt: skip
 
     def check_returns(self) -> None:
@@ -133,7 +133,7 @@ def inspect(original: Path, path: Path, clock: Clock | None, *, is_joined: bool)
         packing=packing_of(path),
         encoding=encoding,
         returns=form is Form.TEXT and "\r" in begin,
-        header=form is Form.TEXT and flow_log_clock(first[0]) is not None,
+        headers=headers(first) if form is Form.TEXT else 0,
         is_joined=is_joined,
     )
 

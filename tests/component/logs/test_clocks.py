@@ -8,6 +8,7 @@ import pytest
 from local.insights import run
 from local.logs.clocks import clock_of, field_clock, format_clock
 from local.logs.files import clocks_of, log_files
+from local.logs.mending import Mending
 
 CHANGED = 1_717_400_000  # 2024-06-03 07:33:20
 
@@ -40,6 +41,9 @@ VPC = "2 123456789012 eni-1235b8ca 172.31.16.139 172.31.16.21 20641 22 6 20 4249
         ("[2024-06-02 16:26:00,123 +02:00] x", "ISO 8601 at the beginning", MILLISECOND),
         ("ERROR [2024-06-02 14:26:00,123] x", "ISO 8601 after a level", MILLISECOND),
         ("[WARNING] 2024-06-02 14:26:00 x", "ISO 8601 after a level", SECOND),
+        ("I, [2024-06-02T14:26:00.123456 #7]  INFO -- : x", "ISO 8601 after a level", MILLISECOND),
+        ("time=2024-06-02T14:26:00.123Z level=INFO msg=x", "logfmt", MILLISECOND),
+        ('level=info ts="2024-06-02T16:26:00+02:00" caller=a.go:7', "logfmt", SECOND),
         (
             '192.0.2.1 - - [02/Jun/2024:16:26:00 +0200] "GET / HTTP/1.1" 200 5',
             "nginx or Apache",
@@ -47,6 +51,9 @@ VPC = "2 123456789012 eni-1235b8ca 172.31.16.139 172.31.16.21 20641 22 6 20 4249
         ),
         ("2024/06/02 14:26:00 [error] 7#7: x", "errors of nginx", SECOND),
         ("02 Jun 2024 14:26:00,123 INFO x", "log4j", MILLISECOND),
+        ("[Sun Jun 02 14:26:00.123456 2024] [core:error] x", "errors of Apache", MILLISECOND),
+        ("2024-06-02\t14:26:00\tFRA56-P1\t7", "CloudFront", SECOND),
+        ("7:M 02 Jun 2024 14:26:00.123 * x", "Redis", MILLISECOND),
         ("<34>1 2024-06-02T14:26:00.123Z host app - - - x", "syslog (RFC 5424)", MILLISECOND),
         ("Jun  2 14:26:00 host app[7]: x", "syslog", SECOND),
         ("<34>Jun  2 14:26:00 host app: x", "syslog", SECOND),
@@ -63,6 +70,12 @@ VPC = "2 123456789012 eni-1235b8ca 172.31.16.139 172.31.16.21 20641 22 6 20 4249
         ('{"time": 1717338360123}', "JSON field 'time'", MILLISECOND),
         ('{"@timestamp": "2024-06-02T16:26:00+02:00"}', "JSON field '@timestamp'", SECOND),
         ('{"eventTime": "2024-06-02T14:26:00Z"}', "JSON field 'eventTime'", SECOND),
+        ('{"@t": "2024-06-02T14:26:00.123Z", "@mt": "x"}', "JSON field '@t'", MILLISECOND),
+        (
+            '{"__REALTIME_TIMESTAMP": "1717338360123456", "MESSAGE": "x"}',
+            "JSON field '__REALTIME_TIMESTAMP'",
+            MILLISECOND,
+        ),
         # The form of Docker's json-file logs.
         (
             '{"log": "x\\n", "stream": "stdout", "time": "2024-06-02T14:26:00.123456789Z"}',
@@ -216,6 +229,15 @@ def test_the_names_of_columns_in_a_flow_log_are_no_event(log, query):
         assert result.statistics["recordsScanned"] == number
         assert result.statistics["recordsMatched"] == number
     assert times(path) == [SECOND, SECOND]
+
+
+@pytest.mark.parametrize("query", ["stats count(*)", "fields @timestamp"])
+@pytest.mark.parametrize("first", ["#Software: Microsoft IIS\n#Version: 1.0", "#Version: 1.0"])
+def test_the_directives_of_an_extended_log_are_no_events(log, query, first):
+    path = log(f"{first}\n#Fields: date time", "2024-06-02 14:26:00 x", "2024-06-02 14:26:00 #")
+    assert run(query, log_files([path])).statistics["recordsScanned"] == 2
+    copies = Mending().copies([path], path.parent).copies
+    assert run(query, log_files([path], copies=copies)).statistics["recordsScanned"] == 2
 
 
 def test_a_flow_log_of_another_format_has_the_times_of_its_column(log):
