@@ -23,8 +23,9 @@ _EPOCH = r"[1-9]\d{9}(?:\.\d+|\d{3}|\d{6}|\d{9})?"
 _MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 _FIELDS = (
     "@timestamp", "timestamp", "time", "ts", "eventTime", "datetime", "date", "asctime", "t",
-    "@t", "Timestamp", "__REALTIME_TIMESTAMP",
+    "@t", "t.$date", "Timestamp", "__REALTIME_TIMESTAMP",
 )  # fmt: skip
+_ANY_FIELD = "|".join(field.partition(".")[0] for field in _FIELDS)
 LETTERS = {
     "Y": r"\d{4}", "y": r"\d\d", "m": r"\d\d", "b": "[A-Za-z]{3}", "d": r"[ \d]\d", "j": r"\d{3}",
     "H": r"\d\d", "I": r"\d\d", "p": "[AaPp][Mm]", "M": r"\d\d", "S": r"\d\d", "f": r"\d{1,6}",
@@ -52,7 +53,8 @@ class Clock:
     form : str
         ``iso``, ``epoch``, or a format of DuckDB's strptime; '' for either of the first two.
     field : str
-        The JSON field that holds the time, '' without one.
+        The JSON field that holds the time, '' without one. Dots are part of its name, or else lead
+        into nested fields.
     prefix : str
         A regular expression of what an export writes before each message, '' without one. Its group
         1, if it has one, is the log stream.
@@ -83,8 +85,8 @@ class Clock:
         if not self.field:
             patterns = (self.pattern, self.prefix)
             return all(re.search(pattern, line) for pattern in patterns)
-        value = _fields(line).get(self.field)
-        return re.match(f"(?:{_ISO}|{_EPOCH}$)", str(value)) is not None
+        pattern = format_clock(self.form).pattern if self.form else f"(?:{_ISO}|{_EPOCH}$)"
+        return re.match(pattern, str(_value(line, self.field))) is not None
 
     def begins(self, line: str) -> str:
         """Return SQL that is false for a line that belongs to the event before.
@@ -122,7 +124,9 @@ class Clock:
         """Return SQL for the text of the time in a line."""
         if self.field:
             pointer = "/" + self.field.replace("~", "~0").replace("/", "~1")
-            return f"TRY(json_extract_string({line}, {quoted(pointer)}))"
+            pointers = dict.fromkeys((pointer, pointer.replace(".", "/")))
+            texts = (f"TRY(json_extract_string({line}, {quoted(each)}))" for each in pointers)
+            return f"coalesce({', '.join(texts)})"
         return f"regexp_extract({line}, {quoted(self.pattern)}, 1)"
 
 
@@ -184,7 +188,7 @@ CLOCKS = (
 def clock_of(lines: Sequence[str]) -> Clock | None:
     """Return the clock that most of the first lines fit, None if no line fits one."""
     first = [line for line in lines if line][:_LINES]
-    fields = (field for field in _FIELDS if any(field in _fields(line) for line in first))
+    fields = (field for field in _FIELDS if any(_value(line, field) for line in first))
     choices = (*CLOCKS, *map(field_clock, fields))
     best, most = None, 0
     for clock in choices:
@@ -213,7 +217,7 @@ def beginning(clock: Clock | None) -> Beginning:
 @cache
 def _any_beginning() -> Beginning:
     """Return the test of whether a line has a time, of whatever form."""
-    forms = (rf"^\{{.*\"(?:{'|'.join(_FIELDS)})\" *:", *(each.pattern for each in CLOCKS))
+    forms = (rf"^\{{.*\"(?:{_ANY_FIELD})\" *:", *(each.pattern for each in CLOCKS))
     return re.compile("|".join(forms).encode()).search
 
 
@@ -283,6 +287,17 @@ def _fields(line: str) -> dict[str, object]:
     except (ValueError, RecursionError):
         fields = {}
     return fields if isinstance(fields, dict) else {}
+
+
+def _value(line: str, field: str) -> object:
+    """Return the value of a JSON field, None without one."""
+    fields = _fields(line)
+    if field in fields:
+        return fields[field]
+    value: object = fields
+    for name in field.split("."):
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
 
 
 def _once(text: str, value: str) -> str:

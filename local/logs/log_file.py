@@ -73,6 +73,8 @@ class LogFile:
     """The number of the first lines that name columns, as in a flow log that S3 has."""
     is_joined: bool
     """Whether each line is an event, also one without a time, as in a copy."""
+    is_timed: bool
+    """Whether one of the first lines has a time that the clock reads."""
 
     @property
     def kind(self) -> tuple[object, ...]:
@@ -135,6 +137,7 @@ def inspect(original: Path, path: Path, clock: Clock | None, *, is_joined: bool)
         returns=form is Form.TEXT and "\r" in begin,
         headers=headers(first) if form is Form.TEXT else 0,
         is_joined=is_joined,
+        is_timed=clock is not None and any(map(clock.fits, first)),
     )
 
 

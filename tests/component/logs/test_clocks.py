@@ -70,6 +70,7 @@ VPC = "2 123456789012 eni-1235b8ca 172.31.16.139 172.31.16.21 20641 22 6 20 4249
         ('{"time": 1717338360123}', "JSON field 'time'", MILLISECOND),
         ('{"@timestamp": "2024-06-02T16:26:00+02:00"}', "JSON field '@timestamp'", SECOND),
         ('{"eventTime": "2024-06-02T14:26:00Z"}', "JSON field 'eventTime'", SECOND),
+        ('{"t": {"$date": "2024-06-02T14:26:00.123Z"}}', "JSON field 't.$date'", MILLISECOND),
         ('{"@t": "2024-06-02T14:26:00.123Z", "@mt": "x"}', "JSON field '@t'", MILLISECOND),
         (
             '{"__REALTIME_TIMESTAMP": "1717338360123456", "MESSAGE": "x"}',
@@ -139,6 +140,23 @@ def test_the_field_of_the_time_may_be_named(log):
 def test_the_format_of_the_times_may_be_named(log, form, text, time):
     assert times(log(f"{text} x"), clock=format_clock(form)) == [time]
     assert times(log(json.dumps({"at": text})), clock=field_clock("at", form)) == [time]
+
+
+def test_the_field_of_the_time_may_be_nested(log):
+    path = log(json.dumps({"meta": {"at": "2024-06-02T14:26:00Z"}}), '{"meta": 1}', "{}")
+    assert times(path, clock=field_clock("meta.at"))[0] == SECOND
+    key = log(json.dumps({"meta.at": "2024-06-02T14:26:00Z", "meta": {"at": "x"}}))
+    assert times(key, clock=field_clock("meta.at")) == [SECOND]
+
+
+@pytest.mark.parametrize(
+    "clock", [field_clock("att"), field_clock("at", "%d.%m.%Y"), format_clock("%d.%m.%Y")]
+)
+def test_a_named_clock_that_no_line_fits_is_none(log, clock):
+    path = log('{"at": "2024-06-02T14:26:00Z"}')
+    assert clocks_of([path], clock) == {path: None}
+    other = log('{"at": "02.06.2024"}', "02.06.2024 x")
+    assert clocks_of([other], clock)[other] == (None if clock.field == "att" else clock)
 
 
 @pytest.mark.parametrize("form", ["day", "%Q", "%Y-%", "%%"])
