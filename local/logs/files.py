@@ -82,8 +82,12 @@ def clocks_of(
     clock: Clock | None = None,
     copies: Mapping[Path, Path | None] | None = None,
 ) -> dict[Path, Clock | None]:
-    """Return the clock of each file of text, None for a file whose first lines have no time."""
-    texts = (file for file in _inspected(paths, clock, copies or {}) if file.form is Form.TEXT)
+    """Return the clock of each file of text, None for one whose first lines have no time.
+
+    Empty files are left out.
+    """
+    files = _inspected(paths, clock, copies or {})
+    texts = (file for file in files if file.form is Form.TEXT and file.size)
     return {file.original: file.clock if file.is_timed else None for file in texts}
 
 

@@ -33,9 +33,12 @@ def query(*arguments, stdin=None):
 def test_a_query_is_a_file_its_text_or_standard_input(log, tmp_path):
     file = tmp_path / "mean.cwli"
     file.write_text(MEAN)
+    marked = tmp_path / "marked.cwli"
+    marked.write_text(MEAN, "utf-8-sig")
     for done in (
         query(MEAN, log, "--format", "csv"),
         query(str(file), log, "--format", "csv"),
+        query(str(marked), log, "--format", "csv"),
         query("-", log, "--format", "csv", stdin=MEAN),
         query(MEAN, "-", "--format", "csv", stdin=LOG),
     ):
@@ -265,6 +268,17 @@ def test_the_recognised_times_are_said_if_the_query_depends_on_times(log, tmp_pa
 def test_standard_input_may_be_packed(pack):
     done = query("stats count(*)", "-", "--format", "csv", stdin=pack(LOG.encode()))
     assert done.stdout == "count(*)\n3\n"
+
+
+def test_standard_input_is_read_once_however_often_it_is_named():
+    done = query("stats count(*)", "-", "-", "--format", "csv", stdin=LOG)
+    assert done.stdout == "count(*)\n3\n"
+
+
+def test_an_empty_file_has_no_lines_whose_times_are_missed():
+    assert (
+        query("limit 1", "-", stdin=b"").stderr == "0 rows; 0 of 0 events matched, 0 bytes read\n"
+    )
 
 
 def test_an_incomplete_packed_standard_input_is_refused():

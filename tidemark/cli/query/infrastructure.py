@@ -109,7 +109,7 @@ def _is_source(path: Path, folder: Path) -> bool:
 
 def _queries_in(file: Path) -> Iterator[Written]:
     try:
-        text = file.read_text(encoding="utf-8")
+        text = file.read_text(encoding="utf-8-sig")
     except (UnicodeDecodeError, OSError) as error:
         raise Refused(f"{file}: this file cannot be read: {error}") from None
     if file.suffix == ".cwli":

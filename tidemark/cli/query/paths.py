@@ -30,7 +30,8 @@ def files_at(paths: Iterable[str]) -> Iterator[tuple[list[Path], Path]]:
     """
     with TemporaryDirectory(prefix=_FOLDER) as name:
         folder = Path(name)
-        places = [_spool(folder) if path == STANDARD_INPUT else Path(path) for path in paths]
+        each = dict.fromkeys(paths)  # standard input is read once
+        places = [_spool(folder) if path == STANDARD_INPUT else Path(path) for path in each]
         try:
             yield list(files_of(places)), folder
         except LogFilesError as error:

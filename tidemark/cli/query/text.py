@@ -13,6 +13,9 @@ from local.logs.clocks import Beginning
 from tidemark.cli.query.paths import STANDARD_INPUT
 from tidemark.model.refusal import Refused
 
+# Editors of Windows write a mark before the text.
+_ENCODING = "utf-8-sig"
+
 
 def lookup_tables(_: click.Context, __: click.Parameter, pairs: tuple[str, ...]) -> dict[str, Path]:
     """Return the file of each lookup table, of options as NAME=FILE.
@@ -57,9 +60,9 @@ def query_text(query: str) -> tuple[str, str]:
     """
     try:
         if query == STANDARD_INPUT:
-            return "<stdin>", sys.stdin.buffer.read().decode()
+            return "<stdin>", sys.stdin.buffer.read().decode(_ENCODING)
         if query.endswith(".cwli") or _is_file(query):
-            return query, Path(query).read_text(encoding="utf-8")
+            return query, Path(query).read_text(_ENCODING)
     except UnicodeDecodeError:
         raise Refused(f"{query}: this is no text in UTF-8") from None
     except OSError as error:
