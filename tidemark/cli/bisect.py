@@ -15,6 +15,7 @@ from tidemark.cli.set_option import (
     axis_option,
     parsed,
     records_option,
+    resolved,
     set_option,
     split,
     split_axes,
@@ -24,7 +25,7 @@ from tidemark.cli.target import Target, target_options
 from tidemark.cli.written_suites import written_suite
 from tidemark.client.deployed import Deployed
 from tidemark.client.runs import Run
-from tidemark.model.request import check_account, check_one_machine, resolve_request
+from tidemark.model.request import check_account, check_one_machine
 from tidemark.report.comparison.pipelines import CANNOT_TELL
 
 
@@ -93,7 +94,7 @@ def command(
         **{name: value for name, value in options.items() if value is not None},
         "trigger": "cli",
     }
-    request = resolve_request(fields, {system.name: system})
+    request = resolved(fields, system)
     names = f"{base} to {new} by {metric}"
     console.print(intention(names, request, system, target), soft_wrap=True)
     preflight(request, system, target, console)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import click
@@ -18,6 +18,7 @@ from tidemark.cli.set_option import (
     axis_option,
     parsed,
     records_option,
+    resolved,
     set_option,
     split,
     split_axes,
@@ -30,7 +31,7 @@ from tidemark.cli.written_suites import written_suite
 from tidemark.client.deployed import Deployed
 from tidemark.client.runs import Run
 from tidemark.model.refusal import Refused
-from tidemark.model.request import check_account, check_one_machine, resolve_request, resume_request
+from tidemark.model.request import check_account, check_one_machine, resume_request
 from tidemark.model.run_spec import RunSpec
 from tidemark.model.sampling import DEFAULT_HZ
 from tidemark.model.sentences import listed, plural
@@ -38,7 +39,7 @@ from tidemark.money.estimate import estimate
 from tidemark.money.prices import list_prices
 
 
-@click.command(name="run")
+@click.command(name="run", context_settings={"allow_extra_args": True})
 @click.argument("suite", required=False)
 @click.option(
     "--versions",
@@ -131,6 +132,7 @@ def command(
     Example:
       tidemark run rocksdb --versions 9.0.0,9.8.4 --repetitions 5
     """
+    _check_words(suite, versions, click.get_current_context().args)
     # Output for a program or a file is not folded to the width of a screen.
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 120)
     options = {
@@ -164,7 +166,7 @@ def command(
     else:
         check_account(system)
     fields = with_builds(fields, system.subject, here=target.stack is None)
-    request = resolve_request(fields, {system.name: system})
+    request = resolved(fields, system)
     if versions is not None and target.stack is None:
         # Measure exactly the printed and prepared versions. An account has releases of its own.
         fields["versions"] = list(request.versions)
@@ -173,6 +175,17 @@ def command(
     console.print(intention(names, request, system, target), soft_wrap=True)
     preflight(request, system, target, console)
     sys.exit(_measure(fields, target, console, end))
+
+
+def _check_words(suite: str | None, versions: str | None, extra: Sequence[str]) -> None:
+    """Refuse words that belong to no option, such as a version after a space."""
+    stray = [word for word in (suite or "", *extra) if word[:1].isdigit()]
+    given = (versions or "").replace(",", " ").split()
+    if given and (stray or any(" " in one.strip() for one in (versions or "").split(","))):
+        together = ",".join([*given, *(word.strip(",") for word in stray)])
+        raise Refused(f"--versions: expected commas between versions: --versions {together}")
+    if extra:
+        raise click.UsageError(f"Got unexpected extra argument ({extra[0]})")
 
 
 class _End(NamedTuple):

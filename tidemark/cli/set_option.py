@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 import click
 
 from tidemark.model.parameters import Value
 from tidemark.model.refusal import Refused
+from tidemark.model.request import resolve_request
+from tidemark.model.run_spec import RunSpec
 from tidemark.model.sentences import shown
 from tidemark.model.suite import Suite
+
+_FIELD = re.compile(r"^(?P<field>parameters|axes)(\.(?P<name>\w+))?:", re.MULTILINE)
 
 set_option = click.option(
     "--set",
@@ -49,6 +54,19 @@ def split_axes(settings: Sequence[str]) -> dict[str, list[str]]:
     """Return the values of each axis by its name; refuse an axis without a name."""
     texts = split(settings, "--axis")
     return {name: [value.strip() for value in text.split(",")] for name, text in texts.items()}
+
+
+def resolved(fields: Mapping[str, object], suite: Suite) -> RunSpec:
+    """Return the run that options ask for; a refusal has the names of the options."""
+    try:
+        return resolve_request(fields, {suite.name: suite})
+    except Refused as refused:
+        raise Refused(_FIELD.sub(_option, str(refused))) from None
+
+
+def _option(field: re.Match[str]) -> str:
+    option = "--set" if field["field"] == "parameters" else "--axis"
+    return f"{option} {field['name']}:" if field["name"] else f"{option}:"
 
 
 def parsed(texts: Mapping[str, str], suite: Suite) -> dict[str, Value]:

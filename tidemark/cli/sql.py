@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import re
+
 import click
 
 from tidemark.cli.formats import format_option, show
 from tidemark.cli.target import Target, stored, target_options
+from tidemark.client.tables import Answer, StatementFailed, Tables
 from tidemark.model.refusal import Refused
-from tidemark.model.sentences import plural
+from tidemark.model.sentences import did_you_mean, plural, there_are
+from tidemark.store.columns import TABLES
 
+# Athena's reasons name a column by itself, and a table with its catalogue and database.
+_UNKNOWN = re.compile(r"^(?P<kind>COLUMN|TABLE)_NOT_FOUND: .*?'(?:[\w-]+\.)*(?P<name>\w+)'")
 _LONGEST_STATEMENT = 262_144  # AWS documentation, StartQueryExecution: QueryString
 
 
@@ -32,7 +38,25 @@ def command(statement: str, form: str, target: Target) -> None:
             f"expected 1 to {_LONGEST_STATEMENT:,}"
         )
     with stored(target) as store:
-        answer = store.tables.ask(statement)
+        answer = _answer(store.tables, statement)
     show(answer.columns, answer.records(), form)
     read = f"{answer.bytes_scanned:,} bytes read in {answer.milliseconds:,} ms"
     click.echo(f"{plural(len(answer.rows), 'row')}, {read}", err=True)
+
+
+def _answer(tables: Tables, statement: str) -> Answer:
+    try:
+        return tables.ask(statement)
+    except StatementFailed as error:
+        raise StatementFailed(f"{error}{_meant(str(error))}") from None
+
+
+def _meant(reason: str) -> str:
+    """Return the table or column that was probably meant, or the tables; '' for other reasons."""
+    unknown = _UNKNOWN.match(reason)
+    if unknown is None:
+        return ""
+    if unknown["kind"] == "TABLE":
+        return f"; {there_are(TABLES, unknown['name'])}"
+    columns = dict.fromkeys(column for table in TABLES.values() for column in table)
+    return did_you_mean(unknown["name"], columns)

@@ -11,10 +11,10 @@ from tidemark.cli import new_suite
 from tidemark.cli.query_contract import check_queries
 from tidemark.cli.written_suites import systems
 from tidemark.model.axes import count
-from tidemark.model.context import published_suites
+from tidemark.model.context import published_suites, written_suites
 from tidemark.model.publication import find_publication, publication_file
 from tidemark.model.refusal import Refused
-from tidemark.model.sentences import listed, plural, shown
+from tidemark.model.sentences import listed, plural, shown, there_are
 from tidemark.model.subject import Subject
 from tidemark.model.suite import Suite
 from tidemark.model.suite_files import read_suite, suite_files
@@ -38,7 +38,8 @@ command.add_command(new_suite.command)
 def check(files: tuple[Path, ...]) -> None:
     """Name everything that is wrong with suites and their queries.
 
-    Each FILE is a suite.yaml. Without a FILE, all suites and their published figures are checked.
+    Each FILE is a suite.yaml, or the name of a suite. Without a FILE, all suites and their
+    published figures are checked.
     Nothing is run, and no network is used.
 
     \b
@@ -46,7 +47,7 @@ def check(files: tuple[Path, ...]) -> None:
       tidemark suite check suites/rocksdb/suite.yaml
     """
     problems = []
-    for file in files or suite_files(systems()):
+    for file in map(_named, files) if files else suite_files(systems()):
         try:
             suite, doubts = _checked(file)
         except Refused as refused:
@@ -67,10 +68,20 @@ def check(files: tuple[Path, ...]) -> None:
         raise Refused("\n".join(problems))
 
 
+def _named(file: Path) -> Path:
+    """Return the file of a suite that is given by its name; any other file stays as it is."""
+    known = {path.parent.name: path for path in suite_files(systems())}
+    return file if file.is_file() else known.get(str(file), file)
+
+
 def _checked(file: Path) -> tuple[Suite, Sequence[str]]:
     """Return a suite, and the warnings of its queries."""
     if not file.is_file():
-        raise Refused(f"FILE: {str(file)!r} is no file; expected suites/<name>/suite.yaml")
+        if file.parent == Path():
+            sentence = f"is neither a file nor a suite; {there_are(written_suites(), file)}"
+        else:
+            sentence = "is no file; expected suites/<name>/suite.yaml"
+        raise Refused(f"FILE: {str(file)!r} {sentence}")
     suite = read_suite(file.resolve(), file.resolve().parents[2] / "workloads")
     return suite, check_queries(suite, file.resolve().parents[1])
 

@@ -9,12 +9,14 @@ from click.testing import CliRunner
 from tests.plans import DATABASES, with_axes
 from tests.unit.measured_runs import planned
 from tidemark.cli import attended_run, chosen_suite, run, written_suites
+from tidemark.model.refusal import Refused
 from tidemark.model.subject import Subject
 from tidemark.model.suite import Defaults
+from tidemark.money.pace import Pace
 
 
 @pytest.fixture
-def start(monkeypatch):
+def start(monkeypatch, tmp_path):
     """Return a function that runs the command and returns its output and the input of the run."""
     inputs = []
 
@@ -29,11 +31,52 @@ def start(monkeypatch):
     monkeypatch.setattr(attended_run, "deployed", deployed)
     monkeypatch.setattr(attended_run, "prepare", lambda *_: None)
     monkeypatch.setattr(attended_run, "_whereabouts", lambda *_: "")
+    monkeypatch.setattr(attended_run, "slowness", lambda *_: 1.0)
+    monkeypatch.setenv("TIDEMARK_STATE", str(tmp_path / "state"))
 
     def start(*arguments):
         return CliRunner().invoke(run.command, arguments).stdout, *inputs
 
     return start
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--versions", "9.0.0", "9.8.4"],
+        ["--versions", "9.0.0,", "9.8.4"],
+        ["rocksdb", "--versions", "9.0.0", "9.8.4"],
+        ["rocksdb", "--versions", "9.0.0 9.8.4"],
+    ],
+)
+def test_versions_without_commas_between_are_refused_with_the_commas(arguments):
+    error = CliRunner().invoke(run.command, arguments).exception
+
+    assert isinstance(error, Refused)
+    sentence = "--versions: expected commas between versions: --versions 9.0.0,9.8.4"
+    assert str(error) == sentence
+
+
+def test_a_second_suite_is_refused():
+    result = CliRunner().invoke(run.command, ["rocksdb", "kiwi"])
+
+    assert (result.exit_code, "unexpected extra argument (kiwi)" in result.stderr) == (2, True)
+
+
+def test_a_first_run_says_that_it_is_the_first(start):
+    output, _ = start()
+
+    assert "tasks 1; about 2 to 4 min (the first run here), on AWS" in output
+
+
+def test_the_time_of_a_run_is_that_of_earlier_runs(start, monkeypatch):
+    pace = Pace(tests=2.0, beside=1.0, before=3.0, after=4.0)
+    monkeypatch.setattr(attended_run, "_earlier", lambda *_: [pace])
+
+    output, _ = start("--repetitions", "10")
+
+    # 20 trials of twice 5.92 s and 1 s, 7 s before and after them, and 13 s until they start.
+    assert "tasks 1; about 4 min 37 s, on AWS" in output
 
 
 def test_newest_and_previous_are_resolved_on_this_machine(start):

@@ -1,6 +1,6 @@
 import pytest
 
-from tidemark.cli.set_option import parsed, split, split_axes
+from tidemark.cli.set_option import parsed, resolved, split, split_axes
 from tidemark.model.refusal import Refused
 from tidemark.model.suite_files import read_suites
 
@@ -30,3 +30,20 @@ def test_a_setting_without_a_name_of_its_own_is_refused(settings):
     assert str(refused.value) == (
         f"--set: {settings[-1]!r} is not accepted; expected NAME=VALUE, each name once"
     )
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"parameters": {"recrds": 4}}, "--set: rocksdb has no 'recrds'; there are records, tasks"),
+        ({"parameters": {"records": 0}}, "--set records: 0 is not accepted; expected a whole"),
+        ({"axes": {"codec": ["lz4"]}}, "--axis: rocksdb has no 'codec'; there are none"),
+    ],
+)
+def test_a_refusal_has_the_name_of_the_option(fields, sentence):
+    suite = read_suites()["rocksdb"]
+
+    with pytest.raises(Refused) as refused:
+        resolved({"suite": "rocksdb", **fields}, suite)
+
+    assert str(refused.value).startswith(sentence)

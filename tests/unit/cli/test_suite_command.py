@@ -53,6 +53,14 @@ def test_every_shipped_suite_is_accepted():
     ]
 
 
+def test_a_suite_may_be_given_by_its_name():
+    assert check("rocksdb").stdout == check(f"{FOLDER}/rocksdb/suite.yaml").stdout
+
+    refused = str(check("rocksb").exception)
+    assert refused.startswith("FILE: 'rocksb' is neither a file nor a suite; there are ")
+    assert refused.endswith("; did you mean 'rocksdb'?")
+
+
 def test_a_mistake_in_published_figures_is_named_beside_those_of_suites(suite, monkeypatch):
     published = suite.parent.parent / "kiwi" / "published.yaml"
     published.parent.mkdir()
