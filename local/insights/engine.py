@@ -245,9 +245,9 @@ def run(
             connection.execute(f"SET VARIABLE {name} = {value}")
         _load(connection, compiled.lookups, tables or {})
         try:
-            parsed = sql.parsed
-            if parsed and not compiled.comparisons:  # no cache has rows of two time ranges
-                parsed = events.parsed(parsed, start, end, connection)
+            parsed = sql.parsed.sql if sql.parsed else None
+            if sql.parsed and not compiled.comparisons:  # no cache has rows of two time ranges
+                parsed = events.parsed(sql.parsed, start, end, connection)
             views = {"events": events} | ({"named": named or events} if compiled.named else {})
             for view, source in views.items():
                 connection.execute(f"CREATE TEMP VIEW {view} AS {source.within(*ranges).sql}")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from local.insights.regexes import Pattern
 from local.insights.syntax import Attribute, Call, Column, Expression, Operation
+from local.insights.templates import Template, decided
 
 if TYPE_CHECKING:
     from local.insights.comparison import Comparison
@@ -79,6 +80,13 @@ class Step:
         """Return the step without columns that are not ``live`` after it, None if none is left."""
         return self
 
+    def for_template(self, template: Template) -> tuple[Step, ...] | None:
+        """Return steps that do the same for the events of a template, None if none passes.
+
+        They read variables of the template in place of the message where they can.
+        """
+        return (self,)
+
     def write(self, writer: Writer, kept: frozenset[str]) -> None:
         """Write SQL that keeps some columns and adds those of the step."""
         raise NotImplementedError
@@ -131,6 +139,13 @@ class Keep(Step):
     def reads(self) -> frozenset[str]:
         """The columns of the condition."""
         return columns_of(self.condition)
+
+    def for_template(self, template: Template) -> tuple[Step, ...] | None:
+        """Decide the condition."""
+        result = decided(self.condition, template)
+        if isinstance(result, bool):
+            return () if result else None
+        return (Keep(result),)
 
     def write(self, writer: Writer, kept: frozenset[str]) -> None:
         """Write a WHERE clause."""

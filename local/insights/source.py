@@ -12,6 +12,7 @@ from local.insights.values import quoted
 
 if TYPE_CHECKING:
     from local.duckdb_core import DuckDBPyConnection
+    from local.insights.sql import Parsed
 
 TimeRange = tuple[int | None, int | None]
 """The first and the last whole second [s since 1970-01-01 UTC], None where it has no limit."""
@@ -49,20 +50,20 @@ class EventSource:
         return EventSource(rows_within(self.sql, *ranges), bytes=self.bytes)
 
     def parsed(
-        self, select: str, start: int | None, end: int | None, connection: DuckDBPyConnection
+        self, parsed: Parsed, start: int | None, end: int | None, connection: DuckDBPyConnection
     ) -> str:
         """Return the SELECT of the values that a query takes from the events in a time window.
 
         Parameters
         ----------
-        select : str
-            The same SELECT over the view ``events``, which holds the events in the window.
+        parsed : Parsed
+            The same values over the view ``events``, which holds the events in the window.
         start, end : int or None
             The window's first and last second [s since 1970-01-01 UTC].
         connection : DuckDBPyConnection
             The connection of the query, before the view exists.
         """
-        return select
+        return parsed.sql
 
 
 def rows_within(select: str, *ranges: TimeRange) -> str:
@@ -71,6 +72,11 @@ def rows_within(select: str, *ranges: TimeRange) -> str:
         return select
     within = " OR ".join(f"({_is_within(*each)})" for each in ranges)
     return f"SELECT * FROM ({select}) WHERE {within}"  # noqa: S608
+
+
+def over(events: str, select: str) -> str:
+    """Return a SELECT in which ``events`` stands for these events, whatever it means outside."""
+    return f"SELECT * FROM (WITH events AS NOT MATERIALIZED ({events}) SELECT * FROM ({select}))"  # noqa: S608
 
 
 def _is_within(start: int | None, end: int | None) -> str:
@@ -97,15 +103,16 @@ def events_of(
     message: str,
     ptr: str,
     size: str = "strlen(message)",
+    others: Iterable[str] = (),
 ) -> EventSource:
     """Return the rows of an SQL table, or of another operand of FROM, as events.
 
-    The columns are SQL expressions.
+    The columns are SQL expressions; ``others`` keep their names.
     """
     return EventSource(
         f"SELECT {timestamp} AS timestamp, {ingestion_time} AS ingestion_time, {log} AS log, "  # noqa: S608 (callers quote texts)
-        f"{log_stream} AS log_stream, {message} AS message, {ptr} AS ptr, {size} AS size "
-        f"FROM {table}"
+        f"{log_stream} AS log_stream, {message} AS message, {ptr} AS ptr, "
+        f"{', '.join((f'{size} AS size', *others))} FROM {table}"
     )
 
 

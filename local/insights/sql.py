@@ -39,6 +39,7 @@ from local.insights.syntax import (
     Regex,
     Text,
 )
+from local.insights.templates import Template
 from local.insights.values import (
     ArgumentError,
     Type,
@@ -61,15 +62,54 @@ MATCHED_OF_GROUPS = f"SELECT coalesce(sum({_MATCHED}), 0) FROM groups"  # noqa: 
 
 
 @dataclass(frozen=True)
+class Parsed:
+    """The values that a query takes from messages: one row for each event that it keeps.
+
+    Attributes
+    ----------
+    sql : str
+        The SELECT of the rows over ``events``.
+    steps : tuple of Step
+        The steps from the events to the rows.
+    columns : frozenset of str
+        The columns of the rows, ``timestamp`` among them.
+    numbers : tuple of str
+        The columns of texts that the rows have as numbers, too.
+    """
+
+    sql: str
+    steps: tuple[Step, ...]
+    columns: frozenset[str]
+    numbers: tuple[str, ...]
+
+    def for_template(self, template: Template) -> str | None:
+        """Return the SELECT for the events of a template, None if the query keeps none of them.
+
+        It is ``sql`` itself if the messages are needed.
+        """
+        steps: list[Step] = []
+        for step in self.steps:
+            replaced = step.for_template(template)
+            if replaced is None:
+                return None
+            steps += replaced
+        needed = [step for step, _ in backwards(tuple(steps), self.columns)]
+        if any("message" in step.reads for step in needed):
+            return self.sql
+        writer = Writer()
+        writer.write(tuple(steps), self.columns)
+        return writer.select_rows(self.columns, self.numbers)
+
+
+@dataclass(frozen=True)
 class Statements:
     """The SQL statements of a query, in the order of their execution.
 
     Attributes
     ----------
-    parsed : str or None
-        The SELECT of the view ``parsed``, which the other statements read: the values that the
-        query takes from messages, one row for each event that it keeps, with its ``timestamp``.
-        None if a later step needs the message, or an earlier one needs other events.
+    parsed : Parsed or None
+        The view ``parsed``, which the other statements read. None if a later step needs the
+        message, or an earlier one needs other events.
     groups : str or None
         The SELECT of the table ``groups``, which the other statements read: the result of the
         first stats. None without stats, or if a step before it does not work row by row.
@@ -87,7 +127,7 @@ class Statements:
         Whether the first sort in the result takes each matching event as one row.
     """
 
-    parsed: str | None
+    parsed: Parsed | None
     groups: str | None
     templates: str | None
     statistics: str
@@ -174,8 +214,8 @@ class Writer:
 
     Attributes
     ----------
-    parsed : str or None
-        The SELECT of the view ``parsed``.
+    parsed : Parsed or None
+        The view ``parsed``.
     groups : str or None
         The SELECT of the table ``groups``, with the number of events of each row.
     templates : str or None
@@ -183,7 +223,7 @@ class Writer:
     """
 
     def __init__(self, *, grouping: bool = False) -> None:
-        self.parsed: str | None = None
+        self.parsed: Parsed | None = None
         self.groups: str | None = None
         self.templates: str | None = None
         self._grouping = grouping
@@ -206,19 +246,25 @@ class Writer:
             step.write(self, columns - step.defines)
             self._grouping = self._grouping and step.per_event
             if place == parsing_steps and not self._has_subquery:
-                self._end_parsing(columns, [each for each, _ in needed[place:]])
+                self._end_parsing(columns, [each for each, _ in needed], place)
 
-    def _end_parsing(self, columns: frozenset[str], later: Iterable[Step]) -> None:
+    def _end_parsing(self, columns: frozenset[str], steps: Sequence[Step], place: int) -> None:
         """Write the view ``parsed``, also with the numbers that later steps need of its texts.
 
         A cache keeps its rows, so that the next query need not convert them again.
         """
         texts_of = {column for column in columns if self._types[column] is Type.TEXT}
-        numbers = sorted(texts_of & frozenset[str]().union(*(step.numbers for step in later)))
-        converted = [f"{number(self.value(each))} AS {each}_number" for each in numbers]
-        self.parsed = self.select(", ".join((*sorted(columns), *converted)))
-        self._numbers = {column: f"{column}_number" for column in numbers}
+        later = frozenset[str]().union(*(step.numbers for step in steps[place:]))
+        numbers = tuple(sorted(texts_of & later))
+        sql = self.select_rows(columns, numbers)
+        self.parsed = Parsed(sql, tuple(steps[:place]), columns, numbers)
+        self._numbers = {column: _number_of(column) for column in numbers}
         self._source, self._selects = "parsed", []
+
+    def select_rows(self, columns: frozenset[str], numbers: Iterable[str]) -> str:
+        """Return the complete SQL of some columns, and of some of them as numbers."""
+        converted = [f"{number(self.value(each))} AS {_number_of(each)}" for each in numbers]
+        return self.select(", ".join((*sorted(columns), *converted)))
 
     def read_named(self) -> None:
         """Read the view ``named``: the events of the log groups that the query names."""
@@ -374,6 +420,10 @@ class Writer:
             # AWS documentation, CloudWatch Logs Insights query syntax: structure types.
             value = Value("CAST(NULL AS VARCHAR)", Type.TEXT)
         return _CONVERSIONS[type_](value) if type_ else value
+
+
+def _number_of(column: str) -> str:
+    return f"{column}_number"
 
 
 def _count_parsing_steps(needed: Sequence[tuple[Step, frozenset[str]]]) -> int:

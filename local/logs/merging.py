@@ -20,7 +20,9 @@ from local import duckdb_core as duckdb
 from local.disk import sync_folder, write_synced
 from local.insights.values import quoted
 from local.logs.errors import DOCTOR, LogStoreError
+from local.logs.lines import LogEvent
 from local.logs.parquet import DIGEST, check, parquet_of, publish
+from local.logs.templates import sorted_events
 
 MIN_FILES = 8
 """The minimum number of small segments for a merge."""
@@ -55,7 +57,9 @@ def write_sources(merged: Path, sources: Sequence[Path]) -> None:
     write_synced(merged.with_suffix(SOURCES), json.dumps([source.name for source in sources]))
 
 
-def merge_small(folder: Path, files: Sequence[Path], most_events: int) -> None:
+def merge_small(
+    folder: Path, files: Sequence[Path], most_events: int, templated_bytes: int
+) -> None:
     """Merge the small Parquet segments of a log group, if there are many.
 
     Parameters
@@ -67,6 +71,8 @@ def merge_small(folder: Path, files: Sequence[Path], most_events: int) -> None:
     most_events : int
         The maximum number of events of a merged segment. A segment with less than half of it is
         small.
+    templated_bytes : int
+        The minimum size of merged segments whose events get templates.
     """
     with _merge_lock(folder) as free:
         # Another process may have merged some files since the caller listed them.
@@ -76,7 +82,7 @@ def merge_small(folder: Path, files: Sequence[Path], most_events: int) -> None:
         if free and len(candidates) >= MIN_FILES:
             sources = _small(candidates, most_events)
             if len(sources) >= MIN_FILES:
-                _merge(folder, sources)
+                _merge(folder, sources, templated_bytes)
 
 
 def clear(folder: Path, retention_seconds: float) -> None:
@@ -134,13 +140,17 @@ def _small(files: Sequence[Path], most_events: int) -> list[Path]:
     return small
 
 
-def _merge(folder: Path, sources: Sequence[Path]) -> None:
+def _merge(folder: Path, sources: Sequence[Path], templated_bytes: int) -> None:
     for source in sources:
         check(source)  # the digest of the merged segment would hide the damage
     name = f"{time.time_ns():020d}-{os.getpid()}-{os.urandom(4).hex()}{_MERGED}"
     merged = folder / f"{name}.parquet"
     names = ", ".join(quoted(str(source)) for source in sources)
-    select = f"SELECT * FROM read_parquet([{names}]) ORDER BY timestamp, id"  # noqa: S608
+    # Templates are of one file: another one may have other constants.
+    columns = f"log_group, {', '.join(LogEvent._fields)}, size"
+    events = f"SELECT {columns} FROM read_parquet([{names}])"  # noqa: S608
+    size = sum(source.stat().st_size for source in sources)
+    select = sorted_events(events, size, templated_bytes)
     with parquet_of(select, merged.with_suffix(_UNFINISHED), threads=1) as unfinished:
         write_sources(merged, sources)
         # Without its list a merged segment would count beside its sources.

@@ -17,8 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from local import duckdb_core as duckdb
-from local.insights.source import EventSource, rows_within
+from local.insights.source import EventSource, over, rows_within
+from local.insights.sql import Parsed
 from local.insights.values import quoted
+from local.logs.by_template import rows_by_template
 from local.logs.parquet import DIGEST, digest_of, has_digest, parquet_of
 
 MOST_BYTES = 1024**3
@@ -33,10 +35,20 @@ _SUFFIX = ".parquet"
 
 @dataclass(frozen=True)
 class Segment:
-    """A file of events that never change, and the SELECT of these events."""
+    """Files of events that never change, and the SELECT of these events.
 
-    file: Path
+    If ``has_templates``, the SELECT has the columns of `local.logs.templates`, too.
+    """
+
+    files: Sequence[Path]
     sql: str
+    has_templates: bool
+
+    def rows(self, parsed: Parsed, connection: duckdb.DuckDBPyConnection) -> str:
+        """Return the SELECT of the rows that a query takes from the events."""
+        if self.has_templates:
+            return rows_by_template(self.sql, parsed, connection)
+        return over(self.sql, parsed.sql)
 
     def is_within(self, start: int | None, end: int | None) -> bool:
         """Tell whether a time window holds all events of the segment."""
@@ -78,30 +90,44 @@ class ParsedCache:
         """Return the files whose rows are kept."""
         return [file for file in files if file.stat().st_size >= self._worthwhile_bytes]
 
-    def rows(self, segment: Segment, select: str, start: int | None, end: int | None) -> str:
-        """Return the SELECT of the rows that ``select`` takes from a segment.
+    def rows(
+        self,
+        segment: Segment,
+        parsed: Parsed,
+        start: int | None,
+        end: int | None,
+        connection: duckdb.DuckDBPyConnection,
+    ) -> str:
+        """Return the SELECT of the rows that a query takes from a segment of one file.
 
         The cache keeps the rows only if the window holds all events of the segment.
 
         Parameters
         ----------
         segment : Segment
-            The segment that ``events`` names in ``select``.
-        select : str
-            A SELECT over ``events`` in which each row depends on one event only.
+            The segment.
+        parsed : Parsed
+            The rows over ``events``; each depends on one event only.
         start, end : int or None
             The window's first and last second [s since 1970-01-01 UTC].
+        connection : DuckDBPyConnection
+            The connection of the query.
         """
-        direct = over(segment.sql, select)
-        status = segment.file.stat()
+        (source,) = segment.files
+        status = source.stat()
         identity = f"{duckdb.__version__} {status.st_ino} {status.st_size} {status.st_mtime_ns}"
-        name = hashlib.sha256(f"{identity}\n{direct}".encode()).hexdigest()
-        file = self._folder / f"{name}{_SUFFIX}"
+        key = f"{identity}\n{over(segment.sql, parsed.sql)}"
+        file = self._folder / f"{hashlib.sha256(key.encode()).hexdigest()}{_SUFFIX}"
+        kept = f"SELECT * FROM read_parquet({quoted(str(file))})"  # noqa: S608
         # A query must succeed even with a read-only folder or a full disk.
         with suppress(OSError, duckdb.IOException):
-            if self._has(file) or (segment.is_within(start, end) and self._keep(file, direct)):
-                return f"SELECT * FROM read_parquet({quoted(str(file))})"  # noqa: S608
-        return direct
+            if self._has(file):
+                return kept
+        rows = segment.rows(parsed, connection)
+        with suppress(OSError, duckdb.IOException):
+            if segment.is_within(start, end) and self._keep(file, rows):
+                return kept
+        return rows
 
     def _has(self, file: Path) -> bool:
         """Tell whether a file exists and is as it was written, and note its use."""
@@ -145,34 +171,36 @@ class StoredEvents(EventSource):
 
     Attributes
     ----------
-    segments : tuple of Segment
-        The segments whose rows the cache keeps.
+    kept : sequence of Segment
+        The segments whose rows the cache keeps, each of one file.
+    read : sequence of Segment
+        Other segments with templates.
     others : EventSource
         All other events.
+    cache : ParsedCache or None
+        The cache, None if there is nothing to keep.
     """
 
-    segments: Sequence[Segment]
+    kept: Sequence[Segment]
+    read: Sequence[Segment]
     others: EventSource
-    cache: ParsedCache
+    cache: ParsedCache | None
 
     def parsed(
         self,
-        select: str,
+        parsed: Parsed,
         start: int | None,
         end: int | None,
         connection: duckdb.DuckDBPyConnection,
     ) -> str:
-        """Return the SELECT of the rows of a query, which come from the cache if possible."""
-        if not self.segments or not _depends_on_events_only(select, connection):
-            return select
-        kept = [self.cache.rows(segment, select, start, end) for segment in self.segments]
-        rows = " UNION ALL BY NAME ".join((*kept, over(self.others.sql, select)))
-        return rows_within(rows, (start, end))
-
-
-def over(events: str, select: str) -> str:
-    """Return a SELECT in which ``events`` stands for these events, whatever it means outside."""
-    return f"SELECT * FROM (WITH events AS NOT MATERIALIZED ({events}) SELECT * FROM ({select}))"  # noqa: S608
+        """Return the SELECT of the rows of a query, from the cache or by templates if possible."""
+        if not (self.kept or self.read) or not _depends_on_events_only(parsed.sql, connection):
+            return parsed.sql
+        rows = [segment.rows(parsed, connection) for segment in self.read]
+        if self.cache:
+            rows += [self.cache.rows(each, parsed, start, end, connection) for each in self.kept]
+        rows.append(over(self.others.sql, parsed.sql))
+        return rows_within(" UNION ALL BY NAME ".join(rows), (start, end))
 
 
 def _depends_on_events_only(select: str, connection: duckdb.DuckDBPyConnection) -> bool:

@@ -13,7 +13,7 @@ import os
 import time
 import weakref
 from collections import deque
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from local.logs.errors import DOCTOR, LogStoreError
 from local.logs.lines import CheckedLines, LogEvent, event_of, line_of
 from local.logs.merging import clear, merge_small, superseded_by
 from local.logs.parquet import ROW_GROUP, CheckedFiles, parquet_of, problem_of, publish
+from local.logs.templates import sorted_events
 
 SEGMENT_EVENTS = 4 * ROW_GROUP
 """The number of events after which a new segment begins."""
@@ -183,8 +184,10 @@ class Segments:
         except duckdb.Error as error:
             raise LogStoreError(self.damage() or str(error)) from error
 
-    def fold(self, group: str) -> None:
+    def fold(self, group: str, templated_bytes: int) -> None:
         """Write every complete segment as Parquet, and remove JSON lines that were folded long ago.
+
+        A segment of at least ``templated_bytes`` gets templates.
 
         Raises
         ------
@@ -192,15 +195,18 @@ class Segments:
             If a line of a segment is not an event; the segment stays unchanged.
         """
         for file in self._unfolded:
-            _fold(file, group, self._checked_lines)
+            _fold(file, group, self._checked_lines, templated_bytes)
         long_ago = time.time() - _RETENTION_SECONDS
         for file in self._lines:
             parquet = file.with_suffix(_PARQUET)
             if parquet in self._parquet and parquet.stat().st_mtime < long_ago:
                 file.unlink(missing_ok=True)
 
-    def merge(self, most_events: int) -> None:
-        """Merge small Parquet files into one of at most ``most_events``, and remove old sources."""
+    def merge(self, most_events: int, templated_bytes: int) -> None:
+        """Merge small Parquet files into one of at most ``most_events``, and remove old sources.
+
+        The events of at least ``templated_bytes`` get templates.
+        """
         if not self._parquet:
             return
         clear(self._folder, _RETENTION_SECONDS)
@@ -208,15 +214,15 @@ class Segments:
         lines = {file.stem for file in self._lines}
         files = [file for file in self._parquet if file.stem not in lines]
         with self._naming_damage():
-            merge_small(self._folder, files, most_events)
+            merge_small(self._folder, files, most_events, templated_bytes)
 
 
-def _fold(file: Path, group: str, checked: CheckedLines) -> None:
+def _fold(file: Path, group: str, checked: CheckedLines, templated_bytes: int) -> None:
     with _completeness(file) as complete:
         # Another process may have folded the file since the folder was listed.
         if complete and not file.with_suffix(_PARQUET).exists():
             checked.check(file)
-            _write_parquet(file, group)
+            _write_parquet(file, group, templated_bytes)
 
 
 def _is_complete(file: Path) -> bool:
@@ -253,12 +259,10 @@ def _cut(file: Path, descriptor: int, size: int) -> None:
         os.ftruncate(descriptor, file.read_bytes().rfind(b"\n") + 1)
 
 
-def _write_parquet(file: Path, group: str) -> None:
-    select = (
-        f"SELECT {quoted(group)} AS log_group, * FROM ({_select_lines([file])}) "  # noqa: S608 (texts are quoted)
-        "ORDER BY timestamp, id"
-    )
+def _write_parquet(file: Path, group: str, templated_bytes: int) -> None:
+    events = f"SELECT {quoted(group)} AS log_group, * FROM ({_select_lines([file])})"  # noqa: S608 (texts are quoted)
     try:
+        select = sorted_events(events, file.stat().st_size, templated_bytes)
         with parquet_of(select, file.with_suffix(".tmp"), threads=1) as unfinished:
             publish(unfinished, file.with_suffix(_PARQUET))
     except duckdb.InvalidInputException as error:
@@ -279,9 +283,10 @@ def _select_lines(files: list[Path], *, cut_off: bool = False) -> str:
     return f"SELECT {', '.join(columns)}, strlen(message) AS size FROM {lines}"  # noqa: S608
 
 
-def select_folded(files: Sequence[Path]) -> str:
-    """Return the SELECT of the events of Parquet files."""
-    return f"SELECT * EXCLUDE log_group FROM read_parquet({_names(files)})"  # noqa: S608
+def select_folded(files: Sequence[Path], others: Iterable[str] = ()) -> str:
+    """Return the SELECT of the events of Parquet files, with ``others`` of their columns."""
+    columns = ", ".join((*LogEvent._fields, "size", *others))
+    return f"SELECT {columns} FROM read_parquet({_names(files)})"  # noqa: S608
 
 
 def _names(files: Sequence[Path]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import count
 from pathlib import Path
 from time import time_ns
@@ -23,6 +23,7 @@ from local.logs.segments import (
     Segments,
     select_folded,
 )
+from local.logs.templates import COLUMNS, LEAST_BYTES, TemplatedFiles
 
 __all__ = ["LogEvent", "LogStore", "LogStoreError"]
 
@@ -49,6 +50,8 @@ class LogStore:
         The number of events of a group after which a file is folded into Parquet.
     cache : ParsedCache, optional
         The cache of the rows that queries take from the events.
+    templated_bytes : int
+        The minimum size of a file whose events get templates.
     """
 
     def __init__(
@@ -57,8 +60,10 @@ class LogStore:
         account: str = "local",
         segment_events: int = SEGMENT_EVENTS,
         cache: ParsedCache | None = None,
+        templated_bytes: int = LEAST_BYTES,
     ) -> None:
         self._cache = cache
+        self._templated = TemplatedFiles(templated_bytes)
         self._checked, self._checked_lines = CheckedFiles(), CheckedLines()
         self._folder = folder
         self._account = account
@@ -194,27 +199,30 @@ class LogStore:
         LogStoreError
             If a file is damaged.
         """
-        listing = [(group, self._segments(group)) for group in groups]
-        events = self._union((group, segments.select()) for group, segments in listing)
-        if self._cache is None:
-            return events
-        worthwhile = {
-            group: self._cache.worthwhile(segments.folded()) for group, segments in listing
-        }
-        cacheable = tuple(
-            Segment(file, self._source(group, select_folded([file])).sql)
-            for group, files in worthwhile.items()
-            for file in files
-        )
-        others = self._union(
-            (group, segments.select(without=worthwhile[group])) for group, segments in listing
-        )
-        return StoredEvents(events.sql, cacheable, others, self._cache)
+        listing = {group: self._segments(group) for group in groups}
+        events = self._union((group, segments.select()) for group, segments in listing.items())
+        kept: list[Segment] = []
+        read: list[Segment] = []
+        others: list[tuple[str, str | None]] = []
+        for group, segments in listing.items():
+            files = segments.folded()
+            templated = self._templated.among(files)
+            cached = self._cache.worthwhile(files) if self._cache else []
+            kept += [self._segment_of(group, [file], file in templated) for file in cached]
+            if direct := [file for file in templated if file not in cached]:
+                read.append(self._segment_of(group, direct, has_templates=True))
+            others.append((group, segments.select(without={*cached, *direct})))
+        return StoredEvents(events.sql, kept, read, self._union(others), self._cache)
 
     def _union(self, selects: Iterable[tuple[str, str | None]]) -> EventSource:
         return EventSource.union(self._source(group, select) for group, select in selects if select)
 
-    def _source(self, group: str, select: str) -> EventSource:
+    def _segment_of(self, group: str, files: Sequence[Path], has_templates: bool) -> Segment:
+        columns = COLUMNS if has_templates else ()
+        events = self._source(group, select_folded(files, columns), columns)
+        return Segment(files, events.sql, has_templates)
+
+    def _source(self, group: str, select: str, others: Iterable[str] = ()) -> EventSource:
         return events_of(
             f"({select})",
             timestamp="timestamp",
@@ -224,6 +232,7 @@ class LogStore:
             message="message",
             ptr="id",
             size="size",
+            others=others,
         )
 
     def _begin_files(self) -> None:
@@ -248,8 +257,9 @@ class LogStore:
 
     def _fold(self, group: str) -> None:
         with self._folding:
-            self._segments(group).fold(group)
-            self._segments(group).merge(self._segment_events)
+            least = self._templated.least_bytes
+            self._segments(group).fold(group, least)
+            self._segments(group).merge(self._segment_events, least)
 
     def _segments(self, group: str) -> Segments:
         return Segments(self._group_folder(group), self._checked, self._checked_lines)

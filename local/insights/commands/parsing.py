@@ -11,10 +11,21 @@ from local.insights.expressions import Reader
 from local.insights.gaps import Gaps
 from local.insights.lexer import Kind
 from local.insights.names import Names
-from local.insights.plan import Definition, Extend, columns_of
+from local.insights.plan import Definition, Extend, Step, columns_of
 from local.insights.regexes import Pattern
 from local.insights.sql import Writer, texts
-from local.insights.syntax import Command, Expression, Field, Missing, QueryError, Regex, Span, Text
+from local.insights.syntax import (
+    Column,
+    Command,
+    Expression,
+    Field,
+    Missing,
+    QueryError,
+    Regex,
+    Span,
+    Text,
+)
+from local.insights.templates import Capture, Template, UncertainError
 from local.insights.values import Type, Value, quoted
 
 _PAIR = r'([^\s="]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s"]*))'
@@ -237,6 +248,16 @@ class Glob(Extraction):
         """One select for the source, one for each literal, one for the captures."""
         return len(self.literals) + 2
 
+    def for_template(self, template: Template) -> tuple[Step, ...]:
+        """Take the captures from the template and its variables, if their places are certain."""
+        if not (isinstance(self.source, Column) and self.source.column == "message"):
+            return (self,)
+        try:
+            captures = template.captures(self.literals)
+        except UncertainError:
+            return (self,)
+        return (Parts({column: captures[index] for column, index in self.columns.items()}),)
+
     def write(self, writer: Writer, kept: frozenset[str]) -> None:
         """Write a split for a single simple capture, a search for any others."""
         source = writer.text_column(self.source, kept)
@@ -325,6 +346,22 @@ class Glob(Extraction):
             for column, index in self.columns.items()
         }
         writer.define(kept, texts(captures))
+
+
+@dataclass(frozen=True)
+class Parts(Definition):
+    """A step that takes columns from the variables of a template."""
+
+    columns: Mapping[str, Capture]
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """The columns of the variables."""
+        return frozenset[str]().union(*(part.reads for part in self.columns.values()))
+
+    def write(self, writer: Writer, kept: frozenset[str]) -> None:
+        """Write one select."""
+        writer.define(kept, texts({column: part.sql for column, part in self.columns.items()}))
 
 
 @dataclass(frozen=True)

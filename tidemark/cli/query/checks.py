@@ -84,7 +84,7 @@ def _explain(compiled: CompiledQuery) -> None:
     for number, stage in enumerate(compiled.stages, 1):
         click.echo(f"{number}. {stage}")
     if sql.parsed:
-        click.echo(f"\nCREATE TEMP VIEW parsed AS\n{sql.parsed};")
+        click.echo(f"\nCREATE TEMP VIEW parsed AS\n{sql.parsed.sql};")
     if sql.groups:
         click.echo(f"\nCREATE TEMP TABLE groups AS\n{sql.groups};")
     click.echo(f"\n{sql.result};")
