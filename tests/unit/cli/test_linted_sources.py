@@ -20,7 +20,7 @@ Resources:
   Group:
     Type: AWS::Logs::QueryDefinition
     Properties:
-      QueryString: !Sub "SOURCE '${Logs}'"
+      QueryString: !Sub "SOURCE '${Logs}' | ${Rest}"
 """
 SYNTHESISED = """\
 {
@@ -75,6 +75,39 @@ CfnQueryDefinition(self, "Group", query_string=text)
 '''
 
 
+WIDGETS = (
+    '{"widgets": [{"type": "text", "properties": {"markdown": "a query: x"}},\n'
+    '  {"type": "log", "properties": {"query": "SOURCE \'/${Name}/a\'\\n| filtre x"}},\n'
+    '  {"type": "log", "properties": {"query": "SOURCE \'a\' | filter @message like /${Word}/"}},\n'
+    '  {"type": "log", "properties": {"query": "SOURCE \'a\' | ${Rest}"}}]}\n'
+)
+DASHBOARD = f"""\
+Board:
+  Type: AWS::CloudWatch::Dashboard
+  Properties:
+    DashboardBody: !Sub |
+      {WIDGETS.replace("  {", "        {")}
+"""
+BOARDS = f"""\
+resource "aws_cloudwatch_dashboard" "a" {{
+  dashboard_body = <<EOF
+{WIDGETS}EOF
+}}
+resource "aws_other" "b" {{
+  query = "filtre x"
+}}
+"""
+ENCODED = """\
+resource "aws_cloudwatch_dashboard" "a" {
+  dashboard_body = jsonencode({ widgets = [
+    { type = "log", properties = { query = "SOURCE '/${var.name}/a' | filtre x" } },
+    { type = "log", properties = { query = "SOURCE 'a' | filter @message like /${var.b}/" } },
+    { type = "log", properties = { query = "${local.source} | limit 1" } }
+  ]})
+}
+"""
+
+
 @pytest.fixture
 def lint(tmp_path):
     def check(name, text):
@@ -91,6 +124,9 @@ def lint(tmp_path):
         ("template.yaml", TEMPLATE, 7, 10, 14),
         ("stack.template.json", SYNTHESISED, 4, 8, 12),
         ("queries.tf", TERRAFORM, 4, 8, 11),
+        ("dashboard.yaml", DASHBOARD, 6, 7, 8),
+        ("dashboard.tf", BOARDS, 4, 5, 6),
+        ("encoded.tf", ENCODED, 3, 4, 5),
         ("stack.ts", TYPESCRIPT, 4, 5, 6),
         ("stack.py", PYTHON, 4, 6, 7),
     ],

@@ -1,6 +1,7 @@
 """Queries in the sources of infrastructure: CloudFormation, CDK and Terraform.
 
-A query that the source computes is not known; its text is None.
+A query that the source computes is not known; its text is None. Only within quotes it may insert
+text, for which another stands here.
 """
 
 from __future__ import annotations
@@ -18,16 +19,20 @@ from tidemark.model.refusal import Refused
 _CODE = (".ts", ".js", ".py")
 SUFFIXES = (".cwli", ".yaml", ".yml", ".json", ".template", ".tf", *_CODE)
 """The suffixes of files that may hold queries."""
-_TYPE, _PROPERTY = "AWS::Logs::QueryDefinition", "QueryString"
+_DASHBOARD = "AWS::CloudWatch::Dashboard"
+_PROPERTIES = {"AWS::Logs::QueryDefinition": "QueryString", _DASHBOARD: "DashboardBody"}
 # The labels of a block of Terraform.
 _BLOCK = re.compile(
     r'^\s*(?:resource|data|module|locals|variable|output|provider)((?:\s+"[^"\n]*")*)\s*\{',
     re.MULTILINE,
 )
-_RESOURCE = '"aws_cloudwatch_query_definition"'
-# The argument of this resource: a heredoc or a text.
+_RESOURCES = {
+    "query_string": '"aws_cloudwatch_query_definition"',
+    "query": '"aws_cloudwatch_dashboard"',
+}
+# The argument of these resources, also in JSON: a heredoc or a text.
 _ARGUMENT = re.compile(
-    r"\bquery_string\s*=\s*(?:<<-?(?P<mark>\w+)\n(?P<document>.*?)\n\s*(?P=mark)\b"
+    r"\b(?P<name>query(?:_string)?)(?:\s*=|\"\s*:)\s*(?:<<-?(?P<mark>\w+)\n(?P<document>.*?)\n\s*(?P=mark)\b"
     r'|"(?P<text>(?:[^"\\]|\\.)*)")?',
     re.DOTALL,
 )
@@ -50,7 +55,8 @@ _ASSIGNED = re.compile(
 _OF_LOGS = re.compile(r"aws[-_](?:logs|cloudwatch)\b")
 # A line end after a backslash stays, so that lines of the text are lines of the file.
 _ESCAPES = {"n": "\n", "t": "\t", "\n": "\n"}
-_INSERTED = "${"
+_INSERTED = re.compile(r"\$\{[^{}]*\}")
+_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|(?<=[\s=~(])/(?:[^/\\\n]|\\.)+/")
 
 
 class Written(NamedTuple):
@@ -125,7 +131,7 @@ def _queries_in(file: Path) -> Iterator[Written]:
 
 def _is_of_resource(match: re.Match[str]) -> bool:
     *_, labels = ["", *_BLOCK.findall(match.string, 0, match.start())]
-    return _RESOURCE in labels
+    return _RESOURCES[match["name"]] in labels
 
 
 def _of_terraform(file: Path, match: re.Match[str]) -> Written:
@@ -151,7 +157,9 @@ def _written(file: Path, match: re.Match[str], group: str, text: str | None) -> 
 
 
 def _known(text: str | None) -> str | None:
-    return None if text is None or _INSERTED in text else text
+    """Return a text with an x for what it inserts within quotes, None if it inserts more."""
+    known = _QUOTED.sub(lambda quoted: _INSERTED.sub("x", quoted[0]), text or "")
+    return None if text is None or "${" in known else known
 
 
 def _inner(literal: str | None, *, keep: bool) -> str | None:
@@ -179,23 +187,39 @@ def _plain(text: str | None, *, keep: bool) -> str | None:
 
 
 def _of_template(file: Path, text: str) -> Iterator[Written]:
-    if _PROPERTY not in text:
+    if not any(name in text for name in _PROPERTIES.values()):
         return
     try:
         documents = list(yaml.compose_all(text, Loader=yaml.CSafeLoader))
     except yaml.YAMLError as error:
         raise Refused(f"{file}: this is no valid YAML or JSON: {error}") from None
-    for node in _properties(documents):
-        yield _of_property(file, node)
+    for kind, node in _properties(documents):
+        written = _of_property(file, node)
+        is_dashboard = kind == _DASHBOARD and isinstance(node, yaml.ScalarNode)
+        yield from _of_dashboard(written, node.value) if is_dashboard else [written]
 
 
-def _properties(nodes: list[yaml.Node]) -> Iterator[yaml.Node]:
-    """Yield the queries of the resources that are definitions of queries."""
+def _properties(nodes: list[yaml.Node]) -> Iterator[tuple[str, yaml.Node]]:
+    """Yield the types of the resources that hold queries, and the properties that do."""
     for mapping in _mappings(nodes):
         kind = _member(mapping, "Type")
-        query = _member(_member(mapping, "Properties"), _PROPERTY)
-        if kind and query and kind.value == _TYPE:
-            yield query
+        for type_, name in _PROPERTIES.items():
+            value = _member(_member(mapping, "Properties"), name)
+            if kind and value and kind.value == type_:
+                yield type_, value
+
+
+def _of_dashboard(body: Written, text: str) -> Iterator[Written]:
+    """Yield the queries of a dashboard, which is JSON; none if it cannot be read as such."""
+    try:
+        documents = [yaml.compose(text, Loader=yaml.CSafeLoader)]
+    except yaml.YAMLError:
+        yield body._replace(text=None)
+        return
+    for widget in _mappings(documents):
+        if (query := _member(widget, "query")) and isinstance(query, yaml.ScalarNode):
+            line = body.lines_before + query.start_mark.line * body.spans
+            yield Written(body.file, line, _known(query.value), spans=False)
 
 
 def _member(node: yaml.Node | None, name: str) -> yaml.Node | None:
