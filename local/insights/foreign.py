@@ -22,6 +22,7 @@ OPERATORS = {
     "ilike": "write field like /(?i)part/",
     "startswith": "write startsWith(field, 'part')",
     "endswith": "write endsWith(field, 'part')",
+    "when": "write case(a = 1, 'x', 'y')",
 }
 OPERANDS = {
     "/": "write a regular expression after like, =~ or parse, as in @message like /a+/",
@@ -68,7 +69,10 @@ _FUNCTIONS = {
     "date_trunc": "datefloor(@timestamp, 1h)",
     "hour": "formatDate(@timestamp, '%H')",
     "dayofweek": "formatDate(@timestamp, '%a')",
-    "ago": "toMillis(@timestamp) > now() * 1000 - 3600000",
+    **dict.fromkeys(("countif", "count_if"), "sum(a = 1)"),
+    **dict.fromkeys(
+        ("ago", "date_sub", "dateadd"), "toMillis(@timestamp) > now() * 1000 - 3600000"
+    ),
     "match": "field like /a+/",
     "regexmatch": "field like /a+/",
     "uniquecount": "count_distinct(field)",

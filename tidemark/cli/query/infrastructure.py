@@ -212,7 +212,7 @@ def _properties(nodes: list[yaml.Node]) -> Iterator[tuple[str, yaml.Node]]:
 def _of_dashboard(body: Written, text: str) -> Iterator[Written]:
     """Yield the queries of a dashboard, which is JSON; none if it cannot be read as such."""
     try:
-        documents = [yaml.compose(text, Loader=yaml.CSafeLoader)]
+        documents = list(yaml.compose_all(text, Loader=yaml.CSafeLoader))
     except yaml.YAMLError:
         yield body._replace(text=None)
         return
