@@ -9,11 +9,12 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tidemark.client.stack import DeploymentFailed, Stack
+from tidemark.model.context import written_systems
 
 if TYPE_CHECKING:
     from local.cloud.endpoint import Endpoint
@@ -29,6 +30,8 @@ class Presence:
     endpoint: Endpoint
     stack: Stack
     pid: int
+    systems: str | None = None
+    """The folder of its suites; None in the note of an older version."""
 
 
 @contextmanager
@@ -36,7 +39,13 @@ def announced(state: Path, endpoint: Endpoint, stack: str) -> Iterator[None]:
     """Let other processes find this process's cloud, once it has the stack of this name or ARN."""
     note = state / "cloud.json"
     unfinished = note.with_suffix(f".{os.getpid()}")
-    content = {"port": endpoint.port, "key": endpoint.key, "pid": os.getpid(), "stack": stack}
+    content = {
+        "port": endpoint.port,
+        "key": endpoint.key,
+        "pid": os.getpid(),
+        "stack": stack,
+        "systems": str(written_systems()),
+    }
     # The key lets its holder do all that the cloud does, as this user.
     unfinished.touch(mode=0o600)
     unfinished.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
@@ -61,7 +70,10 @@ def find_cloud(state: Path) -> Presence | None:
     # No note, half of one, or one of a process that has ended.
     except (OSError, ValueError, KeyError, TypeError, OverflowError):
         return None
-    return _ask(port, str(key), arn, pid) if port in range(1, _PORTS) else None
+    if port not in range(1, _PORTS):
+        return None
+    found = _ask(port, str(key), arn, pid)
+    return found and replace(found, systems=note.get("systems"))
 
 
 def _ask(port: int, key: str, arn: str, pid: int) -> Presence | None:

@@ -18,14 +18,17 @@ from tidemark.store.columns import TABLES
 # The one-machine cloud names the bucket after its stack and its place in the CDK app, of which the
 # last characters are a digest. On AWS, too, another place would be another bucket.
 _RESULTS, _PLACE = "resultsbucket", "46167c27"
+_SUITE = "tables/runs/suite="
 
 
 @contextmanager
 def stored_in(
     state: Path, stack: str, suites: Sequence[str], reported: Callable[[str], None]
 ) -> Iterator[Stored]:
-    """Yield the results of a stack in a state folder; ``suites`` are the partitions of its tables.
+    """Yield the results of a stack in a state folder.
 
+    The partitions of its tables are ``suites`` and those that have results, perhaps by a run of
+    another folder of suites.
     ``reported`` is called with a sentence about each damaged object that is read.
 
     Raises
@@ -40,11 +43,12 @@ def stored_in(
     try:
         name = results_bucket(files, stack)
         bucket, database = FileBucket(files, name, reported), database_name(stack)
+        partitions = sorted({*suites, *_suites(bucket)})
         catalogue = {
             database: {
                 table: {
                     "DatabaseName": database,
-                    **table_input(table, columns, f"s3://{name}/tables", sorted(suites)),
+                    **table_input(table, columns, f"s3://{name}/tables", partitions),
                 }
                 for table, columns in TABLES.items()
             }
@@ -53,6 +57,15 @@ def stored_in(
         yield Stored(Results(bucket), tables, InProcessPublisher(bucket))
     finally:
         files.close()
+
+
+def _suites(bucket: FileBucket) -> Iterator[str]:
+    """Yield the suites that have results, with one look at each."""
+    last = ""
+    while key := next(bucket.keys(_SUITE, after=last), ""):
+        suite = key.removeprefix(_SUITE).split("/")[0]
+        yield suite
+        last = f"{_SUITE}{suite}0"  # 0 follows / in the order of keys
 
 
 def own_bucket(stack: str) -> str:

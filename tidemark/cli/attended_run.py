@@ -18,7 +18,7 @@ from tidemark.cli.live import follow, show_result
 from tidemark.cli.preflight import Machine, check_sizes, prepare, warnings
 from tidemark.cli.slowness import slowness
 from tidemark.cli.target import Target, deployed, stored
-from tidemark.cli.this_machine import Here, check_room, starting_seconds
+from tidemark.cli.this_machine import Here, check_room, check_systems, starting_seconds
 from tidemark.cli.wording import around, bound, cost, duration
 from tidemark.cli.written_suites import systems
 from tidemark.client.deployed import Deployed
@@ -27,6 +27,7 @@ from tidemark.client.runs import Run, RunClient
 from tidemark.model.axes import varied
 from tidemark.model.cost import Estimate
 from tidemark.model.parameters import described
+from tidemark.model.request import check_account, check_one_machine
 from tidemark.model.run_spec import RunSpec, beside
 from tidemark.model.sentences import listed, plural
 from tidemark.model.suite import Suite
@@ -37,6 +38,15 @@ from tidemark.money.prices import list_prices
 # Versions that are in a cache already.
 _PREPARING_SECONDS = 0.5
 _INTERRUPTED = 130  # 128 and the number of SIGINT, as shells have it
+
+
+def check_target(suite: Suite, target: Target) -> None:
+    """Refuse a suite that a run cannot measure at a target."""
+    if target.stack is not None:
+        check_account(suite)
+        return
+    check_one_machine(suite)
+    check_systems(target.state)
 
 
 def intention(versions: str, request: RunSpec, suite: Suite, target: Target) -> str:

@@ -8,7 +8,7 @@ import sys
 import click
 from rich.console import Console
 
-from tidemark.cli.attended_run import cloud_at, intention, measure, preflight
+from tidemark.cli.attended_run import check_target, cloud_at, intention, measure, preflight
 from tidemark.cli.chosen_suite import suite_to_run
 from tidemark.cli.options import exact_option
 from tidemark.cli.set_option import (
@@ -25,7 +25,6 @@ from tidemark.cli.target import Target, target_options
 from tidemark.cli.written_suites import written_suite
 from tidemark.client.deployed import Deployed
 from tidemark.client.runs import Run
-from tidemark.model.request import check_account, check_one_machine
 from tidemark.report.comparison.pipelines import CANNOT_TELL
 
 
@@ -77,10 +76,7 @@ def command(
     """
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 120)
     system = written_suite(suite)
-    if target.stack is None:
-        check_one_machine(system)
-    else:
-        check_account(system)
+    check_target(system, target)
     options = {
         "repetitions": repetitions,
         "parameters": parsed(split(settings), system) or None,

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import click
 from rich.console import Console
 
-from tidemark.cli.attended_run import cloud_at, intention, measure, preflight
+from tidemark.cli.attended_run import check_target, cloud_at, intention, measure, preflight
 from tidemark.cli.builds import with_builds
 from tidemark.cli.chosen_suite import suite_to_run
 from tidemark.cli.gate import gate
@@ -31,7 +31,7 @@ from tidemark.cli.written_suites import written_suite
 from tidemark.client.deployed import Deployed
 from tidemark.client.runs import Run
 from tidemark.model.refusal import Refused
-from tidemark.model.request import check_account, check_one_machine, resume_request
+from tidemark.model.request import resume_request
 from tidemark.model.run_spec import RunSpec
 from tidemark.model.sampling import DEFAULT_HZ
 from tidemark.model.sentences import listed, plural
@@ -161,10 +161,7 @@ def command(
     system = written_suite(fields["suite"])
     if settings:
         fields["parameters"] = parsed(fields["parameters"], system)
-    if target.stack is None:
-        check_one_machine(system)
-    else:
-        check_account(system)
+    check_target(system, target)
     fields = with_builds(fields, system.subject, here=target.stack is None)
     request = resolved(fields, system)
     if versions is not None and target.stack is None:

@@ -21,7 +21,7 @@ from tidemark.client.deployed import Deployed
 from tidemark.client.runs import RunClient
 from tidemark.client.stack import DeploymentFailed, Stack
 from tidemark.client.stored import Stored
-from tidemark.model.context import stored_suites, written_stack
+from tidemark.model.context import stored_suites, written_stack, written_systems
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed
 
@@ -231,6 +231,17 @@ def check_state(state: Path, flags: str) -> None:
         raise Refused(
             f"--state: {state} holds no results; expected the state folder of a run "
             f"(`tidemark run{flags}` makes one)"
+        )
+
+
+def check_systems(state: Path) -> None:
+    """Refuse a state folder whose cloud was started for another folder of suites."""
+    found, systems = find_cloud(state), str(written_systems())
+    if found and found.systems not in {None, systems}:
+        raise Refused(
+            f"--state: process {found.pid} runs the cloud of {state} with the suites of "
+            f"{found.systems}, not of {systems}; give this command another --state, or wait for "
+            "the end of that process"
         )
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from aws.client.cloudformation import find_stack
 from local.cloud.presence import announced, find_cloud
+from tidemark.model.context import written_systems
 
 TEMPLATE = {
     "Resources": {"Topic": {"Type": "AWS::SNS::Topic"}},
@@ -32,6 +33,7 @@ def test_a_running_cloud_is_found_with_its_stack(endpoint, stack, tmp_path):
         cloud = find_cloud(tmp_path)
         assert cloud
         assert (cloud.endpoint, cloud.stack) == (endpoint, stack)
+        assert cloud.systems == str(written_systems())
     assert list(tmp_path.iterdir()) == []
     assert find_cloud(tmp_path) is None
 
@@ -59,6 +61,14 @@ def test_a_port_without_an_answer_is_no_cloud(endpoint, stack, tmp_path):
     with announced(tmp_path, endpoint, stack.arn):
         change(tmp_path, port=1)
         assert find_cloud(tmp_path) is None
+
+
+def test_a_note_of_an_older_version_has_no_folder_of_suites(endpoint, stack, tmp_path):
+    with announced(tmp_path, endpoint, stack.arn):
+        note = json.loads((tmp_path / "cloud.json").read_text())
+        del note["systems"]
+        (tmp_path / "cloud.json").write_text(json.dumps(note))
+        assert find_cloud(tmp_path).systems is None
 
 
 @pytest.mark.parametrize(

@@ -79,6 +79,15 @@ def test_runs_lists_an_interrupted_run_before_the_ended_ones(state):
     assert [status for _, status in listed[1:]] == ["complete"] * RUNS
 
 
+def test_runs_lists_those_of_another_folder_of_suites(state, tmp_path, monkeypatch):
+    monkeypatch.setenv("TIDEMARK_SYSTEMS", str(tmp_path))
+
+    done = tidemark(state, "runs", "--format", "json")
+
+    assert len(json.loads(done.stdout)) == 1 + RUNS
+    assert {row["suite"] for row in json.loads(done.stdout)} == {"rocksdb"}
+
+
 def test_show_says_how_far_an_interrupted_run_is_and_how_to_resume_it(state):
     done = tidemark(state, "show", INTERRUPTED)
 

@@ -6,7 +6,8 @@ from types import SimpleNamespace
 import click
 import pytest
 
-from tidemark.cli.this_machine import check_room, on_this_machine
+from tidemark.cli import this_machine
+from tidemark.cli.this_machine import check_room, check_systems, on_this_machine
 from tidemark.model.refusal import Refused
 
 
@@ -51,3 +52,20 @@ def test_a_cloud_needs_room_on_the_disk_before_it_starts(tmp_path, monkeypatch, 
         return
     with pytest.raises(Refused, match=r"^--state: 63 MiB are free .*; expected at least 64 MiB$"):
         check_room(tmp_path / "new")
+
+
+@pytest.mark.parametrize(("systems", "refused"), [("/x", True), ("/mine", False), (None, False)])
+def test_a_cloud_of_another_folder_of_suites_is_refused(tmp_path, monkeypatch, systems, refused):
+    cloud = SimpleNamespace(pid=7, systems=systems)
+    monkeypatch.setattr(this_machine, "find_cloud", lambda _: cloud)
+    monkeypatch.setattr(this_machine, "written_systems", lambda: "/mine")
+
+    if not refused:
+        check_systems(tmp_path)
+        return
+    with pytest.raises(Refused) as error:
+        check_systems(tmp_path)
+    assert str(error.value) == (
+        f"--state: process 7 runs the cloud of {tmp_path} with the suites of /x, not of /mine; "
+        "give this command another --state, or wait for the end of that process"
+    )
