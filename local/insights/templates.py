@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import groupby
+from itertools import chain, zip_longest
 from typing import NamedTuple
 
 from local.insights.syntax import Column, Expression, Operation, Text
@@ -25,7 +25,7 @@ VARIABLE = r"[0-9]+(?:\.[0-9]+)+|[0-9a-f]{8,}(?:-[0-9a-f]{4,})*|[0-9]+"
 """The regular expression of a variable, for RE2: a number, a version, an address or an id."""
 # A variable begins and ends with one of the former, and may have the latter between them.
 _DIGITS, _INNER = frozenset("0123456789abcdef"), frozenset(".-")
-_CELL = re.compile(f"{MARK}|{CONSTANT}([^{CONSTANT}]*){CONSTANT}|(.)", re.DOTALL)
+_ANY = re.compile(f"{MARK}|{CONSTANT}([^{CONSTANT}]*){CONSTANT}")
 
 
 class UncertainError(Exception):
@@ -57,19 +57,15 @@ class Template:
     """
 
     def __init__(self, text: str) -> None:
-        self._cells: list[str | int] = []
-        number = 0
-        for found in _CELL.finditer(text):
-            constant, character = found.groups()
-            number += character is None
-            self._cells += character or constant or [number]
+        first, *rest = _ANY.split(text)
+        values = rest[::2]
+        self._numbers = [number for number, value in enumerate(values, 1) if value is None]
+        parts = (value or MARK for value in values)
+        self._text = first + "".join(map("".join, zip(parts, rest[1::2], strict=True)))
 
     def holds(self, text: str) -> bool:
         """Tell whether every message has a text, or none; raise UncertainError otherwise."""
-        size = len(text)
-        if any(self._is_at(text, at) for at in range(len(self._cells) - size + 1)):
-            return True
-        return self.place(text, 0) is not None
+        return self._finds(text, 0) >= 0 or self.place(text, 0) is not None
 
     def place(self, text: str, start: int) -> int | None:
         """Return the first place of a text at or after another place, None if it is absent.
@@ -79,12 +75,11 @@ class Template:
         UncertainError
             If an earlier place may have the text, too.
         """
-        for at in range(start, len(self._cells) + 1):
-            if self._is_at(text, at):
-                return at
+        found = self._finds(text, start)
+        for at in range(start, len(self._text) if found < 0 else found):
             if self._may_be_at(text, at):
                 raise UncertainError
-        return None
+        return found if found >= 0 else None
 
     def captures(self, literals: Sequence[str]) -> list[Capture]:
         """Return the text between each two of the literals of a glob, null without a match.
@@ -96,48 +91,48 @@ class Template:
         """
         if not all(literals[1:-1]):
             raise UncertainError
-        ends, captures = 0, []
+        end, captures = 0, []
         for index, literal in enumerate(literals):
             is_rest = not literal and index > 0
-            place = len(self._cells) if is_rest else self.place(literal, ends)
+            place = len(self._text) if is_rest else self.place(literal, end)
             if place is None:
                 return [_ABSENT] * (len(literals) - 1)
-            captures.append(self._capture(ends, place))
-            ends = place + len(literal)
+            captures.append(self._capture(end, place))
+            end = place + len(literal)
         return captures[1:]
 
-    def _is_at(self, text: str, at: int) -> bool:
-        return self._cells[at : at + len(text)] == list(text)
+    def _finds(self, text: str, start: int) -> int:
+        """Return the first place that has a text whatever the variables are, -1 without one."""
+        if MARK in text:
+            raise UncertainError
+        return self._text.find(text, start)
 
     def _may_be_at(self, text: str, at: int) -> bool:
-        """Tell whether a message may have a text that begins in a cell."""
+        """Tell whether a message may have a text that begins in a place and meets a variable."""
+        if MARK not in self._text[at : at + len(text)]:
+            return False
         places = {(at, True)}
         for character in text:
             places = {after for place in places for after in self._after(*place, character)}
         return bool(places)
 
     def _after(self, place: int, inside: bool, character: str) -> Iterable[tuple[int, bool]]:
-        """Return the places that may follow a character in a cell, perhaps inside a variable."""
-        cell = self._cells[place] if place < len(self._cells) else None
-        if not isinstance(cell, int):
-            return [(place + 1, False)] if cell == character else []
-        within, next_cell = (place, True), (place + 1, False)
+        """Return the places that may follow a character, perhaps inside a variable."""
+        expected = self._text[place : place + 1]
+        within, after = (place, True), (place + 1, False)
+        if expected != MARK:
+            return [after] if character == expected else []
         if character in _DIGITS:
-            return [within, next_cell]
+            return [within, after]
         return [within] if inside and character in _INNER else []
 
     def _capture(self, begin: int, end: int) -> Capture:
-        parts: list[str] = []
-        reads: list[str] = []
-        for number, run in groupby(self._cells[begin:end], key=_number):
-            reads += [variable(number)] if number else []
-            parts.append(variable(number) if number else quoted("".join(map(str, run))))
-        return Capture(" || ".join(parts) or "''", frozenset(reads))
-
-
-def _number(cell: str | int) -> int:
-    """Return the number of a variable, 0 for a character."""
-    return cell if isinstance(cell, int) else 0
+        first = self._text.count(MARK, 0, begin)
+        texts = self._text[begin:end].split(MARK)
+        names = [variable(number) for number in self._numbers[first : first + len(texts) - 1]]
+        plain = [quoted(text) if text else "" for text in texts]
+        parts = filter(None, chain.from_iterable(zip_longest(plain, names)))
+        return Capture(" || ".join(parts) or "''", frozenset(names))
 
 
 def decided(condition: Expression, template: Template) -> bool | Expression:

@@ -1,9 +1,10 @@
 """The cache of the rows that queries take from segments.
 
-A query that filters, parses and then counts needs little of each message. The cache keeps this
-little for every Parquet segment of the query. The name of a file is a digest of the segment, of the
-SQL and of DuckDB's version: a file is never out of date, only no longer used. A file that does not
-have the SHA-256 beside it, ``<name>.sha256``, is written again.
+A query that filters, parses and then counts needs little of each message. Once it is asked again,
+the cache keeps this little for every Parquet segment of the query. The name of a file is a digest
+of the segment, of the SQL and of DuckDB's version: a file is never out of date, only no longer
+used. A file that does not have the SHA-256 beside it, ``<name>.sha256``, is written again. An empty
+file ``<digest of the SQL>.asked`` tells that a query was asked before.
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from local import duckdb_core as duckdb
-from local.insights.source import EventSource, over, rows_within
+from local.insights.source import EventSource, TimeRange, over, rows_within
 from local.insights.sql import Parsed
 from local.insights.values import quoted
 from local.logs.by_template import rows_by_template
@@ -30,7 +32,7 @@ WORTHWHILE_BYTES = 1024**2
 # A file stays this long after its last use, since a query may be about to read it. The time is the
 # longest run of a query (AWS documentation, CloudWatch Logs quotas: query timeout).
 _USED_SECONDS = 3600
-_SUFFIX = ".parquet"
+_SUFFIX, _ASKED = ".parquet", ".asked"
 
 
 @dataclass(frozen=True)
@@ -90,13 +92,25 @@ class ParsedCache:
         """Return the files whose rows are kept."""
         return [file for file in files if file.stat().st_size >= self._worthwhile_bytes]
 
+    def is_asked_again(self, parsed: Parsed) -> bool:
+        """Note that a query is asked, and tell whether it was within the last hour or so."""
+        name = hashlib.sha256(parsed.sql.encode()).hexdigest()
+        asked = (self._folder / name).with_suffix(_ASKED)
+        with suppress(OSError):
+            if _touch(asked):
+                return True
+            self._folder.mkdir(parents=True, exist_ok=True)
+            asked.touch()
+        return False
+
     def rows(
         self,
         segment: Segment,
         parsed: Parsed,
-        start: int | None,
-        end: int | None,
+        window: TimeRange,
         connection: duckdb.DuckDBPyConnection,
+        *,
+        keep: bool,
     ) -> str:
         """Return the SELECT of the rows that a query takes from a segment of one file.
 
@@ -108,10 +122,12 @@ class ParsedCache:
             The segment.
         parsed : Parsed
             The rows over ``events``; each depends on one event only.
-        start, end : int or None
-            The window's first and last second [s since 1970-01-01 UTC].
+        window : tuple of int or None
+            The first and last second of the query [s since 1970-01-01 UTC].
         connection : DuckDBPyConnection
             The connection of the query.
+        keep : bool
+            Whether to keep rows that are not there yet.
         """
         (source,) = segment.files
         status = source.stat()
@@ -125,7 +141,7 @@ class ParsedCache:
                 return kept
         rows = segment.rows(parsed, connection)
         with suppress(OSError, duckdb.IOException):
-            if segment.is_within(start, end) and self._keep(file, rows):
+            if keep and segment.is_within(*window) and self._keep(file, rows):
                 return kept
         return rows
 
@@ -197,10 +213,15 @@ class StoredEvents(EventSource):
         if not (self.kept or self.read) or not _depends_on_events_only(parsed.sql, connection):
             return parsed.sql
         rows = [segment.rows(parsed, connection) for segment in self.read]
-        if self.cache:
-            rows += [self.cache.rows(each, parsed, start, end, connection) for each in self.kept]
+        window = (start, end)
+        if self.cache and self.kept:
+            keep = self.cache.is_asked_again(parsed)
+            kept_rows = partial(
+                self.cache.rows, parsed=parsed, window=window, connection=connection
+            )
+            rows += [kept_rows(segment, keep=keep) for segment in self.kept]
         rows.append(over(self.others.sql, parsed.sql))
-        return rows_within(" UNION ALL BY NAME ".join(rows), (start, end))
+        return rows_within(" UNION ALL BY NAME ".join(rows), window)
 
 
 def _depends_on_events_only(select: str, connection: duckdb.DuckDBPyConnection) -> bool:

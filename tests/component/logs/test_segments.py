@@ -18,7 +18,7 @@ WRITER = """
 import sys
 from pathlib import Path
 from local.logs.store import LogStore
-store = LogStore(Path(sys.argv[1]), segment_events=40)
+store = LogStore(Path(sys.argv[1]), segment_events=40, templated_bytes=0)
 first = int(sys.argv[2])
 for number in range(first, first + 100_000):
     store.append("g", "s", [(number, str(number)), (number, f"{number}+")], 0)
@@ -114,9 +114,8 @@ class Killed(BaseException):
 @pytest.mark.parametrize(
     ("step", "nth"), [("fsync", 1), ("fsync", 2), ("fsync", 3), ("replace", 1), ("replace", 2)]
 )
-def test_folding_that_is_killed_before_any_step_is_repeated(
-    tmp_path, monkeypatch, store, step, nth
-):
+def test_folding_that_is_killed_before_any_step_is_repeated(tmp_path, monkeypatch, step, nth):
+    store = LogStore(tmp_path, templated_bytes=0)
     store.append("g", "s", [(number, str(number)) for number in range(20)], 0)
     owner = os if step == "fsync" else Path
     original = getattr(owner, step)
