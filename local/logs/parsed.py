@@ -12,10 +12,9 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from local import duckdb_core as duckdb
@@ -36,15 +35,27 @@ _SUFFIX, _ASKED = ".parquet", ".asked"
 
 
 @dataclass(frozen=True)
-class Segment:
-    """Files of events that never change, and the SELECT of these events.
+class StoredFiles:
+    """Files of events that never change.
 
-    If ``has_templates``, the SELECT has the columns of `local.logs.templates`, too.
+    Attributes
+    ----------
+    files : sequence of Path
+        The files.
+    select : callable
+        Returns the SELECT of the events of some of them.
+    has_templates : bool
+        Whether that SELECT has the columns of `local.logs.templates`, too.
     """
 
     files: Sequence[Path]
-    sql: str
+    select: Callable[[Sequence[Path]], str]
     has_templates: bool
+
+    @property
+    def sql(self) -> str:
+        """The SELECT of the events."""
+        return self.select(self.files)
 
     def rows(self, parsed: Parsed, connection: duckdb.DuckDBPyConnection) -> str:
         """Return the SELECT of the rows that a query takes from the events."""
@@ -105,21 +116,19 @@ class ParsedCache:
 
     def rows(
         self,
-        segment: Segment,
+        stored: StoredFiles,
         parsed: Parsed,
         window: TimeRange,
         connection: duckdb.DuckDBPyConnection,
         *,
         keep: bool,
-    ) -> str:
-        """Return the SELECT of the rows that a query takes from a segment of one file.
-
-        The cache keeps the rows only if the window holds all events of the segment.
+    ) -> dict[Path, str]:
+        """Return the SELECT of the kept rows that a query takes from each file that has some.
 
         Parameters
         ----------
-        segment : Segment
-            The segment.
+        stored : StoredFiles
+            The files.
         parsed : Parsed
             The rows over ``events``; each depends on one event only.
         window : tuple of int or None
@@ -127,23 +136,26 @@ class ParsedCache:
         connection : DuckDBPyConnection
             The connection of the query.
         keep : bool
-            Whether to keep rows that are not there yet.
+            Whether to keep rows that are not there yet, if the window holds all events of the file.
         """
-        (source,) = segment.files
-        status = source.stat()
-        identity = f"{duckdb.__version__} {status.st_ino} {status.st_size} {status.st_mtime_ns}"
-        key = f"{identity}\n{over(segment.sql, parsed.sql)}"
-        file = self._folder / f"{hashlib.sha256(key.encode()).hexdigest()}{_SUFFIX}"
-        kept = f"SELECT * FROM read_parquet({quoted(str(file))})"  # noqa: S608
-        # A query must succeed even with a read-only folder or a full disk.
-        with suppress(OSError, duckdb.IOException):
-            if self._has(file):
-                return kept
-        rows = segment.rows(parsed, connection)
-        with suppress(OSError, duckdb.IOException):
-            if keep and segment.is_within(*window) and self._keep(file, rows):
-                return kept
+        rows = {}
+        for file in self.worthwhile(stored.files):
+            segment, kept = replace(stored, files=[file]), self._path(stored, file, parsed)
+            # A query must succeed even with a read-only folder or a full disk.
+            with suppress(OSError, duckdb.IOException):
+                if keep and not self._has(kept) and segment.is_within(*window):
+                    self._keep(kept, segment.rows(parsed, connection))
+                if self._has(kept):
+                    rows[file] = f"SELECT * FROM read_parquet({quoted(str(kept))})"  # noqa: S608
         return rows
+
+    def _path(self, stored: StoredFiles, file: Path, parsed: Parsed) -> Path:
+        """Return the file with the rows that a query takes from a file."""
+        status = file.stat()
+        identity = f"{duckdb.__version__} {status.st_ino} {status.st_size} {status.st_mtime_ns}"
+        rows = over(stored.select([file]), parsed.sql)
+        name = hashlib.sha256(f"{identity}\n{rows}".encode()).hexdigest()
+        return self._folder / f"{name}{_SUFFIX}"
 
     def _has(self, file: Path) -> bool:
         """Tell whether a file exists and is as it was written, and note its use."""
@@ -153,17 +165,15 @@ class ParsedCache:
             self._whole.add(file)
         return file in self._whole
 
-    def _keep(self, path: Path, select: str) -> bool:
+    def _keep(self, path: Path, select: str) -> None:
         self._folder.mkdir(parents=True, exist_ok=True)
         # A unique suffix marks the unfinished file: other processes may write the same rows.
         unfinished = path.with_suffix(f".{os.getpid()}-{os.urandom(4).hex()}")
         with parquet_of(select, unfinished, threads=os.cpu_count() or 1) as file:
-            room = self._has_room(file.stat().st_size)
-            if room:
+            if self._has_room(file.stat().st_size):
                 path.with_suffix(DIGEST).write_text(digest_of(file), encoding="utf-8")
                 file.replace(path)
                 self._whole.add(path)
-        return room
 
     def _has_room(self, size: int) -> bool:
         """Remove the least recently used files, and tell whether ``size`` bytes have room."""
@@ -183,22 +193,19 @@ class ParsedCache:
 
 @dataclass(frozen=True)
 class StoredEvents(EventSource):
-    """The events of a store, with a cache of the rows that queries take from its segments.
+    """The events of a store, with templates, and with a cache of rows that queries take from them.
 
     Attributes
     ----------
-    kept : sequence of Segment
-        The segments whose rows the cache keeps, each of one file.
-    read : sequence of Segment
-        Other segments with templates.
+    stored : sequence of StoredFiles
+        The files that never change.
     others : EventSource
         All other events.
     cache : ParsedCache or None
-        The cache, None if there is nothing to keep.
+        The cache.
     """
 
-    kept: Sequence[Segment]
-    read: Sequence[Segment]
+    stored: Sequence[StoredFiles]
     others: EventSource
     cache: ParsedCache | None
 
@@ -210,17 +217,19 @@ class StoredEvents(EventSource):
         connection: duckdb.DuckDBPyConnection,
     ) -> str:
         """Return the SELECT of the rows of a query, from the cache or by templates if possible."""
-        if not (self.kept or self.read) or not _depends_on_events_only(parsed.sql, connection):
+        cached = self.cache and any(self.cache.worthwhile(each.files) for each in self.stored)
+        templated = any(each.has_templates for each in self.stored)
+        if not (cached or templated) or not _depends_on_events_only(parsed.sql, connection):
             return parsed.sql
-        rows = [segment.rows(parsed, connection) for segment in self.read]
-        window = (start, end)
-        if self.cache and self.kept:
-            keep = self.cache.is_asked_again(parsed)
-            kept_rows = partial(
-                self.cache.rows, parsed=parsed, window=window, connection=connection
+        keep = bool(self.cache and cached and self.cache.is_asked_again(parsed))
+        window, rows = (start, end), [over(self.others.sql, parsed.sql)]
+        for each in self.stored:
+            kept = (
+                self.cache.rows(each, parsed, window, connection, keep=keep) if self.cache else {}
             )
-            rows += [kept_rows(segment, keep=keep) for segment in self.kept]
-        rows.append(over(self.others.sql, parsed.sql))
+            rows += kept.values()
+            if left := [file for file in each.files if file not in kept]:
+                rows.append(replace(each, files=left).rows(parsed, connection))
         return rows_within(" UNION ALL BY NAME ".join(rows), window)
 
 

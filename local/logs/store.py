@@ -16,7 +16,7 @@ from local.logs.errors import LogStoreError
 from local.logs.lines import CheckedLines, LogEvent
 from local.logs.log_groups import folder_name, group_name
 from local.logs.parquet import CheckedFiles
-from local.logs.parsed import ParsedCache, Segment, StoredEvents
+from local.logs.parsed import ParsedCache, StoredEvents, StoredFiles
 from local.logs.segments import (
     SEGMENT_EVENTS,
     OpenSegment,
@@ -201,26 +201,27 @@ class LogStore:
         """
         listing = {group: self._segments(group) for group in groups}
         events = self._union((group, segments.select()) for group, segments in listing.items())
-        kept: list[Segment] = []
-        read: list[Segment] = []
+        stored: list[StoredFiles] = []
         others: list[tuple[str, str | None]] = []
         for group, segments in listing.items():
             files = segments.folded()
             templated = self._templated.among(files)
-            cached = self._cache.worthwhile(files) if self._cache else []
-            kept += [self._segment_of(group, [file], file in templated) for file in cached]
-            if direct := [file for file in templated if file not in cached]:
-                read.append(self._segment_of(group, direct, has_templates=True))
-            others.append((group, segments.select(without={*cached, *direct})))
-        return StoredEvents(events.sql, kept, read, self._union(others), self._cache)
+            plain = [file for file in files if file not in templated]
+            stored += [self._stored(group, templated, COLUMNS)] if templated else []
+            stored += [self._stored(group, plain)] if plain else []
+            others.append((group, segments.select(without=files)))
+        return StoredEvents(events.sql, stored, self._union(others), self._cache)
 
     def _union(self, selects: Iterable[tuple[str, str | None]]) -> EventSource:
         return EventSource.union(self._source(group, select) for group, select in selects if select)
 
-    def _segment_of(self, group: str, files: Sequence[Path], has_templates: bool) -> Segment:
-        columns = COLUMNS if has_templates else ()
-        events = self._source(group, select_folded(files, columns), columns)
-        return Segment(files, events.sql, has_templates)
+    def _stored(
+        self, group: str, files: Sequence[Path], columns: Sequence[str] = ()
+    ) -> StoredFiles:
+        def select(some: Sequence[Path]) -> str:
+            return self._source(group, select_folded(some, columns), columns).sql
+
+        return StoredFiles(files, select, has_templates=bool(columns))
 
     def _source(self, group: str, select: str, others: Iterable[str] = ()) -> EventSource:
         return events_of(
