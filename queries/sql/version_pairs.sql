@@ -1,7 +1,7 @@
 -- Versions compared
 -- Each of the newest 15 versions of a suite beside each older one of them, metric by metric: both
--- mean rates, the change, 0.1 being 10 % more, and the verdict with its 95 % interval, all of the
--- newest run that measured both. Two versions that no run measured together have the means of the
+-- mean rates, their change, 0.1 being 10 % more, and the verdict with the effect that it judges and
+-- its 95 % interval, all of the newest run that measured both. Two versions that no run measured together have the means of the
 -- newest run of each and no verdict, as `tidemark compare` has. Base and new are versions, or the
 -- words newest and previous: that pair comes first, and the others by age. Metrics of only one
 -- version are there, too; and where versions were not measured with the same parameters, or in no
@@ -22,6 +22,16 @@ WITH by_version AS (
         array_agg(value ORDER BY value) AS ascending,
         min(value) AS min,
         max(value) AS max,
+        -- The mean of the logarithms, null if a rate has none.
+        CASE
+            WHEN min(value) > 0
+                THEN reduce(
+                    array_agg(ln(value) ORDER BY value),
+                    0e0,
+                    (total, rate) -> total + rate,
+                    total -> total
+                ) / count(*)
+        END AS mean_logarithm,
         max(rates.started_at) AS last_at,
         min(runs.tasks) AS tasks,
         min(runs.records) AS records,
@@ -128,8 +138,10 @@ wanted AS (
         coalesce(common.of_run, of_younger.of_run) AS new_run,
         told.verdict AS told_verdict,
         told.reason AS told_reason,
+        told.effect AS told_effect,
         told.low,
-        told.high
+        told.high,
+        coalesce(told.unlike_machines, false) AS on_unlike_machines
     FROM choices AS older
     JOIN choices AS younger ON younger.suite = older.suite AND younger.age < older.age
     JOIN metrics ON metrics.suite = older.suite
@@ -160,6 +172,11 @@ pairs AS (
         n.mean AS new_mean,
         -- Rates below zero have no share.
         CASE WHEN b.min >= 0 AND n.min >= 0 THEN n.mean / nullif(b.mean, 0) - 1 END AS change,
+        -- Trials of different runs are no pairs.
+        CASE
+            WHEN base_run = new_run THEN told_effect
+            ELSE exp(n.mean_logarithm - b.mean_logarithm) - 1
+        END AS effect,
         b.stddev AS base_stddev,
         n.stddev AS new_stddev,
         coalesce(b.trials, 0) AS base_trials,
@@ -211,6 +228,7 @@ judged AS (
         *,
         -- More is better, so that what is gained is above zero.
         CASE direction WHEN 'higher' THEN change ELSE -change END AS gain,
+        CASE direction WHEN 'higher' THEN effect ELSE -effect END AS effect_gain,
         CASE direction WHEN 'higher' THEN low ELSE -high END AS gain_low,
         CASE direction WHEN 'higher' THEN high ELSE -low END AS gain_high,
         -- As people name it: compaction rate (records/s).
@@ -293,10 +311,21 @@ SELECT
     CASE WHEN verdict = 'slower' THEN 1 ELSE 0 END AS slower,
     CASE WHEN verdict = 'not comparable' THEN 1 ELSE 0 END AS missing,
     CASE WHEN verdict IN ('cannot tell', 'not comparable') THEN 1 ELSE 0 END AS untold,
-    array_join(ARRAY[sizes, apart], '; ') AS unlike,
+    array_join(
+        ARRAY[sizes, apart, CASE WHEN on_unlike_machines THEN 'their machines differ' END], '; '
+    ) AS unlike,
     pair,
     -- The ends of the interval as gains, so that what is lost is below zero for every metric.
     gain_low,
-    gain_high
+    gain_high,
+    -- The change that the verdict judges, to which the interval belongs.
+    effect,
+    effect_gain,
+    -- As people read it: slower on unlike machines.
+    CASE
+        WHEN on_unlike_machines AND verdict IN ('slower', 'faster', 'same')
+            THEN concat(verdict, ' on unlike machines')
+        ELSE verdict
+    END AS qualified_verdict
 FROM told
 ORDER BY suite, pair, test, metric, statistic, labels, unit, direction

@@ -1,15 +1,16 @@
 // The answer of a sheet in words: the metrics of each verdict, slower ones first.
 
 const MOST_METRICS = 3; // of a verdict; the table has all
-const SIZED = ["slower", "faster"]; // the verdicts with the size of the change
-const CHANGE = { column: { name: "change" }, format: { kind: "percentage", places: 1 } };
+const SIZED = /^(slower|faster)/; // the verdicts with the size of the change
+const PERCENT = { kind: "percentage", places: 1 };
+const [CHANGE, EFFECT] = ["change", "effect"].map((name) => ({ column: { name }, format: PERCENT }));
 
 // An answer for each pair of versions in the rows of a comparison.
 function answers(rows) {
   return grouped(rows, ["suite", "base_version", "new_version"]).map(({ rows: own }) => {
     const { suite, base_version, new_version } = own[0];
     const verdicts = Object.keys(marks)
-      .map((word) => [word, own.filter(({ verdict }) => verdict === word)])
+      .map((word) => [word, own.filter((row) => row.qualified_verdict === word)])
       .filter(([, found]) => found.length)
       .flatMap(([word, found], at) => [at ? "; " : "", verdict(word), `: ${namesOf(found)}`]);
     const unlike = own.some((row) => row.unlike) ? " The two were not measured alike." : "";
@@ -17,12 +18,12 @@ function answers(rows) {
   });
 }
 
-const verdict = (word) => made("b", { class: word.replace(" ", "-") }, `${marks[word]} ${word}`);
+const verdict = (word) => made("b", { class: word.replaceAll(" ", "-") }, `${marks[word]} ${word}`);
 const withoutUnit = (rate) => rate.replace(/ \([^(]*\)$/, "");
 
 function namesOf(found) {
   const names = found.slice(0, MOST_METRICS).map((row) => {
-    const size = SIZED.includes(row.verdict) ? ` (${writtenIn(row, CHANGE)})` : "";
+    const size = SIZED.test(row.qualified_verdict) ? ` (${writtenIn(row, EFFECT)})` : "";
     return withoutUnit(row.rate) + size;
   });
   const more = found.length - names.length;

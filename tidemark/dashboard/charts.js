@@ -2,15 +2,10 @@
 
 const HEIGHT = 240;
 const BAR = 56; // the height of a bar with its label above it
-const UNDECIDED = ["cannot tell", "not comparable"]; // their bars are hollow
 // The colours of reports, in light and in dark; QuickSight's definition has those in light.
-const VERDICTS = {
-  slower: "var(--worse)",
-  faster: "var(--better)",
-  same: "var(--ink)",
-  "cannot tell": "var(--unclear)",
-  "not comparable": "var(--unclear)",
-};
+const DECIDED = { slower: "var(--worse)", faster: "var(--better)", same: "var(--ink)" };
+const isUnclear = (word) => word in marks && !(word in DECIDED); // its bars are hollow
+const colorOf = (word) => DECIDED[word] ?? (isUnclear(word) ? "var(--unclear)" : undefined);
 const LEAST_END = 0.05; // of an axis around zero
 const MOST_END = 1; // a change of 100 % or more is at the edge
 const MOST_NAMED = 8;
@@ -123,7 +118,7 @@ function seriesOf({ color, values, styles }, rows) {
           label: written(value, color.format),
           field: values[0],
           only: (row) => row[color.column.name] === value,
-          own: VERDICTS[value] ?? color.colors?.[value],
+          own: colorOf(value) ?? color.colors?.[value],
         }))
     : values.map((field) => ({ label: field.label, field, only: () => true }));
   const shapes = Object.keys(SHAPES);
@@ -143,7 +138,7 @@ function seriesOf({ color, values, styles }, rows) {
 function legend({ color, interval, legend: { visible, title } }, series) {
   if (!visible || (!color && series.length < 2)) return "";
   const items = series.map(({ label, color, shape }) => {
-    const bar = UNDECIDED.includes(label) ? "□" : "■";
+    const bar = isUnclear(label) ? "□" : "■";
     const symbol = interval.length ? bar : (SHAPES[shape] ?? "┅");
     const mark = made("span", { "aria-hidden": "true", style: `color: ${color}` }, symbol);
     return made("li", {}, mark, ` ${label}`);
@@ -176,12 +171,12 @@ function widthOf({ category }, stops) {
 
 function specified(visual, series, stops, moved) {
   const { specification, interval } = visual;
-  const changes = moved.map(({ at, row }) => ({ category: at, color: VERDICTS[row.verdict] }));
+  const changes = moved.map(({ at, row }) => ({ category: at, color: colorOf(row.verdict) }));
   const points = stops.flatMap(({ category, values, ends }) =>
     values.map((value, at) => {
       const { label, color, shape, line, dash } = series[at];
       const [low, high] = ends[at];
-      const fill = UNDECIDED.includes(label) ? "transparent" : color;
+      const fill = isUnclear(label) ? "transparent" : color;
       const alone = stops.length === 1;
       return { category, value, low, high, series: label, color, fill, shape, line, dash, alone };
     }),
@@ -217,7 +212,7 @@ function spanOf(row, { format }, low, high) {
   if (row.direction === "lower" && row.low >= 1) {
     return `${decimal(1 + row.low, 1)} to ${decimal(1 + row.high, 1)} times`;
   }
-  return `${written(low, format)} to ${written(high, format)}`;
+  return `${signed(low, format)} to ${signed(high, format)}`;
 }
 
 // The end of an axis around zero, which every value and interval reaches or exceeds at the edge.

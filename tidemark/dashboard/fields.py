@@ -18,7 +18,11 @@ _DAYS = {"DAY": 1, "WEEK": 7}
 # The columns that the page needs beside a column, and QuickSight does not: a change of which less
 # is better is 13.8 times as long, a chart has the changes of level of its metric and size, and a
 # run is shown with its version.
-_NEEDED = {"change": ("direction", "unit"), "series": ("rate", "sizes"), "run_id": ("version",)}
+_NEEDED = {
+    **dict.fromkeys(("change", "effect"), ("direction", "unit")),
+    "series": ("rate", "sizes"),
+    "run_id": ("version",),
+}
 # API reference, CustomColor.
 _COLOR = re.compile("#[0-9A-F]{6}")
 

@@ -94,12 +94,19 @@ function written(value, { kind, places }) {
   return kind === "number" ? decimal(value, places) : value;
 }
 
+// The text of a change with its sign; a rounded zero has none.
+function signed(value, format) {
+  const text = written(value, format);
+  return value > 0 && /[1-9]/.test(text) ? `+${text}` : text;
+}
+
 const TIMES = ["h", "min", "s", "ms", "us", "µs", "ns"];
 // By column, the change of which it is a figure: a gain is a change with its sign, so that what is
 // lost is below zero.
 const CHANGES = {
   change: (row) => row.change,
-  gain: (row) => -row.gain,
+  effect: (row) => row.effect,
+  effect_gain: (row) => -row.effect_gain,
   low: (row) => row.low,
   high: (row) => (row.low >= 1 ? row.high : 0),
 };
@@ -108,7 +115,9 @@ const CHANGES = {
 // long, as in every text of Tidemark, and the ends of its interval are times.
 function writtenIn(row, { column, format }, value = row[column.name]) {
   const change = row?.direction === "lower" ? CHANGES[column.name]?.(row) : 0;
-  if (value === null || !(change >= 1)) return written(value, format);
+  if (value === null || !(change >= 1)) {
+    return column.name in CHANGES ? signed(value, format) : written(value, format);
+  }
   const times = `${decimal(1 + change, 1)} times`;
   if (["low", "high"].includes(column.name)) return times;
   return `${times} as ${TIMES.includes(row.unit) ? "long" : "much"}`;

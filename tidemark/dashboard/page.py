@@ -24,7 +24,9 @@ _SCRIPTS = ("figures.js", "tables.js", "answers.js", "charts.js", "page.js")
 # A browser shows <input type="date"> in the form of its own language.
 _DAY = ' pattern="\\d{4}-\\d{2}-\\d{2}" placeholder="YYYY-MM-DD" title="a day as YYYY-MM-DD"'
 # The columns of a comparison, from which a sheet has its answer.
-_ANSWERING = {"suite", "base_version", "new_version", "rate", "change", "verdict", "unlike"}
+_ANSWERING = {
+    "suite", "base_version", "new_version", "rate", "effect", "qualified_verdict", "unlike",
+}  # fmt: skip
 
 
 def page(

@@ -141,6 +141,8 @@ def _value(chart: Chart) -> Json:
             "domain": False,
             # Specifiers of d3-format.
             "format": "~%" if format_.kind == "percentage" else ",~r",
+            # Around zero, the title says which side is worse.
+            **({"labelExpr": "replace(datum.label, '\\u2212', '')"} if chart.interval else {}),
         },
     }
 

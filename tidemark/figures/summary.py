@@ -93,6 +93,16 @@ def quantities(plan: Plan, trials: Iterable[TrialResult]) -> list[Quantity]:
     ]
 
 
+def counting(trials: Iterable[TrialResult], exclusions: Exclusions) -> list[TrialResult]:
+    """Return the trials that count in figures: trials with a rate that are not left out."""
+    return [
+        trial
+        for trial in trials
+        if exclusions.reason(trial.trial) is None
+        and any(rate.value is not None for test in trial.tests for rate in test.rates)
+    ]
+
+
 def summarise(
     plan: Plan, trials: Sequence[TrialResult], exclusions: Exclusions
 ) -> list[VersionRate]:

@@ -162,6 +162,7 @@ _OF_ALL_RUNS: Mapping[str, Mapping[str, str]] = {
         "more_pairs": "int",  # still needed for a verdict, null if that is not known
         "cost_usd": "double",  # of both versions' trials, on AWS [USD]
         "change": "double",  # (new - base) / base of the means of all trials
+        "unlike_machines": "boolean",  # the machines of both versions differ
     },
     # Since 5. One row per frame of a profile. Key: run_id, path.
     "profiles": {

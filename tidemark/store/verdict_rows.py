@@ -6,6 +6,8 @@ from collections.abc import Collection, Iterator
 from itertools import groupby
 from typing import Any
 
+from tidemark.figures.machines import unlike
+from tidemark.figures.summary import counting
 from tidemark.figures.verdicts.rule import SHOWN
 from tidemark.figures.verdicts.version_verdicts import Verdict, verdicts, version_pairs
 from tidemark.model.axes import Combination
@@ -18,10 +20,17 @@ def verdict_rows(run: StoredRun) -> Iterator[dict[str, Any]]:
     """Yield the rows of a run."""
     for base, version in version_pairs(run.plan):
         judged = run_verdicts(run, base, version)
+        of_both = {"unlike_machines": _on_unlike_machines(run, base, version), "schema": SCHEMA}
         for axes, under in groupby(judged, key=lambda verdict: verdict.quantity.axes):
             spent = _spent(run, [base, version], axes)
             for verdict in under:
-                yield {"run_id": run.plan.run_id, **_columns(verdict), **spent, "schema": SCHEMA}
+                yield {"run_id": run.plan.run_id, **_columns(verdict), **spent, **of_both}
+
+
+def _on_unlike_machines(run: StoredRun, base: str, version: str) -> bool:
+    trials = counting(run.trials, run.exclusions)
+    both = ([each for each in trials if each.version == name] for name in (base, version))
+    return unlike(*both)
 
 
 def _spent(run: StoredRun, versions: Collection[str], axes: Combination) -> dict[str, Any]:

@@ -293,7 +293,7 @@ def judged_address(tmp_path_factory):
         {
             **AT, "test": "ingest", "metric": metric, "statistic": "mean", "labels": "",
             "baseline": "9.0.0", "version": "9.1.0", "verdict": word, "reason": reason,
-            "low": low, "high": 0.16, "trials_base": 1, "trials_new": 1,
+            "effect": 0.1, "low": low, "high": 0.16, "trials_base": 1, "trials_new": 1,
         }
         for metric, word, reason, low in (
             ("latency", "slower", "", 0.04),
@@ -312,9 +312,38 @@ def judged_address(tmp_path_factory):
 def test_a_sheet_begins_with_its_answer(open_page, judged_address, sheet):
     page = open_page(f"#sheet={sheet}", file=judged_address)
 
-    verdicts = "▼ slower: ingest latency (10.0 %); ? cannot tell: ingest rate."
+    verdicts = "▼ slower: ingest latency (+10.0 %); ? cannot tell: ingest rate."
     answer = page.get_by_role("tabpanel").get_by_role("status").first
     assert answer.inner_text() == f"rocksdb 9.1.0 against 9.0.0: {verdicts}"
+
+
+def test_a_verdict_on_unlike_machines_is_hollow_and_says_so(open_page, tmp_path):
+    rates = [
+        {**mean_rate("ingest", "rate", version, value, "1/s", "higher"), "trial": 1, **AT}
+        for version, value in (("9.0.0", 100.0), ("9.1.0", 80.0))
+    ]
+    verdict = {
+        **AT, "test": "ingest", "metric": "rate", "statistic": "mean", "labels": "",
+        "baseline": "9.0.0", "version": "9.1.0", "verdict": "slower", "reason": "",
+        "effect": -0.2, "low": -0.21, "high": -0.19, "trials_base": 1, "trials_new": 1,
+        "unlike_machines": True,
+    }  # fmt: skip
+    run = {**AT, "status": "complete", "tasks": 1, "records": 1}
+    tables = {"rates": rates, "verdicts": [verdict], "runs": [run]}
+    file = tmp_path / "unlike.html"
+    objects = {keys.table(name, "rocksdb", WIDE): packed(rows) for name, rows in tables.items()}
+    file.write_text(build(Tables(objects), NOW), encoding="utf-8")
+    page = open_page("#sheet=compare", file=file.as_uri())
+
+    answer = page.get_by_role("tabpanel").get_by_role("status").first
+    assert answer.inner_text().endswith(
+        "▽ slower on unlike machines: ingest rate (−20.0 %). The two were not measured alike."
+    )
+    bar = page.locator("#gains svg .mark-rect.role-mark path[stroke]").first
+    assert bar.get_attribute("fill") == "transparent"
+    assert cells(page, "pairs")[0][1:5] == [
+        "−20.00 %", "▽ slower on unlike machines", "", "their machines differ",
+    ]  # fmt: skip
 
 
 def test_the_bars_of_changes_have_whiskers_to_the_side_of_worse_and_undecided_ones_are_hollow(
@@ -344,7 +373,7 @@ def test_a_latency_that_became_many_times_as_long_says_so_wherever_its_change_st
     verdict = {
         **AT, "test": "ingest", "metric": "latency", "statistic": "mean", "labels": "",
         "baseline": "9.0.0", "version": "9.1.0", "verdict": "slower", "reason": "",
-        "low": 10.0, "high": 13.5, "trials_base": 1, "trials_new": 1,
+        "effect": 12.8, "low": 10.0, "high": 13.5, "trials_base": 1, "trials_new": 1,
     }  # fmt: skip
     change = {
         **AT, "test": "ingest", "metric": "latency", "statistic": "mean", "labels": "",

@@ -104,6 +104,7 @@ def wide_history():
             "run_id": WIDE, "test": "t", "metric": f"metric_{metric:02}", "statistic": "mean",
             "labels": "", "baseline": "28.0", "version": "29.0", "reason": "",
             "verdict": "slower" if metric == 11 else "same", "trials_base": 3, "trials_new": 3,
+            "effect": -0.4 if metric == 11 else 0.01,
         }
         for metric in range(12)
     ]  # fmt: skip

@@ -260,8 +260,8 @@ def test_verdicts_are_those_of_the_newest_run_that_measured_both(ask, objects):
     assert judged
     for row in judged:
         verdict = told[key(row, columns)]
-        assert [row[name] for name in ("verdict", "reason", "low", "high", "change")] == [
-            verdict[name] for name in ("verdict", "reason", "low", "high", "change")
+        assert [row[name] for name in ("verdict", "reason", "low", "high", "change", "effect")] == [
+            verdict[name] for name in ("verdict", "reason", "low", "high", "change", "effect")
         ]
 
 
@@ -341,8 +341,8 @@ def pairs_of(rates, runs=(), verdicts=()):
 def verdict(word, base="1.0", new="1.1", run_id=RUN, **more):
     return {
         "run_id": run_id, "test": "t", "metric": "m", "statistic": "mean", "labels": "",
-        "version": new, "baseline": base, "verdict": word, "reason": "", "low": -0.2,
-        "high": -0.1, "trials_base": 1, "trials_new": 1, **more,
+        "version": new, "baseline": base, "verdict": word, "reason": "", "effect": -0.14,
+        "low": -0.2, "high": -0.1, "trials_base": 1, "trials_new": 1, **more,
     }  # fmt: skip
 
 
@@ -366,7 +366,19 @@ def test_figures_and_verdict_are_those_of_one_run(direction):
         assert (row["base_trials"], row["new_trials"]) == (1, 1)
         assert row["change"] == pytest.approx(-0.15)
         assert row["gain"] == row["change"] * (1 if direction == "higher" else -1)
-        assert (row["low"], row["high"], row["unlike"]) == (-0.2, -0.1, "")
+        assert row["effect_gain"] == row["effect"] * (1 if direction == "higher" else -1)
+        assert (row["effect"], row["low"], row["high"]) == (-0.14, -0.2, -0.1)
+        assert (row["unlike"], row["qualified_verdict"]) == ("", "slower")
+
+
+def test_a_verdict_on_unlike_machines_says_so_and_other_words_do_not():
+    rates = [rate("1.0", 100.0), rate("1.1", 90.0)]
+    words = {"slower": "slower on unlike machines", "cannot tell": "cannot tell"}
+
+    for word, told in words.items():
+        row, *_ = pairs_of(rates, (), [verdict(word, unlike_machines=True)])
+        assert (row["verdict"], row["qualified_verdict"]) == (word, told)
+        assert row["unlike"] == "their machines differ"
 
 
 def test_a_verdict_without_rates_on_one_side_does_not_count():
@@ -385,6 +397,7 @@ def test_versions_without_a_common_run_have_the_newest_run_of_each_and_no_verdic
 
     assert (row["base_mean"], row["new_mean"], row["untold"]) == (120.0, 90.0, 1)
     assert (row["verdict"], row["low"], row["high"]) == ("cannot tell", None, None)
+    assert row["effect"] == pytest.approx(-0.25)
     assert row["reason"] == "different runs measured the versions"
 
 

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 
+from tests.unit import measured_runs as runs
 from tidemark import __version__
 from tidemark.figures.trial_result import trial_result
 from tidemark.model.exclusions import NONE, Exclusion, Exclusions
@@ -80,6 +81,19 @@ def test_every_row_has_exactly_the_columns_of_its_table_in_their_types(plan):
         fits(row, "task_usage")
         assert row["second"] == 1.5
     fits(run_row(plan, trials, "complete", "", plan.started_at), "runs")
+
+
+def test_a_verdict_tells_whether_the_machines_of_both_versions_differ():
+    plan = runs.planned(["9.0.0", "9.8.4"])
+    trials = runs.measured(plan)
+    moved = [
+        runs.on_machine(each, cpu_model="Xeon") if each.version == "9.8.4" else each
+        for each in trials
+    ]
+
+    for of_run, unlike in ((trials, False), (moved, True)):
+        rows = verdict_rows(StoredRun(plan, of_run, NONE, []))
+        assert {row["unlike_machines"] for row in rows} == {unlike}
 
 
 def test_no_column_has_the_name_of_a_partition():

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
+from tidemark.figures.machines import unlike
 from tidemark.figures.summary import Quantity, VersionRate, change, version_rate
 from tidemark.figures.verdicts.apart import APART, judge_apart
 from tidemark.figures.verdicts.rule import Margins
@@ -17,7 +18,6 @@ from tidemark.model.numerals import percent_places
 from tidemark.model.sentences import listed
 from tidemark.model.suite import Test
 from tidemark.report.marks import qualified
-from tidemark.report.run_report import machines
 from tidemark.report.run_report.measured import MeasuredRun, Measurement, measured_run
 from tidemark.store.stored_run import StoredRun
 
@@ -220,14 +220,8 @@ def sides(base: tuple[StoredRun, str], new: tuple[StoredRun, str]) -> Sides:
         Side(before, base_version, names[0]),
         Side(after, new_version, names[1]),
         new_whole,
-        _on_unlike_machines(before, after),
+        unlike(before.counting(), after.counting()),
     )
-
-
-def _on_unlike_machines(before: MeasuredRun, after: MeasuredRun) -> bool:
-    """Tell whether a field that the tasks of both runs logged of their machines differs."""
-    base, new = (machines.values(run.counting()) for run in (before, after))
-    return any(base[name] != new[name] for name in base.keys() & new.keys())
 
 
 def _of_version(run: MeasuredRun, version: str) -> MeasuredRun:

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Sized
-from typing import Any
 
+from tidemark.figures.machines import (
+    DATA_SET_FIELD,
+    HOST,
+    OF_VERSION,
+    Environment,
+    environments,
+    fact_names,
+    fact_text,
+    facts,
+)
 from tidemark.model.results import TrialResult
 from tidemark.model.sentences import listed
 from tidemark.report.blocks import Row, Table
 from tidemark.report.numbers import MISSING, ranges
 
-Environment = Mapping[str, Any]
-
-# The fields that a task logs beside its machine: fields of a version, and the host's name.
-_OF_VERSION = ("version", "engine_version", "package", "package_digest")
-# Other fields of a version begin so: digests of the data that it made under each database.
-_DATA_SET = "data_set"
 DATA_SET = "Data set"
 """The start of the setting of the digest of such data, before the name of the data."""
-_HOST = "host"
-TOOL = "load_tool"
-"""The field of the tool that makes a load, which is no fact of a machine."""
 _IMAGE = "image_digest"
 NOT_LOGGED = "not logged"
 # Each task of a hostile system may log another machine, with fields of other names.
@@ -33,10 +32,10 @@ def machines(trials: Iterable[TrialResult]) -> Table | str:
     """Return a table with a column for each machine, or a sentence if no task logged one."""
     hosts: dict[tuple[tuple[str, str], ...], set[str]] = {}
     trials_of: dict[tuple[tuple[str, str], ...], set[int]] = {}
-    for trial, environment in _logged(trials):
-        machine = tuple((key, _value(key, environment[key])) for key in _machine_keys(environment))
+    for trial, environment in environments(trials):
+        machine = tuple((key, fact_text(key, environment[key])) for key in fact_names(environment))
         trials_of.setdefault(machine, set()).add(trial.trial)
-        hosts.setdefault(machine, set()).add(str(environment.get(_HOST, "")))
+        hosts.setdefault(machine, set()).add(str(environment.get(HOST, "")))
     if not trials_of:
         return "No task logged its machine."
     first = list(trials_of)[:_MOST]
@@ -58,24 +57,21 @@ def values(trials: Iterable[TrialResult]) -> dict[str, list[str]]:
 
     The names of hosts are left out: each task may have its own host.
     """
-    by_field: dict[str, set[str]] = {}
-    for _, environment in _logged(trials):
-        for key in _machine_keys(environment):
-            by_field.setdefault(key, set()).add(_value(key, environment[key]))
+    by_field = facts(trials)
     return {key: _first(by_field[key]) for key in sorted(by_field)[:_MOST_FIELDS]}
 
 
 def logged_values(trials: Iterable[TrialResult], key: str) -> list[str]:
     """Return the different values of a field that tasks logged."""
-    logged = {_value(key, each[key]) for _, each in _logged(trials) if key in each}
+    logged = {fact_text(key, each[key]) for _, each in environments(trials) if key in each}
     return _first(logged)
 
 
 def data_sets(trials: Iterable[TrialResult], version: str) -> dict[str, str]:
     """Return the digests of the data sets that a version made, by their names."""
-    of_version = [(trial, logged) for trial, logged in _logged(trials) if trial.version == version]
+    of_version = list(environments(trial for trial in trials if trial.version == version))
     return {
-        f"{DATA_SET}{key.removeprefix(_DATA_SET).replace('_', ' ')}": listed(
+        f"{DATA_SET}{key.removeprefix(DATA_SET_FIELD).replace('_', ' ')}": listed(
             _first({str(each[key]) for _, each in of_version if key in each})
         )
         for key in _data_sets(of_version)
@@ -100,15 +96,15 @@ def differences(trials: Sequence[TrialResult]) -> list[str]:
     Fields of a version, such as the digest of its package or image, are compared between trials of
     one version only. The names of hosts are left out: each task may have its own host.
     """
-    logged = list(_logged(trials))
+    logged = list(environments(trials))
     versions = sorted({trial.version for trial in trials})
-    keys = sorted({key for _, environment in logged for key in _machine_keys(environment)})
+    keys = sorted({key for _, environment in logged for key in fact_names(environment)})
     sentences = [_difference(key, "trials", logged) for key in keys[:_MOST_FIELDS]]
     for version in versions:
         of_version = [
             (trial, environment) for trial, environment in logged if trial.version == version
         ]
-        names = (*_OF_VERSION, *_data_sets(of_version))
+        names = (*OF_VERSION, *_data_sets(of_version))
         sentences += [_difference(key, f"trials of {version}", of_version) for key in names]
         images = [(trial, image) for trial, image in _pulled(trials) if trial.version == version]
         sentences.append(_difference(_IMAGE, f"trials of {version}", images))
@@ -119,7 +115,7 @@ def _difference(key: str, among: str, logged: Iterable[tuple[TrialResult, Enviro
     trials: dict[str, set[int]] = {}
     for trial, environment in logged:
         if key in environment:
-            trials.setdefault(_value(key, environment[key]), set()).add(trial.trial)
+            trials.setdefault(fact_text(key, environment[key]), set()).add(trial.trial)
     if len(trials) < 2:
         return ""
     each = [f"{value} in trial {ranges(numbers)}" for value, numbers in trials.items()]
@@ -137,13 +133,6 @@ def _more(everything: Sized) -> str:
     return f", and {more} more" if more > 0 else ""
 
 
-def _logged(trials: Iterable[TrialResult]) -> Iterator[tuple[TrialResult, Environment]]:
-    for trial in trials:
-        for result in trial.tests:
-            for environment in result.environments:
-                yield trial, environment
-
-
 def _pulled(trials: Iterable[TrialResult]) -> Iterator[tuple[TrialResult, Mapping[str, str]]]:
     for trial in trials:
         for result in trial.tests:
@@ -152,20 +141,6 @@ def _pulled(trials: Iterable[TrialResult]) -> Iterator[tuple[TrialResult, Mappin
                     yield trial, {_IMAGE: task.image_digest}
 
 
-def _machine_keys(environment: Environment) -> list[str]:
-    return sorted(
-        key
-        for key in environment
-        if key not in {*_OF_VERSION, _HOST, TOOL} and not key.startswith(_DATA_SET)
-    )
-
-
 def _data_sets(logged: Iterable[tuple[TrialResult, Environment]]) -> list[str]:
     keys = {key for _, environment in logged for key in environment}
-    return sorted(key for key in keys if key.startswith(_DATA_SET))
-
-
-def _value(key: str, value: object) -> str:
-    if key == "memory" and isinstance(value, int):
-        return f"{value / 2**30:,.1f} GiB"
-    return value if isinstance(value, str) else json.dumps(value, sort_keys=True)
+    return sorted(key for key in keys if key.startswith(DATA_SET_FIELD))

@@ -13,6 +13,7 @@ from tidemark.figures.summary import (
     Key,
     Quantity,
     VersionRate,
+    counting,
     quantities,
     rate_key,
     summarise,
@@ -148,12 +149,7 @@ class MeasuredRun:
 
     def counting(self) -> list[TrialResult]:
         """Return the trials that count in figures: trials with a rate that are not left out."""
-        return [
-            trial
-            for trial in self.trials
-            if not self.is_excluded(trial)
-            and any(rate.value is not None for test in trial.tests for rate in test.rates)
-        ]
+        return counting(self.trials, self.exclusions)
 
     def is_excluded(self, trial: TrialResult) -> bool:
         """Tell whether a trial is left out of every figure."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tidemark.figures.machines import TOOL
 from tidemark.model.parameters import Value
 from tidemark.model.resume import Resume
 from tidemark.model.run_spec import requirement
@@ -14,7 +15,6 @@ from tidemark.model.version_order import version_order
 from tidemark.report.blocks import Block, Row, Table
 from tidemark.report.numbers import MISSING, moment
 from tidemark.report.run_report.machines import (
-    TOOL,
     data_sets,
     digests,
     images,
