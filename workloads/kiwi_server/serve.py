@@ -11,7 +11,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NoReturn
@@ -57,18 +56,20 @@ def _serve(variables: Mapping[str, str], folder: Path, host: str) -> int:
     """Run the database and the server until either ends; return the exit code of both."""
     database = database_of(variables["TIDEMARK_DATABASE"])
     environment = variables_of(variables, database, host)
-    stopped = threading.Event()
+    stops: list[int] = []
     with running(database, folder, host) as program:
         command = _command(variables["TIDEMARK_ADDRESS"])
         server = subprocess.Popen(command, cwd=folder, env=environment)
 
-        def stop(*_: object) -> None:
-            stopped.set()
+        def stop(number: int, _: object) -> None:
+            # The signal may come again meanwhile, so that a lock, such as an Event's, would wait
+            # for itself.
+            stops.append(number)
             server.terminate()
 
         signal.signal(signal.SIGTERM, stop)
         _await_end([server, program] if program else [server])
-        if program and program.poll() is not None and not stopped.is_set():
+        if program and program.poll() is not None and not stops:
             server.terminate()
             server.wait()
             raise ended(database, program)

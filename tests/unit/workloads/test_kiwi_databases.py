@@ -123,6 +123,33 @@ def test_a_stop_ends_both_without_an_error(serve, capfd):
 
 
 @pytest.fixture
+def repeated():
+    """Let the signal of a stop come again at each line of its handler, as an impatient cloud's."""
+
+    def repeat(frame, _event, _argument):
+        callers = frame
+        while callers and callers.f_code.co_name != "stop":
+            callers = callers.f_back
+        if callers:
+            signal.raise_signal(signal.SIGTERM)
+        return repeat
+
+    before = signal.signal(signal.SIGALRM, lambda *_: pytest.fail("it waits"))
+    traced = sys.gettrace()
+    signal.alarm(10)
+    sys.settrace(repeat)
+    yield
+    sys.settrace(traced)
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.usefixtures("repeated")
+def test_a_stop_that_comes_again_while_it_is_handled_ends_both(serve):
+    assert serve(f"import os; os.kill(os.getppid(), 15); {PAUSE}") == 128 + signal.SIGTERM
+
+
+@pytest.fixture
 def maven(monkeypatch, tmp_path):
     """Return the function that puts a program in the place of Maven."""
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
