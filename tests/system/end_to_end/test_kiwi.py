@@ -171,6 +171,19 @@ def test_the_access_log_of_each_server_has_every_call_and_no_other(messages, loa
     assert expected < {calls_of(lines) for lines in served}
 
 
+def test_every_operation_has_its_statements_within_its_time(figures):
+    for duration, times_in_database, statements in (
+        ("latency", "database_time", "statements"),
+        ("operation_time", "operation_database_time", "operation_statements"),
+    ):
+        whole, part = figures(duration), figures(times_in_database)
+        number = figures(statements)
+
+        assert part.keys() == number.keys() == {key for key in whole if key[0] == "mean"}
+        assert all(0 < value < whole[key] for key, value in part.items())
+        assert all(value >= 1 for value in number.values())
+
+
 def test_the_layers_of_a_sequence_are_shares_of_its_time(figures):
     shares, times = figures("layer_share"), figures("layer_time")
     per_request = figures("time_per_request")["mean", None]
