@@ -341,3 +341,11 @@ def test_services_without_the_image_of_the_version_are_refused(tmp_path):
         "services: no container of a service has the image of the subject; expected one beside its "
         "program, or a subject with package or prepare"
     ) in sentences(refusal_of(tmp_path, text))
+
+
+def test_no_suite_that_ships_has_a_query_of_its_own_in_place_of_one_of_all_suites():
+    of_all = {path.name for path in (ROOT / "queries" / "logs").glob("*.cwli")}
+    of_suites = [*ROOT.glob("suites/*/*.cwli"), *ROOT.glob("images/suites/*/*.cwli")]
+
+    # The reason of a failed task would be missing with another query failures.cwli.
+    assert [path for path in of_suites if path.name in of_all] == []
