@@ -3,7 +3,9 @@
 import bz2
 import gzip
 import json
+import os
 from datetime import UTC, datetime, timedelta
+from threading import Thread
 
 import pytest
 from backports import zstd
@@ -273,6 +275,19 @@ def test_standard_input_may_be_packed(pack):
 def test_standard_input_is_read_once_however_often_it_is_named():
     done = query("stats count(*)", "-", "-", "--format", "csv", stdin=LOG)
     assert done.stdout == "count(*)\n3\n"
+
+
+@pytest.mark.parametrize("pack", [bytes, zstd.compress])
+def test_a_pipe_is_a_path(tmp_path, pack):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writing = Thread(target=pipe.write_bytes, args=[pack(LOG.encode())])
+    writing.start()
+    done = query("stats count(*), min(@timestamp)", str(pipe), "--format", "csv")
+    writing.join()
+    assert done.stdout.startswith("count(*),min(@timestamp)\n3,"), done.output
+    assert f"no time is found in {pipe};" in done.stderr
+    assert query("limit 1", str(pipe), "--explain").exit_code == 0
 
 
 def test_an_empty_file_has_no_lines_whose_times_are_missed():

@@ -18,7 +18,7 @@ from tidemark.cli.program import ENDED
 from tidemark.cli.query.bars import lines_of_bars
 from tidemark.cli.query.logs import LogQuery, Window
 from tidemark.cli.query.messages import tell, warn
-from tidemark.cli.query.paths import STANDARD_INPUT, recognised
+from tidemark.cli.query.paths import STANDARD_INPUT, on_disk, recognised
 from tidemark.cli.query.text import beginning, lookup_tables, place_of, query_text
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import plural
@@ -111,7 +111,7 @@ def command(
             from tidemark.cli.query.checks import check  # noqa: PLC0415
 
             check(compiled, tables, explain=explain, lint=lint)
-            tell(recognised(files_of(map(Path, set(paths) - {STANDARD_INPUT})), clock, {}))
+            tell(recognised(files_of(on_disk(paths)), clock, {}))
             return ENDED
         if follow:
             from tidemark.cli.query.following import (  # noqa: PLC0415

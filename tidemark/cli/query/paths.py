@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
+from typing import BinaryIO
 
 from local.logs.clocks import Clock
 from local.logs.files import clocks_of
@@ -18,43 +19,60 @@ from tidemark.model.sentences import listed, plural
 
 STANDARD_INPUT = "-"
 _MOST_NAMED = 5
-_FOLDER, _SPOOLED = "tidemark-query-", "stdin"
-_SPOOLED_PATH = re.compile(rf"{re.escape(gettempdir())}/{_FOLDER}\w+/{_SPOOLED}\b")
+_FOLDER, _SPOOLED, _PIPES = "tidemark-query-", "stdin", "pipes"
+_SPOOLED_PATH = re.compile(
+    rf"{re.escape(gettempdir())}/{_FOLDER}\w+/(?:(?P<input>{_SPOOLED})\b|{_PIPES}(?=/))"
+)
 
 
 @contextmanager
 def files_at(paths: Iterable[str]) -> Iterator[tuple[list[Path], Path]]:
     """Yield the files at paths, also of standard input, and a folder for copies of some.
 
-    An error of reading them has the name of standard input, not the path of its copy.
+    A query may read its events twice, so standard input and pipes are copied. An error of reading
+    them has their name, not the path of their copy.
     """
     with TemporaryDirectory(prefix=_FOLDER) as name:
         folder = Path(name)
         each = dict.fromkeys(paths)  # standard input is read once
-        places = [_spool(folder) if path == STANDARD_INPUT else Path(path) for path in each]
         try:
-            yield list(files_of(places)), folder
+            yield list(files_of(_spooled(path, folder) for path in each)), folder
         except LogFilesError as error:
             raise LogFilesError(_named(str(error))) from None
 
 
-def _spool(folder: Path) -> Path:
-    """Copy standard input to a file and return its path: a query may read its events twice."""
-    path = folder / _SPOOLED
-    with path.open("wb") as file:
-        shutil.copyfileobj(sys.stdin.buffer, file)
+def _spooled(path: str, folder: Path) -> Path:
+    """Return a path, or that of a copy of standard input or of a pipe."""
+    if path == STANDARD_INPUT:
+        return _copied(sys.stdin.buffer, folder / _SPOOLED)
+    if not Path(path).is_fifo():
+        return Path(path)
+    with Path(path).open("rb") as pipe:
+        return _copied(pipe, Path(f"{folder / _PIPES}{Path(path).absolute()}"))
+
+
+def _copied(file: BinaryIO, path: Path) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("wb") as copy:
+        shutil.copyfileobj(file, copy)
     return path
 
 
 def _named(text: str) -> str:
-    """Return a text with the name of standard input in place of the path of its copy."""
-    return _SPOOLED_PATH.sub("standard input", text)
+    """Return a text with the names of standard input and pipes, not the paths of their copies."""
+    return _SPOOLED_PATH.sub(lambda match: "standard input" if match["input"] else "", text)
+
+
+def on_disk(paths: Iterable[str]) -> list[Path]:
+    """Return the paths that can be read again: neither standard input nor pipes."""
+    files = (Path(path) for path in dict.fromkeys(paths) if path != STANDARD_INPUT)
+    return [path for path in files if not path.is_fifo()]
 
 
 def unread(paths: Iterable[str]) -> list[str]:
     """Return a sentence for each folder with files that are not read."""
-    folders = (Path(path) for path in paths if path != STANDARD_INPUT)
-    skipped = {folder: skipped_below(folder) for folder in folders if folder.is_dir()}
+    folders = (path for path in on_disk(paths) if path.is_dir())
+    skipped = {folder: skipped_below(folder) for folder in folders}
     return [
         f"{folder}: {plural(len(files), 'file')} not read: "
         f"{_first([str(file.relative_to(folder)) for file in files])}; name a file to read it"
