@@ -12,10 +12,11 @@ from tidemark.cli.all_option import all_option, print_lines
 from tidemark.cli.chosen_suite import check_suite, suite_to_read
 from tidemark.cli.comparison_picture import changes_picture
 from tidemark.cli.options import fail_on_option
-from tidemark.cli.saving import check_folder, is_picture, save
+from tidemark.cli.saving import PICTURES, check_folder, is_picture, save
 from tidemark.cli.target import Target, stored, target_options
 from tidemark.client.stored import Stored
 from tidemark.model.refusal import Refused
+from tidemark.model.sentences import listed
 from tidemark.model.side_name import parse_side
 from tidemark.report.comparison.document import ComparisonDocument
 from tidemark.report.comparison.pipelines import exit_code, junit, workflow_commands
@@ -34,6 +35,7 @@ _FORMS: dict[str, tuple[str, Callable[[bytes], bytes]]] = {
     "github": ("json", lambda content: workflow_commands(_document(content)).encode()),
 }
 _ENDINGS = {"junit": "xml", "github": "txt"}
+_BY_ENDING = {"": "markdown", ".md": "markdown", ".html": "html", ".json": "json", ".xml": "junit"}
 
 
 @click.command(name="compare")
@@ -48,10 +50,8 @@ _ENDINGS = {"junit": "xml", "github": "txt"}
     "--format",
     "form",
     type=click.Choice(list(_FORMS)),
-    default="markdown",
-    show_default=True,
     help="markdown for a pull request, html for people; for programs json, junit (XML) and "
-    "github (annotations).",
+    "github (annotations). If not given, that of the ending of --output, or else markdown.",
 )
 @click.option(
     "--output",
@@ -66,7 +66,7 @@ def command(
     base: str,
     new: str,
     suite: str | None,
-    form: str,
+    form: str | None,
     output: Path | None,
     everything: bool,
     fail_on: str | None,
@@ -91,6 +91,7 @@ def command(
     Example:
       tidemark compare 9.0.0 9.8.4 --format html --output comparison.html
     """
+    form = form or _form_of(output)
     if everything and form != "markdown":
         raise Refused(f"--all: not accepted with --format {form}; expected --format markdown")
     if is_picture(output) and form != "markdown":
@@ -119,6 +120,16 @@ def command(
         _hand_out(contents, keys, form, output, everything=everything)
     if fail_on:
         sys.exit(exit_code([_document(contents["json"])]))
+
+
+def _form_of(output: Path | None) -> str:
+    """Return the form that a file's ending asks for, markdown for a picture and without a file."""
+    if output is None or output.is_dir() or is_picture(output):
+        return "markdown"
+    if output.suffix not in _BY_ENDING:
+        endings = listed([*filter(None, _BY_ENDING), *PICTURES])
+        raise Refused(f"--output: {output} is not accepted; expected a name that ends in {endings}")
+    return _BY_ENDING[output.suffix]
 
 
 def _hand_out(

@@ -77,6 +77,11 @@ def refused(*arguments):
     [
         (["9.0.0", "9.8.4", "--output", "/nowhere/a.md"], "--output: there is no folder /nowhere"),
         (
+            ["9.0.0", "9.8.4", "--output", "a.pdf"],
+            "--output: a.pdf is not accepted; expected a name that ends in .md, .html, .json, "
+            ".xml, .svg, .png",
+        ),
+        (
             ["9.0.0", "9.8.4", "--suite", "nope"],
             "suite: 'nope' is not known; there are clickhouse, deltalake, kiwi, mattermost, "
             "rocksdb, rocksdbjni, sleeper; TIDEMARK_SYSTEMS names another folder of suites",
@@ -158,6 +163,16 @@ def test_a_form_for_programs_is_printed_or_written(
     assert printed.output.startswith(start)
     assert (printed.exit_code, written.exit_code) == (0, 0)
     assert (tmp_path / f"9.8.4-against-9.0.0.{ending}").read_text() == printed.output
+
+
+@pytest.mark.parametrize(
+    ("name", "start"), [("x.json", "{"), ("x.xml", "<?xml"), ("x.md", "# x"), ("x", "# x")]
+)
+def test_the_ending_of_a_file_asks_for_its_form(cloud, monkeypatch, tmp_path, name, start):
+    options = ["--state", str(tmp_path / "state"), "--output", str(tmp_path / name)]
+
+    assert compared(cloud, monkeypatch, options).exit_code == 0
+    assert (tmp_path / name).read_text().startswith(start)
 
 
 def test_the_changes_are_a_picture_on_request(cloud, monkeypatch, tmp_path):
