@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
@@ -31,6 +32,12 @@ from tidemark.model.suite import Suite, Test
 _BUSY = 0.5
 _LEAST_MEMORY_BYTES = 256 << 20  # of a task with next to no work
 _PREPARED_AT_ONCE = 4
+# The end of uv's proof is that of all proofs, and its hint names an option that no user gave.
+_CAUSE = re.compile(r"Because (.+?) and you require\b")
+_REMEDY = (
+    "expected a version with a wheel for this Python and machine, or the path of a wheel such as "
+    "./dist/x.whl"
+)
 
 
 @dataclass(frozen=True)
@@ -184,7 +191,13 @@ def _failure(variables: Mapping[str, str], folder: Path) -> str:
     )
     # The program logs its reason, as a task does.
     reason = done.stdout.strip().rpartition(" ERROR  - ")[2]
-    return (reason or f"exit code {done.returncode}") if done.returncode else ""
+    return _plain(reason or f"exit code {done.returncode}") if done.returncode else ""
+
+
+def _plain(reason: str) -> str:
+    """Return the cause of a package that uv cannot find, with a remedy; other reasons as given."""
+    cause = _CAUSE.search(reason)
+    return f"{cause[1]}; {_REMEDY}" if cause else reason
 
 
 def _gib(count: float) -> str:

@@ -126,6 +126,25 @@ def test_a_version_that_cannot_be_prepared_is_refused_with_the_reason(prepares, 
         preflight.prepare(request_for("9.0.0", "9.8.4"), ROCKSDB, tmp_path)
 
 
+UNRESOLVED = (
+    "x==1 could not be installed: error: No solution found when resolving dependencies cause: "
+    "Because x==1 has no usable wheels and you require x==1, we can conclude that your "
+    "requirements are unsatisfiable. hint: building from source is disabled (with `--no-build`)"
+)
+
+
+def test_a_version_without_a_wheel_is_refused_with_the_cause_and_a_remedy(prepares, tmp_path):
+    prepares(f"import sys; print('[main] x ERROR  - ' + {UNRESOLVED!r}); sys.exit(2)")
+
+    with pytest.raises(Refused) as refused:
+        preflight.prepare(request_for("9.8.4"), ROCKSDB, tmp_path)
+
+    assert str(refused.value) == (
+        "versions: 9.8.4 cannot be prepared here: x==1 has no usable wheels; expected a version "
+        "with a wheel for this Python and machine, or the path of a wheel such as ./dist/x.whl"
+    )
+
+
 def test_a_version_whose_jars_nobody_built_is_refused_with_the_way_to_get_them(tmp_path):
     subject = Subject(folder=str(tmp_path), advice="build the tag", form=r"\d\.\d\.\d")
     suite = ROCKSDB.model_copy(update={"subject": subject})
