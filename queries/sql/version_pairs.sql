@@ -36,7 +36,8 @@ WITH by_version AS (
         min(runs.tasks) AS tasks,
         min(runs.records) AS records,
         -- Null if tasks and records are all parameters of the suite.
-        min(coalesce(runs.parameters, '')) AS parameters
+        min(coalesce(runs.parameters, '')) AS parameters,
+        min(coalesce(runs.status, '')) = 'aborted' AS aborted
     FROM rates
     LEFT JOIN runs ON runs.suite = rates.suite AND runs.run_id = rates.run_id
     WHERE value IS NOT NULL AND NOT coalesce(excluded, false)
@@ -98,10 +99,16 @@ metrics AS (
     SELECT DISTINCT suite, test, metric, statistic, labels, unit, direction FROM by_version
 ),
 runs_of_versions AS (
-    SELECT DISTINCT suite, version, of_run FROM by_version
+    SELECT DISTINCT suite, version, of_run, aborted FROM by_version
 ),
+-- A run that was aborted has few trials: it stands back behind others.
 newest_runs AS (
-    SELECT suite, version, max(of_run) AS of_run FROM runs_of_versions GROUP BY suite, version
+    SELECT
+        suite,
+        version,
+        coalesce(max(CASE WHEN NOT aborted THEN of_run END), max(of_run)) AS of_run
+    FROM runs_of_versions
+    GROUP BY suite, version
 ),
 -- The newest run with rates of both versions that count.
 common_runs AS (
@@ -109,7 +116,9 @@ common_runs AS (
         older.suite,
         older.version AS base_version,
         younger.version AS new_version,
-        max(older.of_run) AS of_run
+        coalesce(
+            max(CASE WHEN NOT older.aborted THEN older.of_run END), max(older.of_run)
+        ) AS of_run
     FROM runs_of_versions AS older
     JOIN runs_of_versions AS younger
         ON younger.suite = older.suite

@@ -75,8 +75,9 @@ def command(
     """Compare version NEW with version BASE.
 
     The comparison lists what changed, what stayed the same and what is suspicious. It uses the
-    newest run with rates of both versions, or else the newest run of each; excluded rates do not
-    count. Without --all, printed Markdown has no samples, graphs and set-up; a file has them.
+    newest run with rates of both versions, or else the newest run of each. Runs that were aborted
+    stand back behind others, and excluded rates do not count. Without --all, printed Markdown has
+    no samples, graphs and set-up; a file has them.
 
     BASE and NEW are versions. Each may also be newest or previous, the last two versions, the id of
     a run of one version, or RUN/VERSION.

@@ -349,6 +349,21 @@ def verdict(word, base="1.0", new="1.1", run_id=RUN, **more):
 LATER = "20261102T000000Z-0000bb"
 
 
+@pytest.mark.parametrize(("later", "taken"), [("aborted", RUN), ("complete", LATER)])
+def test_a_pair_is_that_of_an_aborted_run_only_if_there_is_no_other(later, taken):
+    values = {RUN: 10.0, LATER: 20.0}
+    rates = [
+        rate(version, value, run_id=run)
+        for run, value in values.items()
+        for version in ("1.0", "1.1")
+    ]
+    runs = [{"run_id": RUN, "status": "complete"}, {"run_id": LATER, "status": later}]
+
+    assert {row["new_mean"] for row in pairs_of(rates, runs)} == {values[taken]}
+    aborted = [{**run, "status": "aborted"} for run in runs]
+    assert {row["new_mean"] for row in pairs_of(rates, aborted)} == {values[LATER]}
+
+
 @pytest.mark.parametrize("direction", ["higher", "lower"])
 def test_figures_and_verdict_are_those_of_one_run(direction):
     rates = [

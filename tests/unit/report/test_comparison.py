@@ -33,6 +33,7 @@ from tidemark.report.comparison.sides import sides
 from tidemark.report.folds import unfolded
 from tidemark.report.markdown import markdown
 from tidemark.report.page import page
+from tidemark.run.judging import planned_outcome
 from tidemark.store.columns import timestamp
 from tidemark.store.keys import run_of_version
 from tidemark.store.stored_run import StoredRun
@@ -672,6 +673,23 @@ def test_an_excluded_run_is_compared_only_after_its_inclusion(archive):
     assert taken() == RUN
     left_out_of(archive, LATER, excluded=False)
     assert taken() == LATER
+
+
+def test_an_aborted_run_is_compared_only_if_there_is_no_other(archive):
+    def taken(base, new):
+        return compare(archive.bucket, "rocksdb", base, new)["md"].split("/")[2]
+
+    def end(run, status):
+        plan = planned(BOTH, repetitions=1, name=run)
+        outcome = planned_outcome(plan, [], set(), "arn:x", STARTED)
+        aborted = outcome.model_copy(update={"status": status})
+        archive.bucket.write(f"runs/{run}/outcome.json", aborted.model_dump_json().encode())
+
+    end(LATER, "aborted")
+    end(RUN, "complete")
+    assert taken("8.8.1", "9.0.0") == RUN
+    end(RUN, "aborted")
+    assert taken("8.8.1", "9.0.0") == LATER
 
 
 def test_a_version_that_failed_in_the_run_of_the_other_is_taken_from_another_run(archive):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import heapq
+import json
 from collections.abc import Iterator
-from itertools import islice, pairwise
+from itertools import chain, islice, pairwise
 
 from tidemark.model.plan import Plan
 from tidemark.model.refusal import Refused
@@ -29,9 +30,9 @@ def choose_sides(bucket: Bucket, suite: str, base: str, new: str) -> tuple[RunVe
 
     Two versions mean the newest run with rates of both. Otherwise NEW without a run means the
     version's newest run. BASE without a run means the run of NEW if that run has rates of BASE, or
-    else the newest other run of BASE. Only counted rates are searched; ``newest`` and ``previous``
-    are the last two versions with such rates. The search time does not depend on the number of
-    stored runs.
+    else the newest other run of BASE. Runs that were aborted stand back behind others. Only counted
+    rates are searched; ``newest`` and ``previous`` are the last two versions with such rates. The
+    search time does not depend on the number of stored runs.
 
     Raises
     ------
@@ -102,7 +103,7 @@ def _plan_and_version(
 
 
 def _run_of_both(bucket: Bucket, suite: str, first: SideName, second: SideName) -> str | None:
-    """Return the newest run with rates of two versions, None if no recent run has both.
+    """Return the preferred run with rates of two versions, None if no recent run has both.
 
     Versions that one run measures in turns compare best. Return None for the same version twice.
     """
@@ -110,7 +111,25 @@ def _run_of_both(bucket: Bucket, suite: str, first: SideName, second: SideName) 
         return None
     runs = (_runs(bucket, suite, side.version or "") for side in (first, second))
     recent = islice(heapq.merge(*runs, reverse=True), _MOST_RUNS)
-    return next((run_id for run_id, following in pairwise(recent) if run_id == following), None)
+    both = (run_id for run_id, following in pairwise(recent) if run_id == following)
+    return _preferred(bucket, both)
+
+
+def _preferred(bucket: Bucket, newest_first: Iterator[str]) -> str | None:
+    """Return the newest run that was not aborted, or else the newest one; None without a run.
+
+    An aborted run may have few trials.
+    """
+    newest = next(newest_first, None)
+    if newest is None:
+        return None
+    runs = chain([newest], newest_first)
+    return next((run_id for run_id in runs if not _is_aborted(bucket, run_id)), newest)
+
+
+def _is_aborted(bucket: Bucket, run_id: str) -> bool:
+    stored = bucket.find(keys.outcome(run_id))
+    return stored is not None and json.loads(stored.body)["status"] == "aborted"
 
 
 def _has_rate(bucket: Bucket, plan: Plan, version: str | None) -> bool:
@@ -120,9 +139,10 @@ def _has_rate(bucket: Bucket, plan: Plan, version: str | None) -> bool:
 
 
 def _newest(bucket: Bucket, suite: str, side: str, version: str, except_run: str | None) -> str:
-    """Return the newest run with a rate of a version, other than ``except_run``."""
+    """Return the preferred run with a rate of a version, other than ``except_run``."""
     runs = _runs(bucket, suite, version)
-    newest = next((run_id for run_id in runs if run_id != except_run), None)
+    others = (run_id for run_id in islice(runs, _MOST_RUNS) if run_id != except_run)
+    newest = _preferred(bucket, others)
     if newest is None:
         other = f" other than {except_run}" if except_run else ""
         known = list(bucket.folders(keys.versions_of(suite)))
