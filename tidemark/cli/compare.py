@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -14,7 +14,9 @@ from tidemark.cli.comparison_picture import changes_picture
 from tidemark.cli.options import fail_on_option
 from tidemark.cli.saving import PICTURES, check_folder, is_picture, save
 from tidemark.cli.target import Target, stored, target_options
+from tidemark.cli.written_suites import suites
 from tidemark.client.stored import Stored
+from tidemark.model.context import written_suites
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed
 from tidemark.model.side_name import parse_side
@@ -107,6 +109,9 @@ def command(
         except Refused as refused:
             hints = (_older_run(store, suite, side, target.flags) for side in (new, base))
             hint = next(filter(None, hints), None)
+            if hint is None and (command := _measuring(store, suite, (new, base), target.flags)):
+                unknown = str(refused).partition("; did you mean ")[0]
+                raise Refused(f"{unknown}; {command} measures it") from None
             if hint is None and str(refused).endswith("?"):  # it has the version that was meant
                 raise
             listing = f"`tidemark runs{target.flags}` lists the runs and what they measured"
@@ -177,6 +182,16 @@ def _print(text: str, form: str, everything: bool) -> None:
 
 def _document(content: bytes) -> ComparisonDocument:
     return ComparisonDocument.model_validate_json(content)
+
+
+def _measuring(store: Stored, suite: str, sides: Sequence[str], flags: str) -> str | None:
+    """Return the command that measures a version of a suite that has no rate; None without one."""
+    released = suites()[suite].subject.versions if suite in written_suites() else {}
+    for side in sides:
+        version = parse_side("", side).version
+        if version in released and not store.results.is_indexed(suite, version):
+            return f"`tidemark run {suite} --versions {version}{flags}`"
+    return None
 
 
 def _older_run(store: Stored, suite: str, side: str, flags: str) -> str | None:

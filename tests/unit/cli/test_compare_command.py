@@ -62,6 +62,7 @@ def cloud(monkeypatch):
         yield cloud
 
     monkeypatch.setattr(compare, "stored", stored)
+    monkeypatch.setattr(compare, "written_suites", list)
     return cloud
 
 
@@ -114,6 +115,21 @@ def test_the_hint_for_a_missing_version_names_the_target_of_the_command(tmp_path
     )
     assert here.startswith(sentence.format(f" --state {tmp_path}`"))
     assert there.startswith(sentence.format(" --aws --stack Perf`"))
+
+
+def test_a_version_of_the_suite_that_no_run_measured_comes_with_the_run_that_measures_it(
+    cloud, monkeypatch
+):
+    monkeypatch.setattr(compare, "written_suites", lambda: ["rocksdb"])
+
+    def comparison(*_):
+        raise Refused("NEW: no run with a rate of rocksdb 9.8.4 is known; did you mean '9.8.0'?")
+
+    monkeypatch.setattr(cloud, "comparison", comparison)
+    assert refused("--aws", "--stack", "Perf") == (
+        "NEW: no run with a rate of rocksdb 9.8.4 is known; "
+        "`tidemark run rocksdb --versions 9.8.4 --aws --stack Perf` measures it"
+    )
 
 
 def test_a_run_of_an_earlier_tidemark_is_named_with_the_command_that_makes_it_comparable(
