@@ -6,9 +6,13 @@ from pathlib import Path
 
 import duckdb
 
-from local.logs.store import LogStore
+from local.logs.parquet import parquet_of, publish
+from local.logs.segments import SEGMENT_EVENTS
+from local.logs.templates import LEAST_BYTES, sorted_events
 
 LINES = 5_000_000
+NO_TEMPLATES = 2**62
+"""More bytes than any file has."""
 FOLDER = Path(__file__).parents[3] / ".bench"
 
 _RATE = "printf('%.1f', 100000 + (hash(i, 1) % 1310150) / 10.0)"
@@ -64,19 +68,26 @@ def written(path: Path, lines: str) -> Path:
     return path
 
 
-def store_of(kind: str) -> Path:
-    """Return the folder of a log store with the lines of a kind, a millisecond apart."""
-    folder = FOLDER / f"{kind}-store"
+def store_of(kind: str, lines: int = LINES, templated_bytes: int = LEAST_BYTES) -> Path:
+    """Return the folder of a log store with lines of a kind, a millisecond apart."""
+    form = "templates" if templated_bytes < NO_TEMPLATES else "messages"
+    folder = FOLDER / f"{kind}-{lines}-{form}"
     if not folder.exists():
-        unfinished = FOLDER / f"{kind}-store.tmp"
-        store = LogStore(unfinished)
-        batch = 10_000
-        with text_of(kind).open(encoding="utf-8") as lines:
-            for first in range(0, LINES, batch):
-                events = [(first + n, lines.readline().rstrip("\n")) for n in range(batch)]
-                store.append("bench", f"task/{first // (LINES // 8)}", events, first)
-        store.close()
-        for folded in unfinished.rglob("*.ndjson"):
-            folded.unlink()
+        unfinished = folder.with_suffix(".tmp")
+        (group := unfinished / "bench").mkdir(parents=True, exist_ok=True)
+        for first in range(0, lines, SEGMENT_EVENTS):
+            events = _events_sql(kind, first, min(first + SEGMENT_EVENTS, lines))
+            select = sorted_events(events, SEGMENT_EVENTS * 100, templated_bytes)
+            file = group / f"{first:012d}.parquet"
+            with parquet_of(select, file.with_suffix(".tmp"), threads=1) as written_file:
+                publish(written_file, file)
         unfinished.rename(folder)
     return folder
+
+
+def _events_sql(kind: str, first: int, end: int) -> str:
+    return (
+        "SELECT 'bench' AS log_group, lpad(i::VARCHAR, 12, '0') AS id, i AS timestamp, "
+        f"i AS ingestion_time, 'task/' || i // {LINES // 8} AS log_stream, message, "
+        f"strlen(message) AS size FROM ({lines_sql(kind, end)}) WHERE i >= {first}"
+    )
