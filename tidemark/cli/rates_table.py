@@ -60,8 +60,12 @@ def _all_digits(value: float | None, spread: float | None) -> tuple[str, str]:
 
 
 def _judged(rate: dict[str, Any], *, exact: bool) -> tuple[str, str, Text]:
-    """Return the change, its interval and the verdict; older summaries have no verdict."""
-    change, verdict = rate["change"], rate.get("verdict")
+    """Return the change that the verdict judges, its interval and the verdict.
+
+    Older summaries have no verdict, and the change of the means alone.
+    """
+    verdict = rate.get("verdict")
+    change = verdict["effect"] if verdict else rate["change"]
     low, high = (verdict["low"], verdict["high"]) if verdict else (None, None)
     places = 2 if exact else percent_places(low, high)
     of = rate.get("direction", ""), rate["unit"]

@@ -203,7 +203,7 @@ def test_the_table_of_a_run_has_the_verdict_and_interval_of_each_change():
         "metric": "ingest_rate", "unit": "records/s", "direction": "higher", "samples": 12,
         "spread": 1.5,
     }  # fmt: skip
-    verdict = {"word": "faster", "low": 0.031, "high": 0.072}
+    verdict = {"word": "faster", "effect": 0.051, "low": 0.031, "high": 0.072}
     printed = io.StringIO()
 
     Console(file=printed, width=120).print(
@@ -217,7 +217,7 @@ def test_the_table_of_a_run_has_the_verdict_and_interval_of_each_change():
 
     first, second = (line.split() for line in printed.getvalue().splitlines() if "ingest" in line)
     assert first[-1] == "12"
-    assert " ".join(second[2:]) == "105.0 1.5 records/s 12 +5.0 % +3.1 % to +7.2 % ▲ faster"
+    assert " ".join(second[2:]) == "105.0 1.5 records/s 12 +5.1 % +3.1 % to +7.2 % ▲ faster"
 
 
 @pytest.mark.parametrize(
@@ -231,7 +231,7 @@ def test_the_table_of_a_run_has_all_digits_on_request_and_large_changes_as_times
     rate = {
         "version": "9.8.4", "metric": "latency", "unit": "ms", "direction": "lower", "samples": 12,
         "value": 734306.64, "spread": 22316.3, "change": 12.8,
-        "verdict": {"word": "slower", "low": 11.0, "high": 14.5},
+        "verdict": {"word": "slower", "effect": 12.8, "low": 11.0, "high": 14.5},
     }  # fmt: skip
     printed = io.StringIO()
 
@@ -253,7 +253,7 @@ def test_each_verdict_has_a_mark_and_on_a_terminal_a_colour(monkeypatch, word, m
     rate = {
         "version": "9.8.4", "metric": "ingest_rate", "unit": "records/s", "samples": 12,
         "spread": 1.5, "value": 1.0, "change": 0.05,
-        "verdict": {"word": word, "low": -0.1, "high": 0.2},
+        "verdict": {"word": word, "effect": 0.05, "low": -0.1, "high": 0.2},
     }  # fmt: skip
     printed = io.StringIO()
 

@@ -49,7 +49,7 @@ def chart(changes: Sequence[Change], metrics: int, table: Table) -> Block:
     return Chart(
         caption=_caption(drawn, metrics),
         spec=specification(drawn),
-        width=24,
+        width=20,
         table=table,
         legend=tuple(_legend(each.verdict for each in drawn)),
         with_table=True,

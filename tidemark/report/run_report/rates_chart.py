@@ -41,7 +41,7 @@ def chart(quantity: Quantity, levels: Sequence[Level]) -> Chart:
             encoding={"x": _by_version(levels), "y": _by_rate(quantity, points)},
             layer=_layers(points),
         ),
-        width=24,
+        width=20,
         table=_table(quantity, levels),
         legend=tuple(_legend({each.word for each in levels})),
     )
