@@ -55,6 +55,12 @@ def test_the_first_screen_names_the_answer(open_page, name):
     assert all(chart.bounding_box()["y"] < SCREEN["height"] / 2 for chart in charts.all())
 
 
+def test_the_first_screen_of_many_versions_has_the_chart_of_their_rates(open_page):
+    chart = open_page(MEASURED).get_by_role("img", name="ingest_rate by version, ± its spread")
+
+    assert bottom(chart) < SCREEN["height"]
+
+
 # The pages stand last, so that each is opened once.
 @pytest.mark.parametrize(
     ("scheme", "width"),
