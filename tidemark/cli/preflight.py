@@ -33,7 +33,7 @@ _BUSY = 0.5
 _LEAST_MEMORY_BYTES = 256 << 20  # of a task with next to no work
 _PREPARED_AT_ONCE = 4
 # The end of uv's proof is that of all proofs, and its hint names an option that no user gave.
-_CAUSE = re.compile(r"Because (.+?) and you require\b")
+_CAUSE = re.compile(r"Because (\S+ has no [^;]*?wheels?.*?) and you require\b")
 _REMEDY = (
     "expected a version with a wheel for this Python and machine, or the path of a wheel such as "
     "./dist/x.whl"
@@ -195,7 +195,7 @@ def _failure(variables: Mapping[str, str], folder: Path) -> str:
 
 
 def _plain(reason: str) -> str:
-    """Return the cause of a package that uv cannot find, with a remedy; other reasons as given."""
+    """Return the cause of a missing wheel, with a remedy; other reasons as given."""
     cause = _CAUSE.search(reason)
     return f"{cause[1]}; {_REMEDY}" if cause else reason
 

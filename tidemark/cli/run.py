@@ -178,7 +178,8 @@ def _check_words(suite: str | None, versions: str | None, extra: Sequence[str]) 
     """Refuse words that belong to no option, such as a version after a space."""
     stray = [word for word in (suite or "", *extra) if word[:1].isdigit()]
     given = (versions or "").replace(",", " ").split()
-    if given and (stray or any(" " in one.strip() for one in (versions or "").split(","))):
+    is_spaced = any(" " in one.strip() for one in (versions or "").split(","))
+    if given and (stray or (is_spaced and all(word[:1].isdigit() for word in given))):
         together = ",".join([*given, *(word.strip(",") for word in stray)])
         raise Refused(f"--versions: expected commas between versions: --versions {together}")
     if extra:

@@ -48,7 +48,7 @@ def test_the_changes_of_mattermosts_pages_come_out_of_the_stored_figures(run, im
     unchanged = run(compare.command, "9.5.1", "9.6.0-rc1", "--suite", "mattermost").stdout
 
     assert re.findall(r"users \{database: \w+\} .*? cannot tell \| (\S+ %) \|", changed) == [
-        "16.86 %", "15.70 %",
+        "+16.86 %", "+15.70 %",
     ]  # fmt: skip
     assert re.findall(r"users \{database: \w+\} .*? cannot tell \| (\S+ %) \|", unchanged) == [
         "−0.12 %", "−0.34 %",
@@ -75,7 +75,7 @@ def test_each_of_several_runs_is_compared_with_itself(run, imported):
 
     users = text.partition("**Supported users")[2].partition("</details>")[0]
     assert re.findall(r"\{database: mysql, run: (\d)\} .* (\S+ %) \|", users) == [
-        ("1", "28.56 %"), ("3", "5.21 %"),
+        ("1", "+28.56 %"), ("3", "+5.21 %"),
     ]  # fmt: skip
 
 

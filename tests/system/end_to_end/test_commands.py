@@ -31,7 +31,7 @@ def test_a_run_announces_itself_shows_each_trial_and_prints_the_table(ran, own_s
         ("9.0.0", "compaction_rate"),
         ("9.8.4", "compaction_rate"),
     ]
-    assert re.fullmatch(r"−?\d+\.\d\d % \? cannot tell", " ".join(table[1][-5:]))
+    assert re.fullmatch(r"[−+]?\d+\.\d\d % \? cannot tell", " ".join(table[1][-5:]))
     saved = [line.split(": ") for line in rest[-5:]]
     assert [kind for kind, _ in saved] == ["Report"] * 2 + ["Comparison"] * 3
     report, page, *_ = (Path(path) for _, path in saved)

@@ -86,7 +86,7 @@ def test_a_report_of_an_earlier_versions_run_has_todays_form(store):
 
     assert made[-1] == str(page)
     assert page.read_text().startswith("<!DOCTYPE html>")
-    assert "| 9.0.0 | 30,605.0 | one trial | first version |" in shown
+    assert "| 9.0.0 | 30.60 k | one trial | first version |" in shown
     assert "| Total cost |  | missing |" in shown
 
 
