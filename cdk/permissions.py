@@ -227,7 +227,13 @@ FUNCTIONS: Mapping[str, Needs] = {
         deletes=["work/*/measured/*"],
     ),
     "PublishComparison": Needs(
-        reads=["runs/*/plan.json", "runs/*/trials/*", "runs/*/exclusions/*", "runs/*/resumes/*"],
+        reads=[
+            "runs/*/plan.json",
+            "runs/*/trials/*",
+            "runs/*/exclusions/*",
+            "runs/*/resumes/*",
+            "runs/*/outcome.json",
+        ],
         writes=["reports/*"],
         lists=[
             "versions/*",
@@ -235,6 +241,7 @@ FUNCTIONS: Mapping[str, Needs] = {
             "runs/*/trials/*",
             "runs/*/exclusions/*",
             "runs/*/resumes/*",
+            "runs/*/outcome.json",
         ],
         timeout_seconds=240,
         memory=REPORT_MEMORY,

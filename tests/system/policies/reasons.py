@@ -25,6 +25,19 @@ class Reason:
 
 REASONS = (
     Reason(
+        "A comparison reads what was excluded from its runs, or resumed; the campaign's runs of "
+        "these kinds were aborted, so that it compares others.",
+        ("s3:GetObject",),
+        "arn:aws:s3:::*/runs/*/exclusions/*",
+        "PublishComparison",
+    ),
+    Reason(
+        "The same of resumed runs.",
+        ("s3:GetObject",),
+        "arn:aws:s3:::*/runs/*/resumes/*",
+        "PublishComparison",
+    ),
+    Reason(
         "A search writes its plan again for each further comparison; no campaign searches.",
         ("s3:PutObject",),
         "arn:aws:s3:::*/runs/*/plan.json",

@@ -57,7 +57,7 @@ def collect(world, plan, monkeypatch):
     def collect(written, compacted):
         world.logs.answers = {
             "to S3": rows(dict.fromkeys(written, 1)), "ompaction job": rows(compacted),
-            "Environment": [], "without an answer": [],
+            "Environment": [], "without a result": [],
         }  # fmt: skip
         event = {
             **TEST, "attempt": 9, "lines": 0, "tasks": [*OWN, *FOUND], "artefacts": "",
