@@ -63,9 +63,12 @@ def _distinct(lists: Iterable[Sequence[str]]) -> Sequence[str]:
     return uncovered(pattern for each in lists for pattern in each)
 
 
+_RUN = ["runs/*/plan.json", "runs/*/trials/*", "runs/*/exclusions/*", "runs/*/resumes/*"]
+_ENDED_RUN = [*_RUN, "runs/*/outcome.json"]
+
 RECORDING: Mapping[str, Needs] = {
     "RecordRates": Needs(
-        reads=["runs/*/plan.json", "runs/*/trials/*", "runs/*/exclusions/*", "runs/*/resumes/*"],
+        reads=_RUN,
         writes=[
             "tables/rates/*",
             "tables/task_rates/*",
@@ -84,14 +87,7 @@ RECORDING: Mapping[str, Needs] = {
         memory=TRIALS_MEMORY,
     ),
     "PublishReport": Needs(
-        reads=[
-            "runs/*/plan.json",
-            "runs/*/trials/*",
-            "runs/*/exclusions/*",
-            "runs/*/resumes/*",
-            "runs/*/outcome.json",
-            "history/*",
-        ],
+        reads=[*_ENDED_RUN, "history/*"],
         writes=[
             "reports/*",
             "versions/*",
@@ -112,27 +108,9 @@ RECORDING: Mapping[str, Needs] = {
         memory=REPORT_MEMORY,
     ),
     "RecordOutcome": Needs(
-        reads=[
-            "claims/*",
-            "runs/*/plan.json",
-            "runs/*/trials/*",
-            "runs/*/exclusions/*",
-            "runs/*/resumes/*",
-            "runs/*/outcome.json",
-            "history/*/alarms.json",
-        ],
+        reads=["claims/*", *_ENDED_RUN, "history/*/alarms.json"],
         writes=["runs/*/outcome.json", "tables/runs/*"],
-        lists=[
-            "claims/*",
-            "runs/*/plan.json",
-            "runs/*/trials/*",
-            "runs/*/exclusions/*",
-            "runs/*/resumes/*",
-            "runs/*/outcome.json",
-            "reports/*",
-            "work/*",
-            "history/*/alarms.json",
-        ],
+        lists=["claims/*", *_ENDED_RUN, "reports/*", "work/*", "history/*/alarms.json"],
         deletes=["claims/*", "work/*"],
         announces=True,
         timeout_seconds=240,
@@ -227,22 +205,9 @@ FUNCTIONS: Mapping[str, Needs] = {
         deletes=["work/*/measured/*"],
     ),
     "PublishComparison": Needs(
-        reads=[
-            "runs/*/plan.json",
-            "runs/*/trials/*",
-            "runs/*/exclusions/*",
-            "runs/*/resumes/*",
-            "runs/*/outcome.json",
-        ],
+        reads=_ENDED_RUN,
         writes=["reports/*"],
-        lists=[
-            "versions/*",
-            "runs/*/plan.json",
-            "runs/*/trials/*",
-            "runs/*/exclusions/*",
-            "runs/*/resumes/*",
-            "runs/*/outcome.json",
-        ],
+        lists=["versions/*", *_ENDED_RUN],
         timeout_seconds=240,
         memory=REPORT_MEMORY,
     ),

@@ -78,7 +78,7 @@ class LogFile:
 
     @property
     def kind(self) -> tuple[object, ...]:
-        """What files must share for one reader."""
+        """The properties that files must share for one reader."""
         return (
             self.clock, self.packing, self.encoding, self.returns, self.headers, self.is_joined,
         )  # fmt: skip

@@ -1,11 +1,11 @@
 -- Versions compared
 -- Each of the newest 15 versions of a suite beside each older one of them, metric by metric: both
 -- mean rates, their change, 0.1 being 10 % more, and the verdict with the effect that it judges and
--- its 95 % interval, all of the newest run that measured both. Two versions that no run measured together have the means of the
--- newest run of each and no verdict, as `tidemark compare` has. Base and new are versions, or the
--- words newest and previous: that pair comes first, and the others by age. Metrics of only one
--- version are there, too; and where versions were not measured with the same parameters, or in no
--- run together, unlike says so.
+-- its 95 % interval, all of the newest run that measured both. Two versions that no run measured
+-- together have the means of the newest run of each and no verdict, as `tidemark compare` has. Base
+-- and new are versions, or the words newest and previous: that pair comes first, and the others by
+-- age. Metrics of only one version are there, too; and where versions were not measured with the
+-- same parameters, or in no run together, unlike says so.
 WITH by_version AS (
     SELECT
         rates.suite,

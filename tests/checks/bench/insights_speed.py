@@ -104,7 +104,7 @@ def figures() -> Iterator[Figure]:
 
 
 class Times(NamedTuple):
-    """What a measurement took, with the processes that it ran [s]."""
+    """The cost of a measurement and of the processes that it ran [s]."""
 
     cpu: float
     seconds: float

@@ -1,4 +1,4 @@
-"""What a template tells about messages holds for each of them, or it says that it is uncertain."""
+"""A template answers for all of its messages, or says that the answer is uncertain."""
 
 import re
 from contextlib import suppress

@@ -25,14 +25,13 @@ class Reason:
 
 REASONS = (
     Reason(
-        "A comparison reads what was excluded from its runs, or resumed; the campaign's runs of "
-        "these kinds were aborted, so that it compares others.",
+        "No run that the campaign's comparisons choose has an excluded trial.",
         ("s3:GetObject",),
         "arn:aws:s3:::*/runs/*/exclusions/*",
         "PublishComparison",
     ),
     Reason(
-        "The same of resumed runs.",
+        "No run that the campaign's comparisons choose was resumed.",
         ("s3:GetObject",),
         "arn:aws:s3:::*/runs/*/resumes/*",
         "PublishComparison",
