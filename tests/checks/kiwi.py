@@ -2,11 +2,13 @@
 
 For each trial of the runs in a state folder, the means of ``bounded`` have to equal Locust's own
 statistics to 1 %, and the servers of ``api_baseline`` and ``bounded`` must have logged exactly the
-calls of their loads. Exit code 1 if a figure or a count differs.
+calls of their loads. Exit code 1 if a figure or a count differs, 2 if there is nothing to
+compare, such as during a run, which has the folder open.
 """
 
 from __future__ import annotations
 
+import argparse
 import re
 import sys
 from collections import defaultdict
@@ -16,8 +18,10 @@ from pathlib import Path
 
 from local.logs.store import LogStore
 from local.store.bucket import FileBucket
+from local.store.errors import ObjectFilesError
 from local.store.object_files import ObjectFiles
 from local.store.stored_results import results_bucket
+from tidemark.cli.this_machine import has_results
 from tidemark.client.results import Results
 from tidemark.model.context import written_stack
 from tidemark.model.parameters import Value
@@ -30,7 +34,8 @@ _MADE = re.compile(r"(?:Made|Left out) (\d+) requests")
 _ACCESS = "Access: POST /json-rpc/ 200 "
 # A user logs in and makes a plan, five cases in it, a build, a run and five open results.
 _SET_UP = 1 + 5 + 3 + 2 * 5 + 1 + 1 + 1 + 5
-# The calls of a log-in and of a short sequence, and the searches after one that counts nowhere.
+# The calls of a short sequence, the searches, each kind after one that counts nowhere, and the
+# sequences.
 _SHORT, _SEARCHES, _JOBS = 15, 2 * 6, 3
 
 
@@ -78,27 +83,25 @@ def deviations(test: TestResult, logs: Logs) -> Iterator[float]:
         yield abs((means[operation] or 0.0) / mean - 1)
 
 
-def differing(
+def compared(
     trial: TrialResult, store: LogStore, parameters: Mapping[str, Value]
-) -> Iterator[str]:
-    """Print what each test of a trial shows; yield its name where it differs."""
+) -> Iterator[tuple[str, bool]]:
+    """Print what each test of a trial shows; yield the name of each and whether it differs."""
     for test in trial.tests:
+        name = f"trial {trial.trial} {test.test}"
         if test.status != "ok" or test.test == "unbounded":
-            print(f"trial {trial.trial} {trial.name} {test.test}: {test.status}")
+            print(f"{name} of {trial.name}: {test.status}")
             continue
         logs = Logs(store, test)
         calls, expected = logs.calls(), expected_calls(test, logs, parameters)
         worst = max(deviations(test, logs), default=0.0)
         shown = f"{calls} of {expected} calls, means within {worst:.2e} of Locust's"
-        print(f"trial {trial.trial} {trial.name} {test.test}: {shown}")
-        if calls != expected or worst > _TOLERANCE:
-            yield f"trial {trial.trial} {test.test}"
+        print(f"{name} of {trial.name}: {shown}")
+        yield name, calls != expected or worst > _TOLERANCE
 
 
-def main(words: Sequence[str]) -> int:
-    """Compare the trials of a state folder; return the exit code."""
-    state = Path(words[0])
-    wrong: list[str] = []
+def all_compared(state: Path) -> Iterator[tuple[str, bool]]:
+    """Compare the tests of all trials in a state folder, as ``compared`` does."""
     store = LogStore(state / "logs")
     with closing(ObjectFiles(state / "objects")) as files:
         bucket = FileBucket(files, results_bucket(files, written_stack()))
@@ -107,8 +110,23 @@ def main(words: Sequence[str]) -> int:
             plan = results.plan(run)
             if plan and plan.suite.name == _SUITE:
                 for trial in results.trials(run):
-                    wrong += differing(trial, store, plan.request.parameters)
-    print(f"{len(wrong)} differ" + "".join(f"; {name}" for name in wrong))
+                    yield from compared(trial, store, plan.request.parameters)
+
+
+def main(words: Sequence[str]) -> int:
+    """Compare the trials of a state folder; return the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("state", type=Path)
+    state = parser.parse_args(words).state
+    try:
+        # To open a folder would make it.
+        tests = list(all_compared(state)) if has_results(state) else []
+    except ObjectFilesError as error:
+        parser.error(str(error))
+    if not tests:
+        parser.error(f"state: {state} has no test of Kiwi TCMS to compare; expected one that is ok")
+    wrong = [name for name, differs in tests if differs]
+    print(f"{len(wrong)} of {len(tests)} tests differ" + "".join(f"; {name}" for name in wrong))
     return int(bool(wrong))
 
 
