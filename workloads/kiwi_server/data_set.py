@@ -22,7 +22,7 @@ def variables_of(variables: Mapping[str, str], database: Database, host: str) ->
     return {
         **variables,
         **database.variables(host),
-        "DJANGO_SETTINGS_MODULE": "tcms.settings.product",
+        "DJANGO_SETTINGS_MODULE": "settings_without_mail",
         "PYTHONPATH": f"{_HERE / 'compatibility'}:{variables['PYTHONPATH']}",
     }
 

@@ -1,5 +1,9 @@
 """The data sets of Kiwi TCMS, which a script makes here."""
 
+import sys
+from importlib import import_module
+from types import ModuleType
+
 import pytest
 
 MADE = "import pathlib; pathlib.Path('kiwi.sqlite').write_text('rows')"
@@ -69,3 +73,18 @@ def test_a_data_set_that_cannot_be_made_leaves_nothing(restore, data_set, tmp_pa
     with pytest.raises(data_set.subprocess.CalledProcessError, match="exit status 3"):
         restore("first")
     assert list((tmp_path / "cache").iterdir()) == []
+
+
+def test_the_programs_have_kiwis_own_settings_but_their_mail_goes_nowhere(
+    data_set, variables, monkeypatch
+):
+    own = ModuleType("product")
+    own.DEBUG, own.EMAIL_BACKEND = False, "smtp"
+    for name in ("tcms", "tcms.settings", "tcms.settings.product"):
+        monkeypatch.setitem(sys.modules, name, own)
+
+    found = data_set.variables_of(variables, data_set.database_of("sqlite"), "127.0.0.1")
+    settings = import_module(found["DJANGO_SETTINGS_MODULE"])
+
+    assert settings.DEBUG is False
+    assert settings.EMAIL_BACKEND == "django.core.mail.backends.dummy.EmailBackend"
