@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -74,6 +75,18 @@ def find_cloud(state: Path) -> Presence | None:
         return None
     found = _ask(port, str(key), arn, pid)
     return found and replace(found, systems=note.get("systems"))
+
+
+def has_ended(pid: int) -> bool:
+    """Tell whether a process has ended, also if its parent has not asked for its exit code yet."""
+    try:
+        ended = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return True
+    try:
+        return bool(select.select([ended], [], [], 0)[0])
+    finally:
+        os.close(ended)
 
 
 def _ask(port: int, key: str, arn: str, pid: int) -> Presence | None:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import click
 
 from tidemark.cli.options import run_argument
-from tidemark.cli.target import Target, deployed, target_options
+from tidemark.cli.target import Target, deployed, stored, target_options
+from tidemark.cli.this_machine import CloudLost
 from tidemark.cli.wording import ending
+from tidemark.client.results import Results
+from tidemark.client.runs import RunClient
 from tidemark.model.refusal import Refused
 
 _LONGEST_REASON = 500
@@ -30,14 +33,30 @@ def command(run: str, reason: str, target: Target) -> None:
     """
     if len(reason) > _LONGEST_REASON or not reason.isprintable():
         raise Refused(f"--reason: up to {_LONGEST_REASON} characters on one line are accepted")
-    with deployed(target) as cloud:
-        client = cloud.runs
-        active_run = client.find(run)
-        if active_run is None:
-            if client.results.plan(run) is None:
-                raise target.not_stored(run)
-            raise Refused(f"RUN: {run} has ended already")
-        client.stop(active_run, reason)
-        client.await_end([run])
-        outcome, progress = client.results.outcome(run), client.results.progress(run)
-    click.echo(f"Run {run} is {ending(run, outcome, progress, target.flags)}")
+    try:
+        with deployed(target) as cloud:
+            _stop(run, reason, cloud.runs, target)
+            sentence = _ended(run, cloud.results, target)
+    except CloudLost:
+        # The process of a run ends its cloud after the run, perhaps before this one has seen that.
+        with stored(target) as store:
+            if store.results.outcome(run) is None:
+                raise
+            sentence = _ended(run, store.results, target)
+    click.echo(sentence)
+
+
+def _stop(run: str, reason: str, client: RunClient, target: Target) -> None:
+    """Stop an active run, and wait until its outcome is stored."""
+    active_run = client.find(run)
+    if active_run is None:
+        if client.results.plan(run) is None:
+            raise target.not_stored(run)
+        raise Refused(f"RUN: {run} has ended already")
+    client.stop(active_run, reason)
+    client.await_end([run])
+
+
+def _ended(run: str, results: Results, target: Target) -> str:
+    how = ending(run, results.outcome(run), results.progress(run), target.flags)
+    return f"Run {run} is {how}"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from local.cloud.presence import Presence, announced, find_cloud, forget
+from local.cloud.presence import Presence, announced, find_cloud, forget, has_ended
 from local.cloud.state_folder import make_private
 from local.store.errors import FolderInUse, ObjectFilesError
 from tidemark.cli.wording import ending
@@ -38,6 +38,10 @@ _LONGEST_WAIT_SECONDS = 120
 _LEAST_ROOM_BYTES = 64 << 20
 # The first start synthesises the template.
 _START_SECONDS, _FIRST_START_SECONDS = 3.0, 12.0
+
+
+class CloudLost(click.ClickException):
+    """The cloud of another process does not answer a command any more."""
 
 
 @dataclass(frozen=True)
@@ -312,9 +316,17 @@ def _one_sentence_if_gone(state: Path, found: Presence, flags: str) -> Iterator[
     try:
         yield
     except GONE:
-        if find_cloud(state) == found:
+        answering = find_cloud(state)
+        if answering and answering.pid == found.pid:
             raise
-        raise click.ClickException(
-            f"the cloud at {found.endpoint.url} is gone: process {found.pid} has ended. "
-            f"Finished trials are kept; `tidemark runs{flags}` shows how each run ended."
-        ) from None
+        raise CloudLost(_lost(found, flags)) from None
+
+
+def _lost(found: Presence, flags: str) -> str:
+    """Return why the cloud of another process may not answer any more."""
+    cloud, runs = f"the cloud at {found.endpoint.url}", f"`tidemark runs{flags}` shows"
+    if has_ended(found.pid):
+        why = f"is gone: process {found.pid} has ended. Finished trials are kept"
+        return f"{cloud} {why}; {runs} how each run ended."
+    why = f"does not answer: process {found.pid} is ending it, or has too much to do"
+    return f"{cloud} {why}; {runs} whether each run has ended."

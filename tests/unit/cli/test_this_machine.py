@@ -1,13 +1,17 @@
 """Errors that keep a command from a cloud on this machine."""
 
+import os
 import shutil
 from types import SimpleNamespace
 
 import click
 import pytest
+from botocore.exceptions import EndpointConnectionError
 
+from local.cloud.endpoint import Endpoint
+from local.cloud.presence import Presence
 from tidemark.cli import this_machine
-from tidemark.cli.this_machine import check_room, check_systems, on_this_machine
+from tidemark.cli.this_machine import CloudLost, check_room, check_systems, on_this_machine
 from tidemark.model.refusal import Refused
 
 
@@ -69,3 +73,49 @@ def test_a_cloud_of_another_folder_of_suites_is_refused(tmp_path, monkeypatch, s
         f"--state: process 7 runs the cloud of {tmp_path} with the suites of /x, not of /mine; "
         "give this command another --state, or wait for the end of that process"
     )
+
+
+@pytest.fixture
+def lost(tmp_path, monkeypatch):
+    """Return the error of a command whose cloud of a process stops answering it."""
+
+    def lost(pid, afterwards=None):
+        answers = iter([Presence(Endpoint(1, "key"), None, pid), afterwards])
+        monkeypatch.setattr(this_machine, "find_cloud", lambda _: next(answers))
+        monkeypatch.setattr(this_machine, "check_state", lambda *_: None)
+        monkeypatch.setattr(this_machine, "_here", lambda *_: None)
+        errors = (CloudLost, EndpointConnectionError)
+        with pytest.raises(errors) as error, on_this_machine(tmp_path, flags=" --state x"):
+            raise EndpointConnectionError(endpoint_url="http://127.0.0.1:1")
+        return error.value
+
+    return lost
+
+
+def test_a_cloud_is_gone_only_if_its_process_has_ended(lost):
+    died = os.posix_spawn("/bin/true", ["true"], {})
+    os.waitid(os.P_PID, died, os.WEXITED | os.WNOWAIT)
+
+    try:
+        assert str(lost(died)) == (
+            f"the cloud at http://127.0.0.1:1 is gone: process {died} has ended. "
+            "Finished trials are kept; `tidemark runs --state x` shows how each run ended."
+        )
+    finally:
+        os.waitpid(died, 0)
+
+
+def test_a_cloud_without_an_answer_whose_process_runs_is_not_called_gone(lost):
+    error = lost(os.getpid())
+
+    assert isinstance(error, CloudLost)
+    assert str(error) == (
+        f"the cloud at http://127.0.0.1:1 does not answer: process {os.getpid()} is ending it, or "
+        "has too much to do; `tidemark runs --state x` shows whether each run has ended."
+    )
+
+
+def test_an_error_of_a_cloud_that_answers_is_no_lost_cloud(lost):
+    of_another_stack = Presence(Endpoint(1, "key"), "deployed meanwhile", os.getpid())
+
+    assert isinstance(lost(os.getpid(), of_another_stack), EndpointConnectionError)

@@ -1,0 +1,65 @@
+"""``tidemark stop`` of a run whose process ends its cloud with the run."""
+
+from contextlib import nullcontext
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from tidemark.cli import stop
+from tidemark.cli.stop import command
+from tidemark.cli.target import Target
+from tidemark.cli.this_machine import CloudLost
+from tidemark.client.results import Progress
+from tidemark.client.runs import Run
+
+RUN = "20261120T124455Z-0a1b2c"
+
+
+class EndingCloud:
+    """The runs of a cloud that ends after a stop."""
+
+    def __init__(self):
+        self.stopped = []
+
+    def find(self, run):
+        return Run(run, "arn")
+
+    def stop(self, run, reason):
+        self.stopped.append((run.run_id, reason))
+
+    def await_end(self, _runs):
+        raise CloudLost("the cloud does not answer")
+
+
+@pytest.fixture
+def stopped(monkeypatch):
+    """Stop the run, whose process leaves an outcome in the files; return what was stopped."""
+
+    def stopped(outcome):
+        runs, progress = EndingCloud(), Progress(recorded=1, planned=3)
+        results = SimpleNamespace(outcome=lambda _: outcome, progress=lambda _: progress)
+        cloud, files = SimpleNamespace(runs=runs), SimpleNamespace(results=results)
+        monkeypatch.setattr(stop, "deployed", lambda _: nullcontext(cloud))
+        monkeypatch.setattr(stop, "stored", lambda _: nullcontext(files))
+        command.callback.__wrapped__(
+            run=RUN, reason="seen enough", target=Target(Path("state"), None)
+        )
+        return runs.stopped
+
+    return stopped
+
+
+def test_a_stop_reads_the_end_of_its_run_from_the_files_of_a_cloud_that_ends_with_it(
+    stopped, capsys
+):
+    assert stopped(SimpleNamespace(status="aborted")) == [(RUN, "seen enough")]
+
+    assert capsys.readouterr().out == (
+        f"Run {RUN} is aborted, 1 of 3 trials kept; resume it with `tidemark run --resume {RUN}`\n"
+    )
+
+
+def test_a_stop_of_a_lost_cloud_fails_if_the_run_left_no_outcome(stopped):
+    with pytest.raises(CloudLost, match="does not answer"):
+        stopped(None)
