@@ -7,7 +7,7 @@ precedence of operators; this one is common to most languages.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from local.insights import foreign
 from local.insights.functions import FUNCTIONS
@@ -69,6 +69,20 @@ def source_name(node: Node) -> str:
     return node.name if isinstance(node, Field) else " ".join(node.span.text.split())
 
 
+def check_names(items: Iterable[Item]) -> None:
+    """Raise QueryError if two different values have the same name; one would hide the other.
+
+    Logs Insights refuses them, too: Ephemeral field is already defined.
+    """
+    named: dict[str, Item] = {}
+    for item in items:
+        if named.setdefault(item.name, item) != item:
+            raise QueryError(
+                f"{item.name!r} names two values of this command; give one another name with as",
+                item.span,
+            )
+
+
 class Reader(Words):
     """A reader of expressions; the function ``commands`` reads the commands of a subquery."""
 
@@ -88,7 +102,9 @@ class Reader(Words):
 
     def items(self, *following: str) -> tuple[Item, ...]:
         """Return expressions with the names of their values, up to a word that may follow."""
-        return self.list_of(self.item, *following)
+        items = self.list_of(self.item, *following)
+        check_names(items)
+        return items
 
     def sort_key(self) -> SortKey:
         """Return an expression to sort by; the order is ascending by default."""

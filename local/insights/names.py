@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain, count
@@ -18,6 +18,7 @@ from local.insights.group_choice import GroupFilter, Groups
 from local.insights.lookup_tables import Lookup
 from local.insights.periods import cap
 from local.insights.plan import (
+    SYSTEM_FIELDS,
     Extend,
     Order,
     Plan,
@@ -50,6 +51,8 @@ Applied = TypeVar("Applied", Operation, Call)
 
 # DuckDB binds nested selects by recursion; its limit is well above this.
 MOST_SELECTS = 200
+# The commands whose names AWS's users report as refused if an earlier command gave them.
+_NAMING = ("Fields", "Display", "ParseGlob", "ParseRegex", "ParseFormat")
 # AWS documents an order for dedup only: newest first.
 _NEWEST_FIRST: Order = (("timestamp", True), ("ptr", False))
 
@@ -98,10 +101,23 @@ class Names:
         if "Dedup" in self.seen and kind != "Limit":
             # AWS documentation, CloudWatch Logs Insights query syntax: dedup.
             raise QueryError("only limit may follow dedup", command.span)
+        before = dict(self.scope.fields)
         command.resolve(self)
+        if kind in _NAMING:
+            self._warn_of_hidden(before, command.span)
         if sum(step.selects for step in self._steps) > MOST_SELECTS:
             raise QueryError("the query has too many commands or * in globs", command.span)
         self.seen.append(kind)
+
+    def _warn_of_hidden(self, before: Mapping[str, str], span: Span) -> None:
+        """Warn of the values that a command hides, since it gives their names to others."""
+        for name, column in before.items():
+            if name not in SYSTEM_FIELDS and self.scope.fields[name] != column:
+                self.warn(
+                    span,
+                    f"{name!r} is another value from here on; Logs Insights refuses this: "
+                    "Ephemeral field is already defined",
+                )
 
     def plan(self) -> Plan:
         """Return the plan of the commands so far."""

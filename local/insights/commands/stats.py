@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from local.insights import printing
-from local.insights.expressions import Reader
+from local.insights.expressions import Reader, check_names
 from local.insights.functions import FUNCTIONS
 from local.insights.names import Names
 from local.insights.periods import cap, milliseconds
@@ -51,6 +51,7 @@ class Stats(Command):
             keys = reader.items()
         elif reader.take_word("by"):
             keys = reader.items()
+        check_names((*keys, *items))
         offset = reader.period() if reader.take_word("offset") else None
         return cls(reader.since(start), items, keys, offset)
 

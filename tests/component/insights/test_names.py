@@ -149,6 +149,25 @@ def test_percent_signs_around_a_text_to_find_get_a_warning():
 
 
 @pytest.mark.parametrize(
+    "query",
+    [
+        "fields a as x | fields b as x",
+        "fields x | display toupper(x) as x",
+        "fields x | parse @message '* *' as x, y",
+        "stats count(*) as x | fields x * 2 as x",
+    ],
+)
+def test_a_value_that_a_later_one_hides_gets_a_warning(query):
+    (warning,) = insights.compile(query).warnings
+    assert "'x' is another value from here on; Logs Insights refuses this" in warning
+
+
+def test_a_field_that_is_shown_twice_gets_no_warning():
+    query = "parse @message '* *' as x, y | fields x, a | fields x, a, y as z | display x, @message"
+    assert insights.compile(query).warnings == ()
+
+
+@pytest.mark.parametrize(
     ("query", "warning"),
     [
         ("stats count(*) as total | sort totl", "column 32: 'totl' is missing, because stats does"),
