@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from local.insights.engine import EventsError
 from local.insights.source import EventSource, events_of
 from local.insights.values import quoted
 from local.logs import exports
@@ -28,6 +29,13 @@ _SEPARATOR = "\U0010ffff"
 _NULL = "\U0010fffe"
 _NO_TEXT = quoted("a line holds U+10FFFF, which is not a character")
 _NO_TIME = quoted("a line without a time belongs to the event before")
+_UNTIMED = "an event without a time: "
+# DuckDB streams this, so that a query takes no more memory for it.
+_BORROWED = (
+    "last_value(list_transform([{}], lambda t: CASE WHEN t IS NOT NULL THEN "
+    "{{'file': filename, 'time': t}} END)[1] IGNORE NULLS) "
+    "OVER (ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)"
+)
 
 
 def log_files(
@@ -35,14 +43,16 @@ def log_files(
     limits: Limits = LIMITS,
     clock: Clock | None = None,
     copies: Mapping[Path, Path | None] | None = None,
+    *,
+    borrowing: bool = False,
 ) -> EventSource:
     """Return the lines or log events of files as events of queries.
 
     A line of text ends at a line feed, with or without carriage returns before it. An empty line is
     not an event, since PutLogEvents refuses empty messages. The time of a line is that of the
-    file's clock, else the time of the file's last change. ``@log`` is the path of the file and
-    ``@logStream`` its name, unless the event names its stream. Prefixes of exports are no part of
-    messages.
+    file's clock, in a file without one the time of the file's last change. ``@log`` is the path of
+    the file and ``@logStream`` its name, unless the event names its stream. Prefixes of exports are
+    no part of messages.
 
     Parameters
     ----------
@@ -57,6 +67,9 @@ def log_files(
     copies : dict of Path to Path or None, optional
         The files to read in place of some, or these themselves, with an event on each line; None
         leaves a file out.
+    borrowing : bool, optional
+        Whether a line whose time the file's clock cannot read has that of the line before, or else
+        of the file's last change. Otherwise a query that needs its time fails, as `untimed` tells.
 
     Raises
     ------
@@ -70,11 +83,17 @@ def log_files(
         alike.setdefault((file.form, *file.kind), []).append(file)
     return EventSource.union(
         (
-            _source(form, group, f"{place}-", limits)
+            _source(form, group, f"{place}-", limits, borrowing=borrowing)
             for place, ((form, *_), group) in enumerate(alike.items())
         ),
         sum(file.size for file in files),
     )
+
+
+def untimed(error: EventsError) -> str | None:
+    """Return the file and the text of the event whose lack of a time is an error, else None."""
+    _, found, event = str(error).partition(_UNTIMED)
+    return event if found else None
 
 
 def clocks_of(
@@ -99,9 +118,11 @@ def _inspected(
             yield inspect(original, path, clock, is_joined=original in copies)
 
 
-def _source(form: Form, files: Sequence[LogFile], prefix: str, limits: Limits) -> EventSource:
+def _source(
+    form: Form, files: Sequence[LogFile], prefix: str, limits: Limits, *, borrowing: bool
+) -> EventSource:
     if form is Form.TEXT:
-        return _lines(files, prefix, limits)
+        return _lines(files, prefix, limits, borrowing=borrowing)
     sources = {
         Form.EVENTS: exports.events,
         Form.ANSWER: exports.answers,
@@ -110,7 +131,9 @@ def _source(form: Form, files: Sequence[LogFile], prefix: str, limits: Limits) -
     return sources[form](files, prefix)
 
 
-def _lines(files: Sequence[LogFile], prefix: str, limits: Limits) -> EventSource:
+def _lines(
+    files: Sequence[LogFile], prefix: str, limits: Limits, *, borrowing: bool
+) -> EventSource:
     buffer, harm = _buffer(files, limits)
     if files[0].returns:
         for file in files:
@@ -137,6 +160,13 @@ def _lines(files: Sequence[LogFile], prefix: str, limits: Limits) -> EventSource
         rows = f"(SELECT *, {first_line('line')} AS first FROM {rows})"  # noqa: S608
         first, message = "first", whole(message)
     time = clock.sql(first, change_time) if clock else "NULL"
+    if borrowing and files[0].is_timed:
+        rows = f"(SELECT *, {_BORROWED.format(time)} AS borrowed FROM {rows})"  # noqa: S608
+        time = "CASE WHEN borrowed.file = filename THEN borrowed.time END"
+    elif files[0].is_timed:
+        time = (
+            f"coalesce({time}, error('{_UNTIMED}' || {log_of(files)} || ': ' || left({first}, 60)))"
+        )
     stream = clock.stream(first) if clock else "NULL"
     return events_of(
         rows,

@@ -81,6 +81,7 @@ class LogFile:
         """The properties that files must share for one reader."""
         return (
             self.clock, self.packing, self.encoding, self.returns, self.headers, self.is_joined,
+            self.is_timed,
         )  # fmt: skip
 
     def check_returns(self) -> None:

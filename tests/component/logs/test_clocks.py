@@ -5,9 +5,9 @@ import re
 
 import pytest
 
-from local.insights import run
+from local.insights import EventsError, run
 from local.logs.clocks import clock_of, field_clock, format_clock
-from local.logs.files import clocks_of, log_files
+from local.logs.files import clocks_of, log_files, untimed
 from local.logs.mending import Mending
 
 CHANGED = 1_717_400_000  # 2024-06-03 07:33:20
@@ -15,7 +15,8 @@ CHANGED = 1_717_400_000  # 2024-06-03 07:33:20
 
 def times(path, **options):
     query = "fields @timestamp | sort @ptr"
-    return [row[0]["value"] for row in run(query, log_files([path], **options)).rows]
+    files = log_files([path], borrowing=True, **options)
+    return [row[0]["value"] for row in run(query, files).rows]
 
 
 @pytest.fixture
@@ -110,9 +111,20 @@ def test_a_time_without_a_year_is_before_the_last_change_of_the_file(log):
     assert [time[:10] for time in times(path)] == ["2024-06-04", "2023-06-04", "2023-12-31"]
 
 
-def test_impossible_times_are_those_of_the_file(log):
-    path = log("2024-06-02T14:26:00Z x", "2024-13-02T14:26:00Z x", "2024-06-02T14:26:00Z x")
-    assert [time[:10] for time in times(path)] == ["2024-06-02", "2024-06-03", "2024-06-02"]
+def test_an_event_without_a_time_has_that_of_the_event_before_in_its_file(log):
+    lines = ["2024-06-02T14:26:00Z x", "2024-13-02T14:26:00Z x", "2024-06-03T14:26:00Z x"]
+    paths = [log(*lines), log(lines[1], *lines, name="b.log")]
+    found = run("fields @timestamp | sort @ptr", log_files(paths, borrowing=True)).rows
+    days = [row[0]["value"][8:10] for row in found]
+    assert days == ["02", "02", "03", "03", "02", "02", "03"]
+
+
+def test_without_borrowing_an_event_without_a_time_is_an_error_if_its_time_is_needed(log):
+    path = log('{"ts": 1717338360}', '{"n": 1}')
+    with pytest.raises(EventsError) as caught:
+        run("fields @timestamp", log_files([path]))
+    assert untimed(caught.value) == f'{path}: {{"n": 1}}'
+    assert run("stats count(*)", log_files([path])).rows[0][0]["value"] == "2"
 
 
 def test_most_of_the_first_lines_choose_the_clock(log):

@@ -24,10 +24,10 @@ MOST = 1_048_576
 def answer(path, folder):
     """Return the messages of a file and its damage, as `tidemark query` finds them."""
     try:
-        return messages(log_files([path])), {}
+        return messages(log_files([path], borrowing=True)), {}
     except (LogFilesError, EventsError):
         mended = Mending().copies([path], folder)
-        return messages(log_files([path], copies=mended.copies)), mended.damage
+        return messages(log_files([path], copies=mended.copies, borrowing=True)), mended.damage
 
 
 def messages(events):

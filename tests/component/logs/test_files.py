@@ -14,7 +14,7 @@ from local.logs.folders import LogFilesError, skipped_below
 
 
 def rows(*paths, query="fields @message, @timestamp, @log, @logStream | sort @ptr", **window):
-    events = run(query, log_files(paths), **window).rows
+    events = run(query, log_files(paths, borrowing=True), **window).rows
     return [{c["field"]: c["value"] for c in row if c["field"] != "@ptr"} for row in events]
 
 

@@ -317,6 +317,19 @@ def test_a_line_before_the_first_time_is_an_event(tmp_path, banner):
     assert (done.exit_code, done.stdout) == (0, "n\n3\n"), done.output
 
 
+@pytest.mark.parametrize("searched_bytes", [0, 1_000_000])
+def test_an_event_without_a_time_has_that_of_the_event_before_and_is_named(
+    tmp_path, monkeypatch, searched_bytes
+):
+    monkeypatch.setattr("tidemark.cli.query.logs._SEARCHED_BYTES", searched_bytes)
+    path = tmp_path / "app.log"
+    lines = ['{"ts": 1717338360, "n": 1}', '{"n": 2}', '{"ts": 1717338361, "n": 3}']
+    path.write_text("\n".join(lines) + "\n")
+    done = query("filter @message like '2}' | fields @timestamp", str(path), "--format", "csv")
+    assert done.stdout == "@timestamp\n2024-06-02 14:26:00.000\n"
+    assert f"such as in {path}: {lines[1]}" in done.stderr
+
+
 def test_what_can_be_read_of_damaged_files_is_read_and_the_rest_is_counted(tmp_path):
     (tmp_path / "bytes.log").write_bytes(b"a\n\xff\xfe b\n\xf4\x8f\xbf\xbf\nz")
     (tmp_path / "long.log").write_bytes(b"a\n" + b"x" * 2**20 + b"\nb\n")

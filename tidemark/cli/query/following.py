@@ -86,7 +86,7 @@ class Following:
         """Print the rows of the events in parts of files."""
         mended = self.mending.copies(parts.values(), folder)
         copies = {file: mended.copies[part] for file, part in parts.items()}
-        events = log_files(parts, clock=self.mending.clock, copies=copies)
+        events = log_files(parts, clock=self.mending.clock, copies=copies, borrowing=True)
         result = run(query, events, tables=self.tables)
         warn(damage.replace(f"{folder}/", "") for damage in damages(mended))
         columns = [column for column in result.columns if column != "@ptr"]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from local.account import ACCOUNT
@@ -11,7 +13,7 @@ from local.cancellation import interruptible
 from local.insights import CompiledQuery, EventsError, EventSource, QueryResult, run
 from local.insights.group_choice import NoLogGroupError, chosen
 from local.logs.clocks import Clock
-from local.logs.files import log_files
+from local.logs.files import log_files, untimed
 from local.logs.folders import LogFilesError
 from local.logs.mending import Mending
 from local.logs.searching import NotSearchedError, Search
@@ -20,7 +22,7 @@ from tidemark.cli.query.messages import tell, warn
 from tidemark.cli.query.paths import damages, files_at, recognised, told_of_joining, unread
 from tidemark.cli.query.progress import reading
 from tidemark.model.refusal import Refused
-from tidemark.model.sentences import listed
+from tidemark.model.sentences import listed, visible
 
 # DuckDB reads less at once.
 _SEARCHED_BYTES = 8 * 1024 * 1024
@@ -54,7 +56,8 @@ class LogQuery:
             self._named("", [str(file) for file in files])
             warn(unread(paths))
             if searched := not strict and self._searched(files, folder, mending):
-                return self._over(files, mending.clock, searched, found=True)
+                with suppress(EventsError):  # a reading of all tells more
+                    return self._over(files, mending.clock, searched, found=True)
             if mending.begins:
                 return self._over_copies(files, folder, mending, strict=strict)
             try:
@@ -132,11 +135,27 @@ class LogQuery:
         found: bool = False,
     ) -> QueryResult:
         """Return the result; ``found`` tells that the copies have only what a search found."""
-        events = replace(log_files(files, clock=clock, copies=copies), found=found)
-        result = self._run(events, events)
+        source = partial(log_files, files, clock=clock, copies=copies)
+        events = replace(source(), found=found)
+        try:
+            result = self._run(events, events)
+        except EventsError as error:
+            event = untimed(error)
+            if found or event is None:
+                raise
+            result = self._over_borrowed(source(borrowing=True), event)
         if self.window != (None, None) or self.query.uses_times:
             tell(recognised(files, clock, copies))
         return result
+
+    def _over_borrowed(self, events: EventSource, event: str) -> QueryResult:
+        """Return the result over events of which some have the time of another, as this one."""
+        result = self._run(events, events)
+        warning = (
+            "events without a time have that of the event before, or else of the file's last "
+            f"change, such as in {visible(event)}"
+        )
+        return replace(result, warnings=(*result.warnings, warning))
 
     def _named(self, account: str, known: Collection[str]) -> list[str]:
         """Return the log groups that the query names; raise Refused if one does not exist."""
