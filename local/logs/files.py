@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from local.insights.engine import EventsError
@@ -45,6 +45,7 @@ def log_files(
     copies: Mapping[Path, Path | None] | None = None,
     *,
     borrowing: bool = False,
+    name_of: Callable[[Path], str] = str,
 ) -> EventSource:
     """Return the lines or log events of files as events of queries.
 
@@ -70,6 +71,8 @@ def log_files(
     borrowing : bool, optional
         Whether a line whose time the file's clock cannot read has that of the line before, or else
         of the file's last change. Otherwise a query that needs its time fails, as `untimed` tells.
+    name_of : callable, optional
+        Returns the ``@log`` of a file; by default its path.
 
     Raises
     ------
@@ -77,7 +80,7 @@ def log_files(
         If a path does not exist, cannot be read or is a folder without logs, or if a line of text
         is too long.
     """
-    files = list(_inspected(paths, clock, copies or {}))
+    files = list(_inspected(paths, clock, copies or {}, name_of))
     alike: dict[tuple[Form, *tuple[object, ...]], list[LogFile]] = {}
     for file in files:
         alike.setdefault((file.form, *file.kind), []).append(file)
@@ -111,11 +114,15 @@ def clocks_of(
 
 
 def _inspected(
-    paths: Iterable[Path], clock: Clock | None, copies: Mapping[Path, Path | None]
+    paths: Iterable[Path],
+    clock: Clock | None,
+    copies: Mapping[Path, Path | None],
+    name_of: Callable[[Path], str] = str,
 ) -> Iterator[LogFile]:
     for original in files_of(paths):
         if path := copies.get(original, original):
-            yield inspect(original, path, clock, is_joined=original in copies)
+            is_joined, name = original in copies, name_of(original)
+            yield inspect(original, path, clock, is_joined=is_joined, name=name)
 
 
 def _source(

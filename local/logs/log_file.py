@@ -57,6 +57,8 @@ class LogFile:
 
     original: Path
     """The file that the user names."""
+    name: str
+    """The name of the file for the user, its ``@log``."""
     path: Path
     """The file to read: the original, or a copy."""
     form: Form
@@ -111,8 +113,10 @@ def opened(path: Path) -> Iterator[BinaryIO]:
         raise LogFilesError(f"{path}: this file cannot be read: {reason}") from None
 
 
-def inspect(original: Path, path: Path, clock: Clock | None, *, is_joined: bool) -> LogFile:
-    """Return a file as its first bytes show it, read from ``path``.
+def inspect(
+    original: Path, path: Path, clock: Clock | None, *, is_joined: bool, name: str = ""
+) -> LogFile:
+    """Return a file as its first bytes show it, read from ``path``; its name is else its path.
 
     Raises
     ------
@@ -128,6 +132,7 @@ def inspect(original: Path, path: Path, clock: Clock | None, *, is_joined: bool)
     clock = clock or clock_in(original, first)
     return LogFile(
         original,
+        name or str(original),
         path,
         form,
         status.st_size,
@@ -186,10 +191,10 @@ def source_of(files: Sequence[LogFile]) -> str:
 
 
 def log_of(files: Sequence[LogFile]) -> str:
-    """Return SQL for the path of the original file."""
-    if all(file.path == file.original for file in files):
+    """Return SQL for the name of the file."""
+    if all(str(file.path) == file.name for file in files):
         return "filename"
-    pairs = (f"{quoted(str(file.path))}: {quoted(str(file.original))}" for file in files)
+    pairs = (f"{quoted(str(file.path))}: {quoted(file.name)}" for file in files)
     return f"(MAP {{{', '.join(pairs)}}})[filename]"
 
 

@@ -19,7 +19,14 @@ from local.logs.mending import Mending
 from local.logs.searching import NotSearchedError, Search
 from tidemark.cli.options import state_flag
 from tidemark.cli.query.messages import tell, warn
-from tidemark.cli.query.paths import damages, files_at, recognised, told_of_joining, unread
+from tidemark.cli.query.paths import (
+    damages,
+    files_at,
+    log_name,
+    recognised,
+    told_of_joining,
+    unread,
+)
 from tidemark.cli.query.progress import reading
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed, visible
@@ -53,7 +60,7 @@ class LogQuery:
         """
         with files_at(paths) as (files, folder):
             # Files belong to no account.
-            self._named("", [str(file) for file in files])
+            self._named("", list(map(log_name, files)))
             warn(unread(paths))
             if searched := not strict and self._searched(files, folder, mending):
                 with suppress(EventsError):  # a reading of all tells more
@@ -135,7 +142,7 @@ class LogQuery:
         found: bool = False,
     ) -> QueryResult:
         """Return the result; ``found`` tells that the copies have only what a search found."""
-        source = partial(log_files, files, clock=clock, copies=copies)
+        source = partial(log_files, files, clock=clock, copies=copies, name_of=log_name)
         events = replace(source(), found=found)
         try:
             result = self._run(events, events)

@@ -58,9 +58,14 @@ def _copied(file: BinaryIO, path: Path) -> Path:
     return path
 
 
-def _named(text: str) -> str:
+def log_name(file: Path) -> str:
+    """Return the ``@log`` of a file: its path, or that of a pipe, or ``stdin``."""
+    return _named(str(file), _SPOOLED)
+
+
+def _named(text: str, standard_input: str = "standard input") -> str:
     """Return a text with the names of standard input and pipes, not the paths of their copies."""
-    return _SPOOLED_PATH.sub(lambda match: "standard input" if match["input"] else "", text)
+    return _SPOOLED_PATH.sub(lambda match: standard_input if match["input"] else "", text)
 
 
 def on_disk(paths: Iterable[str]) -> list[Path]:
