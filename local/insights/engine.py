@@ -351,7 +351,7 @@ def _sentence(error: duckdb.Error) -> str:
         if too_long := _TOO_LONG.match(reason):
             reason = f"this line has more than {int(too_long[1]):,} bytes, the maximum of an event"
         return f"{file}, line {line}: {reason}"
-    return text.partition("\n")[0]
+    return text.partition("\n")[0].removeprefix("Invalid Input Error: ").rstrip()
 
 
 def _row(columns: tuple[str, ...], values: tuple[str | None, ...]) -> list[dict[str, str]]:

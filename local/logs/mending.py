@@ -8,6 +8,7 @@ files that bzip2 or zstd packed.
 from __future__ import annotations
 
 import filecmp
+import json
 from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,6 +27,8 @@ from local.logs.packing import INCOMPLETE, unpacked
 _NONCHARACTERS = str.maketrans(dict.fromkeys("\U0010ffff\U0010fffe" + MARKS, "\ufffd"))
 # The lines that choose the form of a file, and those that choose its clock.
 _FORM_LINES, _CLOCK_LINES = 10, 200
+# The forms in which a file is one JSON document.
+_DOCUMENTS = (Form.ANSWER, Form.RECORDS)
 
 
 class Damage(Enum):
@@ -33,6 +36,7 @@ class Damage(Enum):
 
     BYTES = ("line with bytes that are no text", "lines with bytes that are no text")
     LONG = ("line too long for an event skipped", "lines too long for an event skipped")
+    NO_EVENT = ("line that is no event skipped", "lines that are no events skipped")
     INCOMPLETE = ("file ends early", "files end early")
     UNREADABLE = ("file cannot be read", "files cannot be read")
 
@@ -131,6 +135,8 @@ class _Copy:
             events = joining.events(chain(first, lines))
             copy.writelines(event + b"\n" for event in events if event)
         self.joined = joining.joined
+        if self._form in _DOCUMENTS and not _is_json(self.path.read_bytes()):
+            self._count(Damage.UNREADABLE)
 
     def differs(self) -> bool:
         return not filecmp.cmp(self._file, self.path, shallow=False)
@@ -153,6 +159,9 @@ class _Copy:
         if self._form is Form.TEXT and len(text) >= self._mending.most_bytes:
             self._count(Damage.LONG, number)
             return b""
+        if self._form is Form.EVENTS and text and not _is_json(text):
+            self._count(Damage.NO_EVENT, number)
+            return b""
         if clean != line:
             self._count(Damage.BYTES, number)
         return text
@@ -167,6 +176,14 @@ class _Copy:
             return bool
         lines = [line.decode() for line in first]
         return self._mending.begins or beginning(self._mending.clock or clock_in(self._file, lines))
+
+
+def _is_json(text: bytes) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _text_of(line: bytes) -> bytes:

@@ -160,6 +160,21 @@ def test_packed_files_are_unpacked_as_far_as_they_can_be(tmp_path, pack):
         assert mended.damage == damage
 
 
+def test_json_that_ends_early_is_skipped_and_counted(tmp_path):
+    texts = {
+        "trail": '{"Records": [{"eventVersion": "1.08", "eventName": "A"}, {"eventVer',
+        "answer": '{"events": [{"timestamp": 1, "message": "a"}, {"times',
+        "lines": '{"timestamp": 1, "message": "a"}\n{"timestamp": 2, "mess',
+    }
+    paths = [tmp_path / name for name in texts]
+    for path, text in zip(paths, texts.values(), strict=True):
+        path.write_text(text)
+    mended = Mending().copies(paths, tmp_path)
+    assert mended.damage == {Damage.UNREADABLE: 2, Damage.NO_EVENT: 1}
+    rows = run("fields @message", log_files(paths, copies=mended.copies)).rows
+    assert [row[0]["value"] for row in rows] == ["a"]
+
+
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
 def test_a_file_in_utf_16_is_read_as_its_byte_order_mark_tells(tmp_path, encoding):
     path = tmp_path / "windows.log"

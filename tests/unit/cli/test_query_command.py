@@ -309,6 +309,11 @@ def test_an_incomplete_packed_standard_input_is_refused():
     assert str(refused).startswith(sentence)
 
 
+def test_json_of_standard_input_that_ends_early_is_refused_by_its_name():
+    refused = query("limit 1", "-", stdin='{"events": [{"timestamp": 1').exception
+    assert 'Malformed JSON in file "standard input", at byte' in str(refused)
+
+
 def test_damage_of_standard_input_has_its_name():
     done = query("limit 1", "-", "--start", "-1h", stdin=b"a\n\xff\n")
     assert "no text: standard input, line 2;" in done.stderr

@@ -11,6 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
 from typing import BinaryIO
 
+from local.insights import EventsError
 from local.logs.clocks import Clock
 from local.logs.files import clocks_of
 from local.logs.folders import LogFilesError, files_of, skipped_below
@@ -37,8 +38,8 @@ def files_at(paths: Iterable[str]) -> Iterator[tuple[list[Path], Path]]:
         each = dict.fromkeys(paths)  # standard input is read once
         try:
             yield list(files_of(_spooled(path, folder) for path in each)), folder
-        except LogFilesError as error:
-            raise LogFilesError(_named(str(error))) from None
+        except (LogFilesError, EventsError) as error:
+            raise type(error)(_named(str(error))) from None
 
 
 def _spooled(path: str, folder: Path) -> Path:
