@@ -209,6 +209,78 @@ def test_the_queries_below_a_folder_are_checked(tmp_path):
     )
 
 
+LOCALS = """\
+locals {
+  slow = <<-EOT
+    fields @message
+    | filtre x
+  EOT
+  queries = {
+    count = { query = "stats count(*)" }
+  }
+}
+variable "slow" { slow = "filtre y" }
+"""
+
+
+@pytest.mark.parametrize(
+    ("value", "place"),
+    [
+        ("local.slow", "locals.tf:4: unknown command 'filtre'"),
+        ('file("${path.module}/q/slow.sql")', "q/slow.sql:2: unknown command 'filtre'"),
+        ('templatefile("q/slow.sql", { a = 1 })', "q/slow.sql:2: unknown command 'filtre'"),
+    ],
+)
+def test_a_query_that_terraform_names_is_checked_at_its_place(tmp_path, value, place):
+    (tmp_path / "locals.tf").write_text(LOCALS)
+    (tmp_path / "q").mkdir()
+    (tmp_path / "q" / "slow.sql").write_text("fields @message\n| filtre '${a}'\n")
+    main = tmp_path / "main.tf"
+    main.write_text(f"{ARGUMENT}{value}\n}}\n" * 2)
+    done = CliRunner().invoke(command, ["--lint", str(main)])
+    errors = str(done.exception).splitlines()
+    assert [error for error in errors if "unknown" in error] == [errors[0]]
+    assert errors[0].startswith(f"{tmp_path}/{place}")
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("value", "ending"),
+    [
+        ("local.queries.count.query", "locals.tf:7: accepted\n"),
+        ("each.value.query", "locals.tf:7: accepted\n"),
+        ('local.queries["count"].query', "locals.tf:7: accepted\n"),
+        ("each.value", "main.tf:4: this query is computed, and not checked\n"),
+        ('file("none")', "main.tf:4: this query is computed, and not checked\n"),
+        ("local.none", "main.tf:4: this query is computed, and not checked\n"),
+    ],
+)
+def test_a_member_of_a_local_is_checked_and_another_value_is_named(tmp_path, value, ending):
+    (tmp_path / "locals.tf").write_text(LOCALS)
+    main = tmp_path / "main.tf"
+    main.write_text(f"{ARGUMENT}{value}\n}}\n")
+    done = CliRunner().invoke(command, ["--lint", str(main)])
+    assert done.output.endswith(ending)
+
+
+@pytest.mark.parametrize("name", ["board.tpl", "board.json.tftpl", "board.json"])
+def test_the_widgets_of_a_template_of_terraform_are_checked(lint, name):
+    path, done = lint(name, WIDGETS)
+    assert str(done.exception).startswith(f"{path}:2: unknown command 'filtre'")
+    assert done.stdout == f"{path}:3: accepted\n"
+    assert done.stderr == f"warning: {path}:4: this query is computed, and not checked\n"
+
+
+def test_a_dashboard_that_terraform_names_is_checked_once(tmp_path):
+    (tmp_path / "board.tpl").write_text(WIDGETS)
+    resource = 'resource "aws_cloudwatch_dashboard" "a" {\n  dashboard_body = '
+    (tmp_path / "main.tf").write_text(f'{resource}templatefile("board.tpl", {{}})\n}}\n')
+    done = CliRunner().invoke(command, ["--lint", str(tmp_path / "main.tf")])
+    assert done.stdout == f"{tmp_path / 'board.tpl'}:3: accepted\n"
+    both = CliRunner().invoke(command, ["--lint", str(tmp_path)])
+    assert (both.stdout, str(both.exception)) == (done.stdout, str(done.exception))
+
+
 @pytest.mark.parametrize("text", ["stats count(*) by payload.json", f"limit 1 # {'x' * 1_000}"])
 def test_a_text_that_is_no_path_is_a_query(text):
     done = CliRunner().invoke(command, ["--lint", text])

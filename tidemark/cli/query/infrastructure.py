@@ -1,41 +1,24 @@
-"""Queries in the sources of infrastructure: CloudFormation, CDK and Terraform.
-
-A query that the source computes is not known; its text is None. Only within quotes it may insert
-text, for which another stands here.
-"""
+"""Queries in the sources of infrastructure: CloudFormation, CDK and Terraform."""
 
 from __future__ import annotations
 
 import re
-import textwrap
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 import yaml
 
+from tidemark.cli.query.terraform import is_dashboard, queries_of, queries_of_dashboard
+from tidemark.cli.query.written import Written, known, plain, text_of, written
 from tidemark.model.refusal import Refused
 
 _CODE = (".ts", ".js", ".py")
-SUFFIXES = (".cwli", ".yaml", ".yml", ".json", ".template", ".tf", *_CODE)
+# The templates that Terraform fills in.
+_TEMPLATES = (".tpl", ".tftpl")
+SUFFIXES = (".cwli", ".yaml", ".yml", ".json", ".template", ".tf", *_TEMPLATES, *_CODE)
 """The suffixes of files that may hold queries."""
 _DASHBOARD = "AWS::CloudWatch::Dashboard"
 _PROPERTIES = {"AWS::Logs::QueryDefinition": "QueryString", _DASHBOARD: "DashboardBody"}
-# The labels of a block of Terraform.
-_BLOCK = re.compile(
-    r'^\s*(?:resource|data|module|locals|variable|output|provider)((?:\s+"[^"\n]*")*)\s*\{',
-    re.MULTILINE,
-)
-_RESOURCES = {
-    "query_string": '"aws_cloudwatch_query_definition"',
-    "query": '"aws_cloudwatch_dashboard"',
-}
-# The argument of these resources, also in JSON: a heredoc or a text.
-_ARGUMENT = re.compile(
-    r"\b(?P<name>query(?:_string)?)(?:\s*=|\"\s*:)\s*(?:<<-?(?P<mark>\w+)\n(?P<document>.*?)\n\s*(?P=mark)\b"
-    r'|"(?P<text>(?:[^"\\]|\\.)*)")?',
-    re.DOTALL,
-)
 _LITERAL = (
     r'"""(?:[^\\]|\\.)*?"""|`(?:[^`\\]|\\.)*`|"(?:[^"\\\n]|\\.)*"'
     r"|'''(?:[^\\]|\\.)*?'''|'(?:[^'\\\n]|\\.)*'"
@@ -53,26 +36,6 @@ _ASSIGNED = re.compile(
     re.DOTALL,
 )
 _OF_LOGS = re.compile(r"aws[-_](?:logs|cloudwatch)\b")
-# A line end after a backslash stays, so that lines of the text are lines of the file.
-_ESCAPES = {"n": "\n", "t": "\t", "\n": "\n"}
-_INSERTED = re.compile(r"\$\{[^{}]*\}")
-_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|(?<=[\s=~(])/(?:[^/\\\n]|\\.)+/")
-
-
-class Written(NamedTuple):
-    """A query in a file, after so many lines of the file.
-
-    ``spans`` tells whether each line of the query is a line of the file.
-    """
-
-    file: Path
-    lines_before: int
-    text: str | None
-    spans: bool
-
-    def line_of(self, line: int) -> int:
-        """Return the line of the file that has a line of the query."""
-        return self.lines_before + (line if self.spans else 1)
 
 
 def holds_queries(query: str) -> bool:
@@ -93,7 +56,8 @@ def queries_at(path: Path) -> list[Written]:
         If there are none, or if a file cannot be read.
     """
     files = _files_at(path)
-    queries = [query for file in files for query in _queries_in(file)]
+    # Several resources may name the same text.
+    queries = list(dict.fromkeys(query for file in files for query in _queries_in(file)))
     if not queries:
         raise Refused(
             f"{path}: this holds no queries; expected files that end in {', '.join(SUFFIXES)}"
@@ -114,30 +78,19 @@ def _is_source(path: Path, folder: Path) -> bool:
 
 
 def _queries_in(file: Path) -> Iterator[Written]:
-    try:
-        text = file.read_text(encoding="utf-8-sig")
-    except (UnicodeDecodeError, OSError) as error:
-        raise Refused(f"{file}: this file cannot be read: {error}") from None
+    text = text_of(file)
     if file.suffix == ".cwli":
         yield Written(file, 0, text, spans=True)
     elif file.suffix == ".tf":
-        arguments = filter(_is_of_resource, _ARGUMENT.finditer(text))
-        yield from (_of_terraform(file, match) for match in arguments)
+        yield from queries_of(file, text)
+    elif file.suffix in (*_TEMPLATES, ".json") and is_dashboard(text):
+        yield from queries_of_dashboard(file, text)
+    elif file.suffix in _TEMPLATES:
+        return
     elif file.suffix not in _CODE:
         yield from _of_template(file, text)
     elif _OF_LOGS.search(text):
         yield from (_of_code(file, match) for match in _ASSIGNED.finditer(text))
-
-
-def _is_of_resource(match: re.Match[str]) -> bool:
-    *_, labels = ["", *_BLOCK.findall(match.string, 0, match.start())]
-    return _RESOURCES[match["name"]] in labels
-
-
-def _of_terraform(file: Path, match: re.Match[str]) -> Written:
-    if match["document"] is not None:
-        return _written(file, match, "document", textwrap.dedent(match["document"]))
-    return _written(file, match, "text", _plain(match["text"], keep=False))
 
 
 def _of_code(file: Path, match: re.Match[str]) -> Written:
@@ -145,21 +98,8 @@ def _of_code(file: Path, match: re.Match[str]) -> Written:
     if match["lines"]:
         # LogQueryWidget joins its lines in this way.
         lines = (_inner(each, keep=keep) or "" for each in re.findall(_LITERAL, match["lines"]))
-        return _written(file, match, "lines", "\n| ".join(lines))
-    return _written(file, match, "text", _inner(match["text"], keep=keep))
-
-
-def _written(file: Path, match: re.Match[str], group: str, text: str | None) -> Written:
-    place = match.start() if match[group] is None else match.start(group)
-    # An escape may stand for a line end, and LogQueryWidget's lines may share a line of the file.
-    spans = group != "lines" and (match[group] or "").count("\n") == (text or "").count("\n")
-    return Written(file, match.string.count("\n", 0, place), _known(text), spans)
-
-
-def _known(text: str | None) -> str | None:
-    """Return a text with an x for what it inserts within quotes, None if it inserts more."""
-    known = _QUOTED.sub(lambda quoted: _INSERTED.sub("x", quoted[0]), text or "")
-    return None if text is None or "${" in known else known
+        return written(file, match, "lines", "\n| ".join(lines))
+    return written(file, match, "text", _inner(match["text"], keep=keep))
 
 
 def _inner(literal: str | None, *, keep: bool) -> str | None:
@@ -170,20 +110,7 @@ def _inner(literal: str | None, *, keep: bool) -> str | None:
     literal = literal.removeprefix("r")
     marks = 3 if literal.startswith(('"""', "'''")) else 1
     text = literal[marks:-marks]
-    return text if raw else _plain(text, keep=keep)
-
-
-def _plain(text: str | None, *, keep: bool) -> str | None:
-    """Return a text without escapes; ``keep`` the backslash before other characters."""
-    if text is None:
-        return None
-    kept = "\\" if keep else ""
-    return re.sub(
-        r"\\(.)",
-        lambda match: _ESCAPES.get(match[1], match[1] if match[1] in "\\\"'`" else kept + match[1]),
-        text,
-        flags=re.DOTALL,
-    )
+    return text if raw else plain(text, keep=keep)
 
 
 def _of_template(file: Path, text: str) -> Iterator[Written]:
@@ -194,9 +121,9 @@ def _of_template(file: Path, text: str) -> Iterator[Written]:
     except yaml.YAMLError as error:
         raise Refused(f"{file}: this is no valid YAML or JSON: {error}") from None
     for kind, node in _properties(documents):
-        written = _of_property(file, node)
-        is_dashboard = kind == _DASHBOARD and isinstance(node, yaml.ScalarNode)
-        yield from _of_dashboard(written, node.value) if is_dashboard else [written]
+        found = _of_property(file, node)
+        is_body = kind == _DASHBOARD and isinstance(node, yaml.ScalarNode)
+        yield from _of_dashboard(found, node.value) if is_body else [found]
 
 
 def _properties(nodes: list[yaml.Node]) -> Iterator[tuple[str, yaml.Node]]:
@@ -219,7 +146,7 @@ def _of_dashboard(body: Written, text: str) -> Iterator[Written]:
     for widget in _mappings(documents):
         if (query := _member(widget, "query")) and isinstance(query, yaml.ScalarNode):
             line = body.lines_before + query.start_mark.line * body.spans
-            yield Written(body.file, line, _known(query.value), spans=False)
+            yield Written(body.file, line, known(query.value), spans=False)
 
 
 def _member(node: yaml.Node | None, name: str) -> yaml.Node | None:
@@ -247,4 +174,4 @@ def _of_property(file: Path, node: yaml.Node) -> Written:
     if not isinstance(node, yaml.ScalarNode):
         return Written(file, node.start_mark.line, None, spans=False)
     lines_before = node.start_mark.line + (node.style in ("|", ">"))
-    return Written(file, lines_before, _known(node.value), spans=node.style == "|")
+    return Written(file, lines_before, known(node.value), spans=node.style == "|")
