@@ -10,9 +10,10 @@ import click
 
 from local.insights import CompiledQuery, EventSource, QueryError, QueryResult, run
 from local.insights import compile as compile_query
-from tidemark.cli.query.infrastructure import Written, holds_queries, queries_at
+from tidemark.cli.query.infrastructure import holds_queries, queries_at
 from tidemark.cli.query.messages import warn
 from tidemark.cli.query.text import place_in_file, place_of, query_text
+from tidemark.cli.query.written import Written
 from tidemark.model.refusal import Refused
 
 

@@ -59,8 +59,8 @@ def _is_of_resource(match: re.Match[str]) -> bool:
 
 def _block(match: re.Match[str]) -> str:
     """Return the kind and the labels of the last block that begins before a place."""
-    *_, block = ["", *_BLOCK.findall(match.string, 0, match.start())]
-    return block
+    blocks: list[str] = _BLOCK.findall(match.string, 0, match.start())
+    return blocks[-1] if blocks else ""
 
 
 def _elsewhere(file: Path, match: re.Match[str]) -> Iterator[Written]:
