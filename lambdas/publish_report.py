@@ -15,5 +15,5 @@ from tidemark.run.events import RunEvent
 @logger.inject_lambda_context(clear_state=True)
 @event_parser(model=RunEvent)
 def handler(event: RunEvent, _: LambdaContext) -> dict[str, Any]:
-    """Write ``report.md``, ``report.html`` and ``summary.json``; return the key of each."""
+    """Write the report as Markdown, page and JSON; return the key of each file."""
     return publish_report(storage.bucket(), event.run_id, page.packed_vega)

@@ -123,8 +123,10 @@ def show_result(
     if plan:
         if summary := client.results.report(plan.suite.name, run.run_id, "summary.json"):
             console.print(table(json.loads(summary), exact=exact))
-        if search := client.results.report(plan.suite.name, run.run_id, "search.json"):
-            console.print(json.loads(search)["sentence"], soft_wrap=True, markup=False)
+        for file in ("search.json", "advice.json"):
+            told = client.results.report(plan.suite.name, run.run_id, file)
+            if told and (sentence := json.loads(told)["sentence"]):
+                console.print(sentence, soft_wrap=True, markup=False)
         for path in save_report(client.results, plan.suite.name, run.run_id, target.state):
             console.print(f"{_kind(path.name)}: {path}", soft_wrap=True, markup=False)
     outcome = client.results.outcome(run.run_id)

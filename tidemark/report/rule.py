@@ -17,8 +17,6 @@ _RULE = (
     "runs would show one, over all metrics that decide and all versions. Same means that the "
     "{inside} interval of the change stays within {bounds}. Otherwise the pairs cannot tell."
 )
-TELLS = "would give a verdict in four cases of five if rates change and scatter as before"
-"""The end of a sentence on further pairs."""
 
 
 def rule(metrics: Collection[Metric]) -> str:

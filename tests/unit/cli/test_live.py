@@ -178,6 +178,25 @@ def test_a_search_prints_its_end_and_leaves_its_path_beside_the_report(tmp_path)
     assert (folder / "search.json").read_bytes() == files["search.json"]
 
 
+def test_a_run_prints_what_to_measure_for_a_missing_verdict(tmp_path):
+    sentence = "Measure again, with about 27 repetitions: tidemark run rocksdb"
+    files = {"advice.json": json.dumps({"sentence": sentence}).encode()}
+    results = SimpleNamespace(
+        outcome=lambda _: None,
+        plan=lambda _: SimpleNamespace(suite=SimpleNamespace(name="rocksdb")),
+        report=lambda _suite, _run, file: files.get(file),
+        comparisons=lambda _suite, _run: [],
+    )
+    client = SimpleNamespace(
+        await_end=lambda _: True, status=lambda _: ("SUCCEEDED", None), results=results
+    )
+    printed = io.StringIO()
+
+    show_result(client, Run("r", "arn"), Target(tmp_path, None), Console(file=printed))
+
+    assert printed.getvalue() == f"{sentence}\n"
+
+
 def test_a_run_prints_the_changes_of_level_that_its_message_tells():
     change = LevelAlarm(
         test="ingest", metric="ingest_rate", name="ingest_rate", run_id="20260926T030511Z-0a1b2c",

@@ -765,7 +765,7 @@ def test_a_run_with_a_baseline_has_its_comparisons_beside_its_report(archive):
     below = f"reports/rocksdb/{LATER}/"
     found = {key.removeprefix(below) for key in archive.bucket.keys(below)}
     assert found == {
-        "report.md", "report.html", "summary.json", "8.8.1-against-9.0.0.md",
+        "report.md", "report.html", "summary.json", "advice.json", "8.8.1-against-9.0.0.md",
         "8.8.1-against-9.0.0.html", "8.8.1-against-9.0.0.json", "9.8.4-against-9.0.0.md",
         "9.8.4-against-9.0.0.html", "9.8.4-against-9.0.0.json",
     }  # fmt: skip

@@ -670,7 +670,8 @@ def test_publish_report_writes_the_same_files_again(world, plan, monkeypatch):
 
     folder = f"reports/rocksdb/{plan.run_id}"
     assert keys == {
-        name: f"{folder}/{name}" for name in ("report.md", "report.html", "summary.json")
+        name: f"{folder}/{name}"
+        for name in ("report.md", "report.html", "summary.json", "advice.json")
     }
     assert before[keys["report.md"]].startswith(b"# RocksDB: run ")
     assert before[keys["report.html"]].startswith(b"<!DOCTYPE html>")

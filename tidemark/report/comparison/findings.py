@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
-from urllib.parse import unquote, urlsplit
 
 from tidemark.figures.verdicts.version_verdicts import Verdict
 from tidemark.model.numerals import times_as
-from tidemark.model.parameters import Value, described
-from tidemark.model.repetitions import FEWEST
-from tidemark.model.run_spec import RunSpec
 from tidemark.model.sentences import listed, plural, shortened
-from tidemark.model.suite import MOST_REPETITIONS, Suite
+from tidemark.report import advice
 from tidemark.report.blocks import Block, Bullets
 from tidemark.report.comparison.results import why_incomparable
 from tidemark.report.comparison.setup import differing_settings, unlike_work
 from tidemark.report.comparison.sides import Pair, Reading, Side, Sides
 from tidemark.report.comparison.trends import drift
 from tidemark.report.numbers import NONE, change, figure, interval, percent
-from tidemark.report.rule import TELLS, within
+from tidemark.report.rule import within
 from tidemark.report.run_report import task_levels, trials
 from tidemark.report.run_report.machines import differences
 
 # A greater spread of the trials, as a share of their mean, hides a change of that size.
 _WIDE = 0.05
-# The factor for the size of tests if even the most repetitions would give no verdict.
-_LONGER = 10
 # The report of a run has every failure in full.
 _MOST_TROUBLES = 5
 _LONGEST_TROUBLE = 500  # bytes
@@ -234,27 +227,12 @@ def _again(sides: Sides, metrics: Sequence[_JudgedMetric], is_unlike: bool) -> s
             "Judge the change by its interval: a verdict needs pairs of trials in one run, and an "
             "instance has one version at a time."
         )
-    verdicts = [metric.verdict for metric in metrics]
-    undecided = [verdict for verdict in verdicts if verdict.more_pairs or _is_short(verdict)]
-    versions = [shlex.quote(text) for text in dict.fromkeys(map(_requested, sides.both))]
-    if not is_unlike and (len(versions) == 1 or (sides.in_one_run and not undecided)):
+    is_open = any(advice.is_open(metric.verdict) for metric in metrics)
+    versions = [advice.requested(side.run.plan, side.version) for side in sides.both]
+    versions = list(dict.fromkeys(versions))
+    if not is_unlike and (len(versions) == 1 or (sides.in_one_run and not is_open)):
         return ""
     base, new = (side.run.plan.request for side in sides.both)
-    needed = [each.judgement.pairs + each.more_pairs for each in undecided if each.more_pairs]
-    repetitions = max(base.repetitions, new.repetitions, FEWEST, *needed)
-    # The scatter of sides that were not measured alike says little about the length of tests.
-    short = [] if is_unlike else [metric.name for metric in metrics if _is_short(metric.verdict)]
-    suite, longer = sides.new.run.plan.suite, {}
-    why = ""
-    if short:
-        longer = _longer(suite, base.parameters)
-        why = (
-            f" and {described(longer) or 'longer tests'}, because {MOST_REPETITIONS} repetitions "
-            f"of such short tests would give no verdict on {listed(short)}"
-        )
-    # Too few pairs say too little about their spread, from which the power could be estimated.
-    elif any(verdict.more_pairs and verdict.judgement.pairs >= FEWEST for verdict in undecided):
-        why = f", which {TELLS}"
     how = "both in one run"
     if is_unlike:
         how = "both alike, in one run"
@@ -262,46 +240,16 @@ def _again(sides: Sides, metrics: Sequence[_JudgedMetric], is_unlike: bool) -> s
         how = "both again"
     if len(versions) == 1:
         how = f"{sides.base.version} again, as run {sides.base.run.plan.run_id} did"
-    baseline = f"--baseline {versions[0]} " if len(versions) > 1 else ""
-    return (
-        f"Measure {how}, with about {repetitions} repetitions{why}: tidemark run {suite.name} "
-        f"--versions {','.join(versions)} {baseline}--repetitions {repetitions} "
-        f"{_options(suite, base, longer)}".strip()
+    return advice.again(
+        how,
+        sides.new.run.plan.suite,
+        base.model_copy(update={"repetitions": max(base.repetitions, new.repetitions)}),
+        versions,
+        # The scatter of sides that were not measured alike says little about the length of tests.
+        [
+            (metric.name, metric.verdict)
+            for metric in metrics
+            if not (is_unlike and advice.is_hopeless(metric.verdict))
+        ],
+        baseline=versions[0] if len(versions) > 1 else "",
     )
-
-
-def _requested(side: Side) -> str:
-    """Return a side's version as ``tidemark run`` takes it: a build by the path of its wheel."""
-    wheel = side.run.plan.request.builds.get(side.version)
-    return unquote(urlsplit(wheel).path) if wheel else side.version
-
-
-def _longer(suite: Suite, parameters: Mapping[str, Value]) -> dict[str, Value]:
-    """Return greater values for the parameters that the time of a suite's tests grows with."""
-    return {
-        name: min(_LONGER * value, suite.parameters[name].most or value)
-        for name, value in parameters.items()
-        if not isinstance(value, str) and any(name in test.per for test in suite.tests)
-    }
-
-
-def _options(suite: Suite, request: RunSpec, longer: Mapping[str, Value]) -> str:
-    """Return the options that repeat the parameters of a run, some longer, and its axes."""
-    parameters = {**request.parameters, **longer}
-    narrowed = {
-        name: ",".join(values)
-        for name, values in request.axes.items()
-        if values != suite.default_axes.get(name)
-    }
-    return " ".join(
-        f"--{option} {shlex.quote(f'{name}={value}')}"
-        for option, given in (("set", parameters), ("axis", narrowed))
-        for name, value in given.items()
-    )
-
-
-def _is_short(verdict: Verdict) -> bool:
-    """Tell whether the pairs scatter too much for a verdict even from the most repetitions."""
-    judgement = verdict.judgement
-    undecided = judgement.word == "cannot tell" and judgement.pairs >= FEWEST
-    return undecided and verdict.more_pairs is None

@@ -18,6 +18,7 @@ from tidemark.report.run_report import (
     search_path,
     task_levels,
     trials,
+    undecided,
 )
 from tidemark.report.run_report import versions as comparison
 from tidemark.report.run_report.machines import differences
@@ -42,6 +43,8 @@ def _summary(run: MeasuredRun) -> Iterator[Block]:
         return
     search = run.plan.request.bisect
     yield search_path.search_path(run, search).sentence if search else comparison.in_short(run)
+    if advised := undecided.advice(run):
+        yield advised
     yield _measured(run)
     counted = trials.count(run)
     yield f"{counted[0].upper()}{counted[1:]}"

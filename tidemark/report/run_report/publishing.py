@@ -13,6 +13,7 @@ from tidemark.report.page import page
 from tidemark.report.run_report.contents import report
 from tidemark.report.run_report.measured import MeasuredRun, measured_run
 from tidemark.report.run_report.search_path import search_path
+from tidemark.report.run_report.undecided import advice
 from tidemark.report.run_report.versions import summary
 from tidemark.report.text_files import Vega, write_texts
 from tidemark.store import keys
@@ -56,6 +57,7 @@ def _files(run: MeasuredRun, vega: Vega) -> Iterator[tuple[str, str]]:
     contents = report(run)
     yield "report.html", page(contents, vega())
     yield "summary.json", json.dumps(summary(run))
+    yield "advice.json", json.dumps({"sentence": advice(run)})
     if run.plan.request.bisect:
         yield "search.json", search_path(run, run.plan.request.bisect).json()
     yield "report.md", markdown(contents)

@@ -1,0 +1,105 @@
+"""The advice for metrics without a verdict: what to measure again, with the command."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from urllib.parse import unquote, urlsplit
+
+from tidemark.figures.verdicts.version_verdicts import Verdict
+from tidemark.model.parameters import Value, described
+from tidemark.model.plan import Plan
+from tidemark.model.repetitions import FEWEST
+from tidemark.model.run_spec import RunSpec
+from tidemark.model.sentences import listed, plural
+from tidemark.model.suite import MOST_REPETITIONS, Suite
+
+# The factor for the size of tests if even the most repetitions would give no verdict.
+_LONGER = 10
+_MOST_NAMES = 3
+_TELLS = ", which would give a verdict in four cases of five if rates change and scatter as before"
+
+
+def again(
+    how: str,
+    suite: Suite,
+    request: RunSpec,
+    versions: Sequence[str],
+    metrics: Iterable[tuple[str, Verdict]],
+    *,
+    baseline: str = "",
+) -> str:
+    """Return how to measure versions again, with the repetitions and parameters that tell.
+
+    ``versions`` are as ``tidemark run`` takes them, and ``metrics`` are names with verdicts.
+    """
+    undecided = [(name, verdict) for name, verdict in metrics if is_open(verdict)]
+    repetitions = max(request.repetitions, FEWEST, *_needed(undecided))
+    short = list(dict.fromkeys(name for name, verdict in undecided if is_hopeless(verdict)))
+    longer = _longer(suite, request.parameters) if short else {}
+    extent = f"about {repetitions} repetitions"
+    words = ["tidemark run", suite.name, f"--versions {','.join(versions)}"]
+    words += [f"--baseline {baseline}"] if baseline else []
+    if request.until:
+        extent = f"at most {repetitions} repetitions until decided"
+        words.append(f"--until {request.until}")
+    command = " ".join([*words, f"--repetitions {repetitions}", *_options(suite, request, longer)])
+    return f"Measure {how}, with {extent}{_why(undecided, short, longer)}: {command}"
+
+
+def is_open(verdict: Verdict) -> bool:
+    """Tell whether further pairs, or pairs of longer tests, may give a missing verdict."""
+    return bool(verdict.more_pairs) or is_hopeless(verdict)
+
+
+def is_hopeless(verdict: Verdict) -> bool:
+    """Tell whether the pairs scatter too much for a verdict even from the most repetitions."""
+    judgement = verdict.judgement
+    undecided = judgement.word == "cannot tell" and judgement.pairs >= FEWEST
+    return undecided and verdict.more_pairs is None
+
+
+def requested(plan: Plan, version: str) -> str:
+    """Return a version as ``tidemark run`` takes it: a build by the path of its wheel."""
+    wheel = plan.request.builds.get(version)
+    return shlex.quote(unquote(urlsplit(wheel).path) if wheel else version)
+
+
+def _needed(undecided: Iterable[tuple[str, Verdict]]) -> Iterator[int]:
+    for _, verdict in undecided:
+        if verdict.more_pairs:
+            yield verdict.judgement.pairs + verdict.more_pairs
+
+
+def _why(
+    undecided: Iterable[tuple[str, Verdict]], short: Sequence[str], longer: Mapping[str, Value]
+) -> str:
+    if short:
+        more = len(short) - _MOST_NAMES
+        rest = f" and {plural(more, 'more metric')}" if more > 0 else ""
+        return (
+            f" and {described(longer) or 'longer tests'}, because {MOST_REPETITIONS} repetitions "
+            f"of such short tests would give no verdict on {listed(short[:_MOST_NAMES])}{rest}"
+        )
+    # Too few pairs say too little about their spread, from which the power could be estimated.
+    is_known = any(verdict.judgement.pairs >= FEWEST for _, verdict in undecided)
+    return _TELLS if is_known else ""
+
+
+def _longer(suite: Suite, parameters: Mapping[str, Value]) -> dict[str, Value]:
+    """Return greater values for the parameters that the time of a suite's tests grows with."""
+    return {
+        name: min(_LONGER * value, suite.parameters[name].most or value)
+        for name, value in parameters.items()
+        if not isinstance(value, str) and any(name in test.per for test in suite.tests)
+    }
+
+
+def _options(suite: Suite, request: RunSpec, longer: Mapping[str, Value]) -> Iterator[str]:
+    """Yield the options that repeat the parameters of a run, some longer, and its axes."""
+    for name, value in {**request.parameters, **longer}.items():
+        yield f"--set {shlex.quote(f'{name}={value}')}"
+    for name, values in request.axes.items():
+        if values != suite.default_axes.get(name):
+            given = ",".join(values)
+            yield f"--axis {shlex.quote(f'{name}={given}')}"

@@ -1,0 +1,50 @@
+"""The advice of a run's report: what to measure for the verdicts that its trials cannot tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from tidemark.figures.verdicts.version_verdicts import Verdict
+from tidemark.report.advice import again, is_open, requested
+from tidemark.report.run_report.measured import MeasuredRun
+
+
+def advice(run: MeasuredRun) -> str:
+    """Return what to measure for the verdicts on metrics that decide; '' if none is missing.
+
+    A search has an end of its own, and an instance or an imported figure no pairs.
+    """
+    plan, request = run.plan, run.plan.request
+    metrics = [] if plan.imported or request.bisect else list(_verdicts(run))
+    if not any(is_open(verdict) for _, verdict in metrics):
+        return ""
+    if _has_missing_trials(run, metrics):
+        return f"Measure the missing trials: tidemark run --resume {plan.run_id}"
+    versions = [requested(plan, version) for version in request.versions]
+    baseline = requested(plan, request.baseline) if request.baseline else ""
+    return again("again", plan.suite, request, versions, metrics, baseline=baseline)
+
+
+def _verdicts(run: MeasuredRun) -> Iterator[tuple[str, Verdict]]:
+    """Yield each verdict that decides, with the name of its metric."""
+    for quantity in run.quantities:
+        rated = [rate.version for rate in run.rates_of(quantity) if rate.value is not None]
+        for base, version in _compared(run, rated) if quantity.metric.decides else ():
+            yield quantity.name, run.verdict(base, version, quantity)
+
+
+def _compared(run: MeasuredRun, rated: list[str]) -> Iterator[tuple[str, str]]:
+    """Yield pairs of versions: each with the version before, or until decided with the baseline."""
+    base = run.plan.request.baseline
+    if not run.plan.request.until:
+        yield from pairwise(rated)
+    elif base in rated:
+        yield from ((base, version) for version in rated if version in run.plan.compared)
+
+
+def _has_missing_trials(run: MeasuredRun, metrics: list[tuple[str, Verdict]]) -> bool:
+    """Tell whether the run was to measure more; one until decided, for an open verdict."""
+    if run.plan.request.until:
+        return any(verdict.more_pairs for _, verdict in metrics)
+    return bool(run.unrecorded())
