@@ -28,6 +28,7 @@ from tests.unit.measured_runs import (
     with_ingest,
     with_values,
 )
+from tests.unit.prepared_results import PREPARED
 from tidemark.model.exclusions import NONE
 from tidemark.model.files_to_keep import Artefact
 from tidemark.model.kept_files import KeptFile
@@ -84,6 +85,29 @@ def test_a_report_names_the_canary_and_has_no_verdict_on_it():
     assert {(each["baseline"], each["version"]) for each in verdict_rows(run)} == {
         ("9.0.0", "9.8.4")
     }
+
+
+def test_the_summary_names_slower_metrics_first_then_failed_trials_then_the_same():
+    plan = planned(["9.0.0", "9.8.4"], repetitions=6)
+    rates = {"9.0.0": (1000.0, 1000.0), "9.8.4": (1000.0, 800.0)}
+    trials = [
+        with_values(with_values(trial, "ingest", [ingest]), "compaction", [compaction])
+        for trial in measured(plan)
+        for ingest, compaction in [rates[trial.version]]
+    ]
+    trials[-1] = failed(trials[-1])
+
+    first, second, third = report_of(plan, trials).summary[0].items
+    assert first == "compaction_rate: ▼ slower, 9.8.4 against 9.0.0 (−20.00 %)."
+    assert second == "✗ failed: 1 of 12 trials."
+    assert third == "ingest_rate: = same within ±5 %."
+
+
+def test_the_summary_of_many_versions_names_the_first_and_the_last():
+    text = markdown(PREPARED["20 versions"].report())
+
+    assert "RocksDB 9.0.0 to 9.19.0 (20 versions), each measured 5 ×: " in text
+    assert "9.12.0 against 9.11.0 (−20.0 %)" in text, "as many digits as a comparison has"
 
 
 def test_the_same_stored_run_gives_the_same_bytes():
@@ -572,7 +596,7 @@ def test_a_hostile_text_is_shown_in_the_page_without_effect():
     assert {tag for tag, _ in elements.started} <= {
         "html", "head", "meta", "link", "title", "style", "body", "main", "header", "section",
         "h1", "h2", "p", "ul", "li", "div", "table", "caption", "thead", "tbody", "tr", "th", "td",
-        "s", "figure", "figcaption", "span", "script", "noscript", "details", "summary",
+        "b", "s", "figure", "figcaption", "span", "script", "noscript", "details", "summary",
     }  # fmt: skip
     *specs, program = elements.scripts
     assert {json.loads(spec)["width"] for spec in specs} == {"container"}

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence, Set
 
-from tidemark.model.sentences import part_of
 from tidemark.report.comparison.results import why_incomparable
 from tidemark.report.comparison.setup import unlike_work
 from tidemark.report.comparison.sides import Pair, Sides
 from tidemark.report.marks import FAILURES, MARKS, marked
 from tidemark.report.numbers import change
+from tidemark.report.run_report import trials
 
 # The answer names so many metrics of a verdict; the table has all.
 _MOST_NAMES = 3
@@ -29,14 +29,15 @@ def answer(sides: Sides, pairs: Sequence[Pair]) -> str:
         name = pair.title if times[pair.name] > 1 else pair.name
         names[pair.word].append(f"{name}{_size(pair)}")
         reasons[pair.word].add(_reason(pair, sides))
+    failures = _failures(sides)
     told = {
-        word: f"{marked(word)}: {_first(names[word])}{_why(reasons[word])}"
+        word: f"{marked(word)}: {_first(names[word])}{_why(reasons[word] - failures.keys())}"
         for word in MARKS
         if word in names
     }
     changed = {pair.word for pair in pairs if pair.is_change}
     changes = [told.pop(word) for word in [*told] if word in changed]
-    found = [*changes, *_failures(sides), *told.values()]
+    found = [*changes, *failures.values(), *told.values()]
     first = f"{'; '.join(found) or 'There is no metric to compare'}."
     return " ".join((first, *_unlike(sides)))
 
@@ -52,14 +53,14 @@ def _why(reasons: Set[str]) -> str:
     return f" ({reason})" if reason else ""
 
 
-def _failures(sides: Sides) -> Iterator[str]:
+def _failures(sides: Sides) -> dict[str, str]:
+    """Return the trials that failed, by the reason that they are for a missing verdict."""
+    failures = {}
     for side in sides.both:
-        failed = [trial.status for trial in side.run.trials if trial.status != "ok"]
-        planned = len(side.run.plan.trials)
-        word = "failed" if {*failed} == {"failed"} else "incomplete"
-        # If all failed, this is why no metric can be compared.
-        if failed and failed != ["failed"] * planned:
-            yield f"{FAILURES[word]}: {part_of(len(failed), planned, 'trial')} of {side.name}"
+        if failed := trials.failed(side.run):
+            word, count = failed
+            failures[f"{count} of {side.name} {word}"] = f"{FAILURES[word]}: {count} of {side.name}"
+    return failures
 
 
 def _unlike(sides: Sides) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from tidemark.model.axes import varied
 from tidemark.model.parameters import described
@@ -25,6 +25,8 @@ from tidemark.report.run_report.machines import differences
 from tidemark.report.run_report.measured import MeasuredRun
 from tidemark.report.run_report.setup import setup
 from tidemark.report.run_report.spent import spent
+
+_MOST_VERSIONS = 5  # as many as the summary names
 
 
 def report(run: MeasuredRun) -> Report:
@@ -59,11 +61,18 @@ def _measured(run: MeasuredRun) -> str:
     if request.until:
         times = request.until_decided
     return (
-        f"{plan.suite.title} {', '.join(sorted(request.versions, key=version_order))}, "
+        f"{plan.suite.title} {_versions(sorted(request.versions, key=version_order))}, "
         f"each measured {times}{varied(request.axes)}{beside(request)}: "
         f"{' and '.join(test.name for test in plan.suite.tests)}"
         f"{size and f' with {size}'}."
     )
+
+
+def _versions(versions: Sequence[str]) -> str:
+    """Return versions in words, many of them by the first and the last."""
+    if len(versions) <= _MOST_VERSIONS:
+        return ", ".join(versions)
+    return f"{versions[0]} to {versions[-1]} ({len(versions)} versions)"
 
 
 def _sections(run: MeasuredRun) -> Iterator[Section]:

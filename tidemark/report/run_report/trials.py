@@ -39,6 +39,16 @@ def count(run: MeasuredRun) -> str:
     return f"{part_of(statuses.count('ok'), len(run.plan.trials), 'trial')} gave rates{more}."
 
 
+def failed(run: MeasuredRun) -> tuple[str, str] | None:
+    """Return ``failed`` or ``incomplete`` and how many trials are: ``3 of 5 trials``.
+
+    None stands for a run whose recorded trials are all complete.
+    """
+    statuses = [trial.status for trial in run.trials if trial.status != "ok"]
+    word = "failed" if {*statuses} == {"failed"} else "incomplete"
+    return (word, part_of(len(statuses), len(run.plan.trials), "trial")) if statuses else None
+
+
 def troubles(run: MeasuredRun) -> Bullets | None:
     """Return which trials failed, are incomplete or left out, and why; None if there are none."""
     items = tuple(_troubles(run))

@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 from tidemark.figures.summary import Quantity, VersionRate
 from tidemark.figures.verdicts.version_verdicts import Verdict
 from tidemark.model.labels import figure_name
-from tidemark.model.numerals import supported
+from tidemark.model.numerals import percent_places, supported
 from tidemark.model.sentences import plural
 from tidemark.report.blocks import Block, Bullets, Details, Row, Section, Table
-from tidemark.report.marks import marked
+from tidemark.report.marks import FAILURES, marked
 from tidemark.report.numbers import MISSING, change, figure, interval
 from tidemark.report.rule import rule, within
-from tidemark.report.run_report import rates_chart
+from tidemark.report.run_report import rates_chart, trials
 from tidemark.report.run_report.measured import MeasuredRun, Measurement
 from tidemark.report.samples_chart import Column, chart
 
@@ -30,6 +30,7 @@ _FIGURES = ("Trials", "Samples", "Min", "Max")
 _COLUMNS = ("Version", "Rate", "± spread", "Δ to the version before", "Verdict", *_FIGURES)
 _RESULTS = ("Metric", "Version", "Rate", "± spread", "Δ", "95 % interval", "Verdict")
 _MOST_ROWS, _MOST_NAMED, _MOST_LEVELS = 24, 10, 4  # as much as a screen shows
+_CHANGES = ("slower", "faster")
 _FEWEST_LEVELS = 3  # versions that a chart shows better than a table
 _NUMBERS = frozenset({"Rate", "± spread", *_FIGURES})
 MOST_CHARTS = 20
@@ -52,7 +53,8 @@ class _Step(NamedTuple):
         for rate in (self.before, self.rate):
             if rate.value is None:
                 return f"{MISSING}: {rate.version} has no rate"
-        return change(self.verdict.judgement.effect if self.verdict else None, self.rate)
+        effect = self.verdict.judgement.effect if self.verdict else None
+        return change(effect, self.rate, self._places)
 
     @property
     def conclusion(self) -> str:
@@ -67,7 +69,14 @@ class _Step(NamedTuple):
     @property
     def interval(self) -> str:
         """The 95 % interval of the change, '' for the first version."""
-        return interval(self.verdict.judgement, self.rate) if self.verdict else ""
+        judged = self.verdict and self.verdict.judgement
+        return interval(judged, self.rate, self._places) if judged else ""
+
+    @property
+    def _places(self) -> int:
+        """The places of percentages that the interval of the change supports."""
+        judged = self.verdict and self.verdict.judgement
+        return percent_places(judged.low, judged.high) if judged else 2
 
     @property
     def word(self) -> str:
@@ -77,7 +86,7 @@ class _Step(NamedTuple):
     @property
     def is_change(self) -> bool:
         """Whether the version is slower or faster than the one before."""
-        return self.word in {"slower", "faster"}
+        return self.word in _CHANGES
 
     @property
     def is_news(self) -> bool:
@@ -94,17 +103,29 @@ class _Step(NamedTuple):
 
 
 def in_short(run: MeasuredRun) -> Bullets:
-    """Return the changes of each quantity, except changes with the verdict same.
+    """Return the changes of each quantity, slower ones first, and how many trials failed.
 
-    Only the first few of many quantities are named, slower and faster ones before the others.
+    Only the first few of many quantities are named.
     """
     all_steps = [(quantity, _steps(run, quantity)) for quantity in run.quantities]
-    if len(all_steps) > _MOST_NAMED:
-        all_steps.sort(key=lambda pair: not any(step.is_change for step in pair[1]))
+    all_steps.sort(key=lambda pair: _urgency(pair[1]))
+    changed = sum(_urgency(steps) < len(_CHANGES) for _, steps in all_steps[:_MOST_NAMED])
     named = [f"{quantity.name}: {_sentence(quantity, steps)}." for quantity, steps in all_steps]
     more = len(named) - _MOST_NAMED
     others = [f"{plural(more, 'more metric')}."] if more > 0 else []
-    return Bullets((*named[:_MOST_NAMED], *others))
+    return Bullets((*named[:changed], *_failures(run), *named[changed:_MOST_NAMED], *others))
+
+
+def _urgency(steps: Sequence[_Step]) -> int:
+    """Return the place of the worst change in ``_CHANGES``, or its length if nothing changed."""
+    words = {step.word for step in steps}
+    return next((at for at, word in enumerate(_CHANGES) if word in words), len(_CHANGES))
+
+
+def _failures(run: MeasuredRun) -> Iterator[str]:
+    if failed := trials.failed(run):
+        word, count = failed
+        yield f"{FAILURES[word]}: {count}."
 
 
 def summary(run: MeasuredRun) -> list[dict[str, Any]]:
@@ -149,7 +170,7 @@ def results(run: MeasuredRun) -> Section:
 def _levels(run: MeasuredRun) -> Iterator[Block]:
     """Yield the charts of a few quantities over the versions, those with changes first."""
     steps = [(quantity, _steps(run, quantity)) for quantity in run.quantities]
-    steps.sort(key=lambda each: not any(step.is_change for step in each[1]))
+    steps.sort(key=lambda each: _urgency(each[1]))
     for quantity, of_quantity in steps[:_MOST_LEVELS]:
         levels = [rates_chart.Level(step.rate, step.word) for step in of_quantity]
         if sum(level.rate.value is not None for level in levels) >= _FEWEST_LEVELS:
@@ -220,7 +241,7 @@ def _steps(run: MeasuredRun, quantity: Quantity) -> list[_Step]:
 def _sentence(quantity: Quantity, steps: Sequence[_Step]) -> str:
     # The first version's rate alone is news only if there is no other version.
     changes = [step.in_words for step in steps[1:] or steps if step.is_news]
-    return "; ".join(changes) or f"the same within {within(quantity.metric)}"
+    return "; ".join(changes) or f"{marked('same')} within {within(quantity.metric)}"
 
 
 def _table(
