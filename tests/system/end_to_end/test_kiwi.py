@@ -1,4 +1,8 @@
-"""The real Kiwi TCMS from PyPI on each database: the baseline, three users, a short search."""
+"""The real Kiwi TCMS from PyPI on each database: the baseline, three users, a short search.
+
+The figures are checked against the log lines, so that a busy machine changes none of them: limits
+of time are far away.
+"""
 
 import json
 import os
@@ -13,43 +17,64 @@ import pytest
 import yaml
 
 from local.logs.store import LogStore
+from tests.checks import kiwi
 from tests.system.end_to_end.command_line import TIDEMARK, tidemark
 from tidemark.model.checkout import ROOT
 
 pytestmark = pytest.mark.systems
 GROUP = "/Tidemark/kiwi"
 VERSION = "11.7"
-R, USERS, RECORDS = 3, 3, 40
-# Four levels at least, of a few seconds each.
+R, USERS, SECONDS, RECORDS = 2, 3, 10, 20
+# The search has three levels of a few seconds: 4 users hold, and 8 are too many, twice.
+MOST_USERS, FOUND = 5, 6.0
 SHORT = {
-    "settle_seconds": 1, "hold_seconds": 3,
-    "plateaus": {"first": 4, "bracket": 0.5, "searches": 2},
+    "limits": {"mean_ms": 30_000, "p99_ms": 60_000, "failures": 0.5, "crowd": MOST_USERS},
+    "agent_limits": {"cpu": 2.0, "late_ms": 10_000},
+    "settle_seconds": 1, "hold_seconds": 2,
+    "plateaus": {"first": 4, "bracket": 0.5, "searches": 1},
 }  # fmt: skip
 CALLS, RESULTS, JOBS = 10 + 3 * R + 2 * R**2, R**2, 3
+STARTS = "starting PostgreSQL"
 SEQUENCE = rf"Sequence \d+: {CALLS} calls and {RESULTS} results in (\d+\.\d+) seconds$"
-# A user logs in and makes a plan, five cases in it, a build, a run and five open results.
-SET_UP = 1 + 5 + 3 + 2 * 5 + 1 + 1 + 1 + 5
 
 
-@pytest.fixture(scope="module")
-def systems(tmp_path_factory):
-    """Return a folder with the suite that ships and its programs; its search is short."""
-    systems = tmp_path_factory.mktemp("systems")
-    shutil.copytree(ROOT / "suites" / "kiwi", systems / "suites" / "kiwi")
+def copied(folder, change):
+    """Copy the suite that ships and its programs, with a change to the suite; return the folder."""
+    shutil.copytree(ROOT / "suites" / "kiwi", folder / "suites" / "kiwi")
     for name in ("kiwi_load", "kiwi_server"):
-        shutil.copytree(ROOT / "workloads" / name, systems / "workloads" / name)
-    file = systems / "suites" / "kiwi" / "suite.yaml"
+        shutil.copytree(ROOT / "workloads" / name, folder / "workloads" / name)
+    file = folder / "suites" / "kiwi" / "suite.yaml"
     suite = yaml.safe_load(file.read_text())
+    change(suite)
+    file.write_text(yaml.safe_dump(suite, sort_keys=False))
+    return folder
+
+
+def replace(file, original, replacement):
+    text = file.read_text()
+    assert original in text
+    file.write_text(text.replace(original, replacement))
+
+
+def shorten(suite):
     (test,) = (each for each in suite["tests"] if each["name"] == "unbounded")
     test["steps"][0]["load"].update(SHORT)
-    file.write_text(yaml.safe_dump(suite, sort_keys=False))
-    return systems
 
 
-def command(state, databases, r):
+def keep_the_baseline_alone(suite):
+    suite["tests"] = [each for each in suite["tests"] if each["name"] == "api_baseline"]
+    del suite["services"]["agent"]
+
+
+def in_systems(folder):
+    """Return the environment of a command that finds its suites in a folder."""
+    return {"env": {**os.environ, "TIDEMARK_SYSTEMS": str(folder)}}
+
+
+def command(state, databases, r=R):
     return [
         *("run", "kiwi", "--versions", VERSION, "--repetitions", "1", "--state", str(state)),
-        *("--set", f"r={r}", "--set", f"users={USERS}", "--set", "duration=10"),
+        *("--set", f"r={r}", "--set", f"users={USERS}", "--set", f"duration={SECONDS}"),
         *("--set", f"records={RECORDS}", "--axis", f"database={databases}"),
     ]
 
@@ -60,14 +85,15 @@ def database(request):
 
 
 @pytest.fixture(scope="module")
-def environment(systems):
-    return {**os.environ, "TIDEMARK_SYSTEMS": str(systems)}
-
-
-@pytest.fixture(scope="module")
-def state(database, environment, tmp_path_factory):
+def state(database, tmp_path_factory):
+    systems = copied(tmp_path_factory.mktemp("systems"), shorten)
+    column = "max(connected) as users"
+    level = systems / "suites" / "kiwi" / "level.cwli"
+    replace(level, column, f"{column}, max(connected) as crowd")
+    lateness = systems / "workloads" / "kiwi_load" / "lateness.py"
+    replace(lateness, "MOST_MS = 20.0", "MOST_MS = 10_000.0")
     state = tmp_path_factory.mktemp("kiwi")
-    done = tidemark(*command(state, database, R), env=environment)
+    done = tidemark(*command(state, database), **in_systems(systems))
     assert done.returncode == 0, done.stdout + done.stderr
     return state
 
@@ -75,15 +101,13 @@ def state(database, environment, tmp_path_factory):
 @pytest.fixture(scope="module")
 def messages(state):
     """Return the messages of each log stream of a container."""
+    return lambda container: streams(state, container)
+
+
+def streams(state, container):
     store = LogStore(state / "logs")
-
-    def messages(container):
-        names = sorted(
-            name for name in store.streams(GROUP) if name.startswith(f"kiwi/{container}/")
-        )
-        return [[event.message for event in store.read(GROUP, name)] for name in names]
-
-    return messages
+    names = [name for name in store.streams(GROUP) if name.startswith(f"kiwi/{container}/")]
+    return [[event.message for event in store.read(GROUP, name)] for name in names]
 
 
 @pytest.fixture(scope="module")
@@ -154,21 +178,19 @@ def test_the_figures_of_the_users_are_those_of_locusts_own_statistics(figures, l
         assert latency["mean", operation] == pytest.approx(float(average), rel=1e-6)
         assert failures["total", operation] == float(failed)
     requests = sum(int(match[2]) for match in own)
-    assert figures("throughput") == {("total", None): requests / 10}
+    assert figures("throughput") == {("total", None): pytest.approx(requests / SECONDS)}
 
 
-def test_the_access_log_of_each_server_has_every_call_and_no_other(messages, load):
-    requests, left_out = (
-        int(found(pattern, load("Locust INFO"))[0][1])
-        for pattern in (r"Made (\d+) requests", r"Left out (\d+) requests")
-    )
+def test_the_access_log_of_each_server_has_every_call_and_no_other(state, capsys):
+    assert kiwi.main([str(state)]) == 0, capsys.readouterr().out
+    assert "0 of 2 tests differ" in capsys.readouterr().out
 
-    # Each sequence has as many requests that do nothing; six searches of each kind follow.
-    baseline = 1 + 15 + JOBS * 2 * CALLS + 1 + 2 * 6
-    expected = {baseline, USERS * SET_UP + left_out + requests}
-    served = [lines for lines in messages("server") if found("Access: POST ", lines)]
+
+def test_no_server_logs_a_traceback(messages):
+    served = messages("server")
+
     assert len(served) == 3
-    assert expected < {calls_of(lines) for lines in served}
+    assert [line for lines in served for line in lines if "Traceback" in line] == []
 
 
 def test_every_operation_has_its_statements_within_its_time(figures):
@@ -206,18 +228,22 @@ def test_a_search_finds_all_records_in_its_times(figures, load):
         assert of_operation == pytest.approx(
             {"min": min(times), "p50": statistics.median(times), "max": max(times)}
         )
-        sizes = {float(match[2]) / 1e6 for match in logged}
-        assert {figures("read_payload")["mean", operation]} == sizes
+        (size,) = {int(match[2]) for match in logged}
+        assert figures("read_payload")["mean", operation] == pytest.approx(size / 1e6)
 
 
-def test_the_supported_users_are_those_of_both_searches(state, figures, load):
-    users = [float(match[1]) for match in found(r"Supported users (\S+)$", load("Supported"))]
-
-    assert len(users) == 2
-    assert figures("supported_users")["mean", None] == pytest.approx(statistics.mean(users))
+def test_the_supported_users_lie_between_those_who_held_and_those_who_were_too_many(
+    state, figures, load
+):
+    assert [float(match[1]) for match in found(r"Supported users (\S+)$", load("Supported"))] == [
+        FOUND
+    ]
+    assert figures("supported_users") == {(name, None): FOUND for name in ("mean", "min", "max")}
     report = tidemark("show", "--all", "--state", str(state)).stdout
-    assert re.search(r"\| 11\.7 \| 1 \| 1 \| 4 \| 4\.000 \|", report)
-    assert "CPU of server" in report
+    for level, users, hit in ((1, 4, "none"), (2, 8, "crowd"), (3, 8, "crowd")):
+        row = rf"\| 11\.7 \| 1 \| {level} \| {users} \| {users}\.000 \|.* {hit} \|"
+        assert re.search(row, report), report
+    assert "| CPU of server [vCPU] |" in report
 
 
 def test_every_test_starts_with_the_same_data_set_of_the_version(database, messages):
@@ -238,28 +264,23 @@ def programs_of(state):
     return [one for one in found if any(str(state) in word for word in one.info["cmdline"] or ())]
 
 
-STARTS = "starting PostgreSQL"
-
-
-def servers(state):
-    store = LogStore(state / "logs")
-    names = [name for name in store.streams(GROUP) if name.startswith("kiwi/server/")]
-    return [[event.message for event in store.read(GROUP, name)] for name in names]
-
-
-def test_a_database_that_dies_fails_its_test_by_name_and_the_others_go_on(tmp_path, environment):
-    words = [TIDEMARK, *command(tmp_path, "postgresql,sqlite", 10)]
-    with subprocess.Popen(
-        words, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True
-    ) as run:
-        # The order of the databases is drawn.
-        while not any(calls_of(lines) for lines in servers(tmp_path) if found(STARTS, lines)):
+def test_a_database_that_dies_fails_its_test_by_name_and_the_others_go_on(tmp_path):
+    state, options = tmp_path / "state", in_systems(copied(tmp_path, keep_the_baseline_alone))
+    # The order of the databases is drawn.
+    words = [TIDEMARK, *command(state, "postgresql,sqlite", r=6)]
+    with subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, text=True, **options) as run:
+        while not any(
+            calls_of(lines) for lines in streams(state, "server") if found(STARTS, lines)
+        ):
             assert run.poll() is None, run.stdout.read()
             time.sleep(0.2)
-        (server,) = [one for one in programs_of(tmp_path) if one.name() == "postgres"]
+        (server,) = [one for one in programs_of(state) if one.name() == "postgres"]
         server.kill()
         output = run.stdout.read()
 
     assert run.returncode == 1, output
     assert "PostgreSQL ended with exit code -9." in output
-    assert programs_of(tmp_path) == []
+    assert programs_of(state) == []
+    sql = "SELECT DISTINCT labels FROM rates WHERE metric = 'time_per_request' AND value > 0"
+    rows = tidemark("sql", sql, "--format", "json", "--state", str(state)).stdout
+    assert json.loads(rows) == [{"labels": '{"database": "sqlite"}'}]
