@@ -16,5 +16,11 @@ def last_lines(rows: Sequence[Mapping[str, str]], stream: str) -> str:
     lines = [row["@message"] for row in rows if row.get("@logStream") == stream]
     if not lines:
         return ""
-    said = " / ".join(reversed(lines[:_MOST_LINES]))
-    return f"; its last lines: {shortened(said, _LONGEST_LINES)}"
+    said = shortened(lines[0], _LONGEST_LINES)
+    for line in lines[1:_MOST_LINES]:
+        longer = shortened(f"{line} / {said}", _LONGEST_LINES)
+        # The last line says most, so that the earliest lines are left out.
+        if not longer.endswith(said):
+            break
+        said = longer
+    return f"; its last lines: {said}"
