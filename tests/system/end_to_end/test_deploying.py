@@ -15,6 +15,9 @@ import pytest
 from tests.system.end_to_end.command_line import TIDEMARK, tidemark, up
 from tidemark.model.checkout import ROOT
 
+# The CDK's commands take longer than 30 s.
+pytestmark = pytest.mark.systems
+
 AWS_CLI = ROOT / ".aws-cli" / "bin"
 PAGE = (ROOT / "docs" / "deploy.md").read_text(encoding="utf-8")
 BLOCKS = [
@@ -94,7 +97,6 @@ def test_the_command_line_follows_a_run_of_the_account_to_its_report(in_account,
         assert named.split()[1] in done.stdout, done.stderr
 
 
-@pytest.mark.systems
 def test_a_run_of_the_account_continues_after_ctrl_c_until_a_stop(in_account, account):
     with subprocess.Popen(
         [TIDEMARK, "run", "--aws", *LONG], env=account, stdout=subprocess.PIPE, text=True
@@ -112,7 +114,6 @@ def test_a_run_of_the_account_continues_after_ctrl_c_until_a_stop(in_account, ac
     assert stopped.stdout.endswith(f"`tidemark run --resume {run} --aws`\n")
 
 
-@pytest.mark.systems
 def test_the_aws_cli_starts_a_run_and_fetches_its_figures_and_report(in_account, account, tmp_path):
     lines = [re.sub(r"'(\{.*?\})'", quicker, line) for line in AWS_CLI_COMMANDS]
     done = subprocess.run(
