@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import takewhile
 
@@ -24,15 +24,22 @@ _EPOCH = r"[1-9]\d{9}(?:\.\d+|\d{3}|\d{6}|\d{9})?"
 _MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 _FIELDS = (
     "@timestamp", "timestamp", "time", "ts", "eventTime", "datetime", "date", "asctime", "t",
-    "@t", "t.$date", "Timestamp", "__REALTIME_TIMESTAMP",
+    "@t", "t.$date", "Timestamp", "__REALTIME_TIMESTAMP", "time_iso8601", "start_time", "StartUTC",
+    "timeMillis", "requestTimeEpoch", "requestReceivedTimestamp", "_aws.Timestamp",
 )  # fmt: skip
-_ANY_FIELD = "|".join(field.partition(".")[0] for field in _FIELDS)
+_COMMON_LOG = "%d/%b/%Y:%H:%M:%S %z"
+# Fields of nginx and API Gateway, which have the time in the common log format.
+_COMMON_LOG_FIELDS = ("time_local", "requestTime")
+_ANY_FIELD = "|".join(field.partition(".")[0] for field in (*_FIELDS, *_COMMON_LOG_FIELDS))
 LETTERS = {
     "Y": r"\d{4}", "y": r"\d\d", "m": r"\d\d", "b": "[A-Za-z]{3}", "d": r"[ \d]\d", "j": r"\d{3}",
     "H": r"\d\d", "I": r"\d\d", "p": "[AaPp][Mm]", "M": r"\d\d", "S": r"\d\d", "f": r"\d{1,6}",
     "z": r"[+-]\d\d:?\d\d",
 }  # fmt: skip
 """The letters of strptime that a format of times may have, and what they match."""
+# The abbreviations of zones that PostgreSQL writes after a time; several zones share some.
+_ZONES = "[CEMP][DS]T|[CEW]ET|[CEW]EST|MSK|BST|I[DS]T|[HJK]ST|A[CEW][DS]T|NZ[DS]T|SAST"
+_ZONE = re.compile(rf"\d\d:\d\d:\d\d(?:[.,]\d+)? ({_ZONES})\b")
 # The lines that choose the clock of a file.
 _LINES = 200
 
@@ -159,13 +166,26 @@ CLOCKS = (
     ), likes=("____-__-__T%+00:00 %",)),
     Clock("ISO 8601 at the beginning", rf"^\[?{_ISO}", "iso", likes=_ISO_LIKES),
     Clock(
-        "ISO 8601 after a level", rf"^\[?(?:[A-Z]{{4,8}}[\]:]?|[DIWEFA],) +\[?{_ISO}", "iso"
+        "ISO 8601 after a level", rf"^\[?(?:[A-Z]{{4,8}}[\]:]?|[DIWEFA],)[ \t]+\[?{_ISO}", "iso"
     ),
-    Clock("logfmt", rf'^(?:level=\w+ )?(?:time|ts|timestamp|t)="?{_ISO}', "iso"),
+    Clock("ISO 8601 in colour", rf"^(?:\x1b\[[\d;]*m)+\[?{_ISO}", "iso"),
+    Clock("logfmt", rf'^(?:[\w.-]+=(?:"[^"]*"|[^\s"]*) )*(?:time|ts|timestamp|t)="?{_ISO}', "iso"),
     Clock("nginx or Apache", r"\[(\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d [+-]\d{4})\]",
-          "%d/%b/%Y:%H:%M:%S %z", likes=("%[%",)),
+          _COMMON_LOG, likes=("%[%",)),
     Clock("errors of nginx", r"^(\d{4}/\d\d/\d\d \d\d:\d\d:\d\d) \[", "%Y/%m/%d %H:%M:%S",
           likes=("____/__/__ %",)),
+    Clock("Go", r"^(\d{4}/\d\d/\d\d \d\d:\d\d:\d\d) ", "%Y/%m/%d %H:%M:%S",
+          likes=("____/__/__ __:__:__ %",)),
+    Clock("Go with microseconds", r"^(\d{4}/\d\d/\d\d \d\d:\d\d:\d\d\.\d{6}) ",
+          "%Y/%m/%d %H:%M:%S.%f", likes=("____/__/__ __:__:__.______ %",)),
+    Clock("Tomcat", rf"^(\d\d-{_MONTH}-\d{{4}} \d\d:\d\d:\d\d\.\d{{3}}) ",
+          "%d-%b-%Y %H:%M:%S.%g", likes=("__-___-____ __:__:__.___ %",)),
+    Clock("dmesg", rf"^\[?\w{{3}} ({_MONTH} [ \d]\d \d\d:\d\d:\d\d \d{{4}})\]? ",
+          "%b %d %H:%M:%S %Y",
+          likes=("___ ___ __ __:__:__ ____ %", "[___ ___ __ __:__:__ ____] %")),
+    Clock("auditd", rf"^(?:node=\S+ )?type=\S+ msg=audit\(({_EPOCH}):", "epoch",
+          likes=("%type=% msg=audit(%",)),
+    Clock("Route 53", rf"^\d\.\d {_ISO} ", "iso", likes=("_._ ____-__-__T%",)),
     Clock("errors of Apache", rf"^\[\w{{3}} ({_MONTH} \d\d \d\d:\d\d:\d\d\.\d{{6}} \d{{4}})\]",
           "%b %d %H:%M:%S.%f %Y", likes=("[___ ___ __ __:__:__.______ ____]%",)),
     Clock("CloudFront", r"^(\d{4}-\d\d-\d\d\t\d\d:\d\d:\d\d)\t", "%Y-%m-%d\t%H:%M:%S",
@@ -189,8 +209,13 @@ CLOCKS = (
 def clock_of(lines: Sequence[str]) -> Clock | None:
     """Return the clock that most of the first lines fit, None if no line fits one."""
     first = [line for line in lines if line][:_LINES]
-    fields = (field for field in _FIELDS if any(_value(line, field) for line in first))
-    choices = (*CLOCKS, *map(field_clock, fields))
+    keys = {key for line in first for key in _fields(line)}
+    fields = (
+        field_clock(field, _COMMON_LOG if field in _COMMON_LOG_FIELDS else "")
+        for field in (*_FIELDS, *_COMMON_LOG_FIELDS)
+        if keys & {field, field.partition(".")[0]}
+    )
+    choices = (*CLOCKS, *fields)
     best, most = None, 0
     for clock in choices:
         count = sum(map(clock.fits, first))
@@ -198,7 +223,15 @@ def clock_of(lines: Sequence[str]) -> Clock | None:
             best, most = clock, count
         if first and count == len(first):
             break
-    return best
+    return _told_of_zone(best, first)
+
+
+def _told_of_zone(clock: Clock | None, first: Sequence[str]) -> Clock | None:
+    """Return a clock whose name says that it does not read the zone that lines name, if any."""
+    if clock is None or clock.form != "iso":
+        return clock
+    zone = next((match[1] for line in first if (match := _ZONE.search(line))), None)
+    return replace(clock, name=f"{clock.name}, {zone} read as UTC") if zone else clock
 
 
 def beginning(clock: Clock | None) -> Beginning:
