@@ -317,9 +317,13 @@ SELECT
     new_max,
     last_at,
     -- Counts to add up: slower, missing on one side, and untold, which includes the missing.
-    CASE WHEN verdict = 'slower' THEN 1 ELSE 0 END AS slower,
+    -- Unlike machines change rates as versions do, so a verdict on them tells nothing of versions.
+    CASE WHEN verdict = 'slower' AND NOT on_unlike_machines THEN 1 ELSE 0 END AS slower,
     CASE WHEN verdict = 'not comparable' THEN 1 ELSE 0 END AS missing,
-    CASE WHEN verdict IN ('cannot tell', 'not comparable') THEN 1 ELSE 0 END AS untold,
+    CASE
+        WHEN on_unlike_machines OR verdict IN ('cannot tell', 'not comparable') THEN 1
+        ELSE 0
+    END AS untold,
     array_join(
         ARRAY[sizes, apart, CASE WHEN on_unlike_machines THEN 'their machines differ' END], '; '
     ) AS unlike,

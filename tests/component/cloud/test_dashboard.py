@@ -339,6 +339,8 @@ def test_a_verdict_on_unlike_machines_is_hollow_and_says_so(open_page, tmp_path)
     assert answer.inner_text().endswith(
         "▽ slower on unlike machines: ingest rate (−20.0 %). The two were not measured alike."
     )
+    counted = [page.inner_text(f"#compare-{name} .figure") for name in ("slower", "untold")]
+    assert counted == ["0", "1"]
     bar = page.locator("#gains svg .mark-rect.role-mark path[stroke]").first
     assert bar.get_attribute("fill") == "transparent"
     assert cells(page, "pairs")[0][1:5] == [

@@ -386,13 +386,14 @@ def test_figures_and_verdict_are_those_of_one_run(direction):
         assert (row["unlike"], row["qualified_verdict"]) == ("", "slower")
 
 
-def test_a_verdict_on_unlike_machines_says_so_and_other_words_do_not():
+def test_a_verdict_on_unlike_machines_says_so_and_counts_as_none():
     rates = [rate("1.0", 100.0), rate("1.1", 90.0)]
     words = {"slower": "slower on unlike machines", "cannot tell": "cannot tell"}
 
     for word, told in words.items():
         row, *_ = pairs_of(rates, (), [verdict(word, unlike_machines=True)])
         assert (row["verdict"], row["qualified_verdict"]) == (word, told)
+        assert (row["slower"], row["untold"]) == (0, 1)
         assert row["unlike"] == "their machines differ"
 
 
