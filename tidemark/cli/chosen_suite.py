@@ -13,7 +13,7 @@ _SHIPPED = "rocksdb"
 
 
 def check_suite(_: click.Context, __: click.Parameter, name: str | None) -> str | None:
-    """Return the name of a suite with results, None without a name; refuse an unknown name."""
+    """Return the name of a suite that may get results, None without a name; refuse another."""
     if name is not None:
         check_written_suite(name, stored_suites())
     return name
@@ -32,13 +32,23 @@ def suite_to_run() -> str:
 def suite_to_read(named: str | None, tables: Tables) -> str:
     """Return the suite to read: the named one, the only one, that of the newest run or the default.
 
-    Standard error has the name of a suite that the user has not named.
+    Standard error has the name of a suite that the user has not named. A named one is refused if
+    no folder of suites has it and no run of it is stored.
     """
     if named is not None:
-        return named
+        return known_suite(named, tables)
     chosen, reason = _chosen(tables)
     click.echo(f"suite: {chosen}, {reason}", err=True)
     return chosen
+
+
+def known_suite(name: str, tables: Tables) -> str:
+    """Return the name of a suite to read, which may have runs of another folder of suites alone."""
+    names = stored_suites()
+    if name not in names:
+        measured = tables.ask("SELECT DISTINCT suite FROM runs").records()
+        check_written_suite(name, sorted({*names, *(str(row["suite"]) for row in measured)}))
+    return name
 
 
 def _chosen(tables: Tables) -> tuple[str, str]:

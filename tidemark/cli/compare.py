@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from tidemark.cli.all_option import all_option, print_lines
-from tidemark.cli.chosen_suite import check_suite, suite_to_read
+from tidemark.cli.chosen_suite import suite_to_read
 from tidemark.cli.comparison_picture import changes_picture
 from tidemark.cli.options import fail_on_option
 from tidemark.cli.saving import PICTURES, check_folder, is_picture, save
@@ -45,7 +45,6 @@ _BY_ENDING = {"": "markdown", ".md": "markdown", ".html": "html", ".json": "json
 @click.argument("new")
 @click.option(
     "--suite",
-    callback=check_suite,
     help="The system under test; if not given, the only suite or that of the newest run.",
 )
 @click.option(

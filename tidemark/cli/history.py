@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import click
 
-from tidemark.cli.chosen_suite import check_suite, suite_to_read
+from tidemark.cli.chosen_suite import suite_to_read
 from tidemark.cli.formats import format_option, show
 from tidemark.cli.history_plot import charts, plots
 from tidemark.cli.options import exact_option
@@ -40,7 +40,7 @@ _SIZE = "Size"
 
 
 @click.command(name="history")
-@click.argument("suite", required=False, callback=check_suite)
+@click.argument("suite", required=False)
 @click.option("--test", help="Only the metrics of this test.")
 @click.option("--metric", help="Only this metric.")
 @click.option(

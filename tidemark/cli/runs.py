@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from tidemark.cli.chosen_suite import check_suite
+from tidemark.cli.chosen_suite import known_suite
 from tidemark.cli.formats import format_option, show
 from tidemark.cli.target import Target, stored, target_options
 from tidemark.client.active_runs import Row, active_runs
@@ -14,7 +14,7 @@ _COLUMNS = ("run_id", "suite", "status", "trials", "versions", "note", "reason")
 
 
 @click.command(name="runs")
-@click.argument("suite", required=False, callback=check_suite)
+@click.argument("suite", required=False)
 @click.option(
     "--limit",
     type=click.IntRange(min=1),
@@ -35,8 +35,8 @@ def command(suite: str | None, limit: int, every: bool, form: str, target: Targe
     Example:
       tidemark runs rocksdb --limit 5 --format markdown
     """
-    equal = {"suite": suite} if suite else {}
     with stored(target) as store:
+        equal = {"suite": known_suite(suite, store.tables)} if suite else {}
         active = [row for row in active_runs(store) if suite in {None, row["suite"]}]
         answer = ask_saved(store.tables, "run_health", equal, limit=None if every else limit)
     # A resumed run still has the row of its last end.

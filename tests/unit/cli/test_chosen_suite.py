@@ -71,7 +71,20 @@ def test_the_only_suite_is_read_or_else_that_of_the_newest_run_or_the_default_by
 
 
 def test_a_named_suite_is_read_without_a_word(suites, capsys):
+    suites("sorted", "tiny")
+
+    assert suite_to_read("tiny", tables()) == "tiny"
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_suite_of_another_folder_is_read_if_runs_of_it_are_stored(suites):
     suites("sorted")
 
-    assert suite_to_read("rocksdb", tables()) == "rocksdb"
-    assert capsys.readouterr() == ("", "")
+    assert suite_to_read("theirs", tables("theirs")) == "theirs"
+
+
+def test_a_suite_without_a_file_and_without_runs_is_refused_with_those_that_have_either(suites):
+    suites("sorted")
+
+    with pytest.raises(Refused, match=r"'thiers' is not known; there are sorted, theirs; .*\?$"):
+        suite_to_read("thiers", tables("theirs"))

@@ -82,11 +82,6 @@ def refused(*arguments):
             "--output: a.pdf is not accepted; expected a name that ends in .md, .html, .json, "
             ".xml, .svg, .png",
         ),
-        (
-            ["9.0.0", "9.8.4", "--suite", "nope"],
-            "suite: 'nope' is not known; there are clickhouse, deltalake, kiwi, mattermost, "
-            "rocksdb, rocksdbjni, sleeper; TIDEMARK_SYSTEMS names another folder of suites",
-        ),
         (["../9.0.0", "9.8.4"], "BASE: '../9.0.0' names no version and no run; "),
         (
             ["9.0.0", "9.8.4", "--format", "json", "--all"],

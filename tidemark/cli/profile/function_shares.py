@@ -10,7 +10,6 @@ import click
 from tidemark.cli.chosen_suite import suite_to_read
 from tidemark.cli.formats import format_option, show
 from tidemark.cli.profile.options import (
-    check_suite_or_run,
     check_test,
     output_option,
     page_scripts,
@@ -34,7 +33,7 @@ _NO_FRAME = "x"
 
 
 @click.command("show")
-@click.argument("suite", required=False, callback=check_suite_or_run, metavar="[SUITE|RUN]")
+@click.argument("suite", required=False, metavar="[SUITE|RUN]")
 @click.option("--test", default="", callback=check_test, help="Only the profiles of this test.")
 @click.option("--version", "versions", multiple=True, help="Only this version; may be repeated.")
 @click.option(

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import click
 
-from tidemark.cli.chosen_suite import check_suite
 from tidemark.cli.saving import check_folder
 from tidemark.cli.target import Target
 from tidemark.client.results import Results
@@ -17,7 +16,6 @@ from tidemark.client.stored import Stored
 from tidemark.model.plan import Plan
 from tidemark.model.profile import Profile
 from tidemark.model.refusal import Refused
-from tidemark.model.run_id import is_run_id
 from tidemark.model.sentences import listed, shown, there_are
 from tidemark.model.version_order import version_order
 from tidemark.report.flame_page.libraries import flame_graph_scripts
@@ -38,13 +36,6 @@ def check_test(_: click.Context, __: click.Parameter, value: str) -> str:
     if value and not re.fullmatch(_TEST, value):
         raise Refused(f"--test: {shown(value)} is not accepted; expected a name such as l.i1")
     return value
-
-
-def check_suite_or_run(
-    context: click.Context, parameter: click.Parameter, value: str | None
-) -> str | None:
-    """Return the name of a suite with results, or of a run; None without a name."""
-    return value if value and is_run_id(value) else check_suite(context, parameter, value)
 
 
 def plan_of(store: Stored, target: Target, run: str, suite: str | None = None) -> Plan:
