@@ -50,13 +50,14 @@ class _JudgedMetric(NamedTuple):
         share, metric = self.pair.effect, self.pair.metric
         assert share is not None
         times = times_as(share, metric.direction, metric.unit)
-        return f"{self.word} ({times})" if times else f"{percent(abs(share))} {self.word}"
+        size = percent(abs(share), self.pair.places)
+        return f"{self.word} ({times})" if times else f"{size} {self.word}"
 
     @property
     def evidence(self) -> str:
         """The figures behind the verdict."""
         before, after = figure(self.base.rate.value), figure(self.new.rate.value)
-        found = interval(self.verdict.judgement, self.pair.metric)
+        found = interval(self.verdict.judgement, self.pair.metric, self.pair.places)
         ends = "" if found == NONE else f"95 % interval {found}, "
         return f"{ends}{self._counts}; means {after} against {before} {self.pair.metric.unit}"
 
@@ -118,7 +119,8 @@ def _undecided(metric: _JudgedMetric) -> str:
     effect, reason = metric.pair.effect, metric.verdict.judgement.reason
     if effect is None:
         return f"{metric.name}: {reason}."
-    return f"{metric.name}: {reason}. Δ {change(effect, metric.pair.metric)}, {metric.evidence}."
+    found = change(effect, metric.pair.metric, metric.pair.places)
+    return f"{metric.name}: {reason}. Δ {found}, {metric.evidence}."
 
 
 def _suspicious(sides: Sides) -> Iterator[str]:
