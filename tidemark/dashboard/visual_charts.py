@@ -6,7 +6,7 @@ from tidemark.dashboard.visuals import Chart
 from tidemark.pages import vega_lite
 from tidemark.pages.vega_lite import Json
 
-_AXIS = {"labelPadding": 6, "titleColor": "var(--quiet)", "titlePadding": 10}
+_AXIS = {"labelPadding": 6, "titleColor": "var(--quiet)"}
 _TICKS = 5
 _BAR = 22  # from the middle of a bar to its label
 # The data hold the colours themselves.

@@ -16,6 +16,7 @@ _AXIS: Json = {
     "titleColor": "var(--ink)",
     "titleFontSize": 12,
     "titleFontWeight": "normal",
+    "titlePadding": 10,
     "ticks": False,
 }
 

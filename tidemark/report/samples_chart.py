@@ -64,19 +64,20 @@ def chart(quantity: Quantity, columns: Sequence[Column]) -> Chart | str:
         ),
         width=_COLUMN_WIDTH_EM * (1 + len(columns)),
         table=(_samples if logged else _figures)(quantity, columns),
-        legend=_legend(quantity.statistic, of_samples=bool(logged)),
+        legend=_legend(quantity.statistic, measurements),
     )
 
 
-def _legend(statistic: str, *, of_samples: bool) -> tuple[Mark, ...]:
-    figure_of_trial = statistic.replace("_", " ")
-    samples = (
-        Mark("var(--sample)", "●", "sample"),
-        Mark("var(--left-out)", "✚", "sample that is not in the rate"),
-    )
+def _legend(statistic: str, measurements: Sequence[Measurement]) -> tuple[Mark, ...]:
+    """Return the marks that the chart has."""
+    counts = {each.counts for each in measurements if each.samples}
+    samples = {
+        True: Mark("var(--sample)", "●", "sample"),
+        False: Mark("var(--left-out)", "✚", "sample that is not in the rate"),
+    }
     return (
-        *(samples if of_samples else ()),
-        Mark("var(--trial)", "━", f"{figure_of_trial} of a trial"),
+        *(mark for in_rate, mark in samples.items() if in_rate in counts),
+        Mark("var(--trial)", "━", f"{statistic.replace('_', ' ')} of a trial"),
         Mark("var(--version)", "━", "mean of the version"),
     )
 

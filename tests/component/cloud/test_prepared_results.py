@@ -7,7 +7,7 @@ from tests.unit.prepared_results import PREPARED
 from tidemark.pages.vega import vega
 from tidemark.report.page import page
 
-SCREEN = {"width": 1400, "height": 900}
+SCREEN, PHONE = {"width": 1400, "height": 900}, {"width": 390, "height": 844}
 COMPARED, MEASURED = "mixed", "20 versions"
 WITHOUT_CHANGES = {"one missing", MEASURED}
 # With the two of make test: every width in both schemes.
@@ -37,6 +37,11 @@ def open_page(tmp_path_factory):
     assert wrong == []
 
 
+def right(element):
+    box = element.bounding_box()
+    return box["x"] + box["width"]
+
+
 def bottom(element):
     box = element.bounding_box()
     return box["y"] + box["height"]
@@ -59,6 +64,26 @@ def test_the_first_screen_of_many_versions_has_the_chart_of_their_rates(open_pag
     chart = open_page(MEASURED).get_by_role("img", name="ingest_rate by version, ± its spread")
 
     assert bottom(chart) < SCREEN["height"]
+
+
+def test_a_phone_shows_each_verdict_with_its_change_and_gives_the_chart_its_whole_width(open_page):
+    tab = open_page("environment changed")
+    tab.set_viewport_size(PHONE)
+    tab.reload()
+    chart = tab.get_by_role("img", name="Δ of each metric with its 95 % interval")
+    chart.locator("svg").wait_for(state="attached")
+    verdict, change = tab.get_by_role("table").first.get_by_role("cell").all()[:2]
+    end = right(change)
+    told = [each.inner_text().replace("\xa0", " ") for each in (verdict, change)]
+    name = chart.get_by_text("ingest: ingest_rate").bounding_box()
+    whisker = chart.locator("line[stroke='var(--unclear)']").first.bounding_box()
+    tab.set_viewport_size(SCREEN)
+    tab.reload()
+    chart.locator("svg").wait_for(state="attached")
+
+    assert told == ["▽ slower on unlike machines", "−20.0 %"]
+    assert end <= PHONE["width"]
+    assert 0 < whisker["y"] - name["y"] - name["height"] < name["height"], "the name is above"
 
 
 # The pages stand last, so that each is opened once.

@@ -87,6 +87,18 @@ def test_a_report_names_the_canary_and_has_no_verdict_on_it():
     }
 
 
+def test_the_legend_of_samples_names_the_marks_that_the_chart_has():
+    plan = planned(["9.0.0"], repetitions=2)
+    trials = measured(plan)
+
+    (every, *_), (part, *_) = (
+        charts_of(plan, trials, exclusions) for exclusions in (NONE, left_out(1, "noisy"))
+    )
+    words = "sample", "mean of a trial", "mean of the version"
+    assert tuple(mark.words for mark in every.legend) == words
+    assert [mark.words for mark in part.legend][1] == "sample that is not in the rate"
+
+
 def test_the_summary_names_slower_metrics_first_then_failed_trials_then_the_same():
     plan = planned(["9.0.0", "9.8.4"], repetitions=6)
     rates = {"9.0.0": (1000.0, 1000.0), "9.8.4": (1000.0, 800.0)}

@@ -21,7 +21,9 @@ _AT_EDGE = " What worsened by 100 % or more is at the edge."
 _COLORS = {"slower": "var(--worse)", "faster": "var(--better)", "same": "var(--ink)"}
 _UNCLEAR = "var(--unclear)"
 _LEAST, _FARTHEST = 0.05, 1.0  # the ends of the axis, as shares
-_ROW = 24  # pixels
+_ROW, _ABOVE = 28, 11  # pixels: of a metric, and from its point to a label above it
+# A phone has no room for names beside the points.
+_NARROW = "containerSize()[0] < 480"
 
 
 class Change(NamedTuple):
@@ -98,7 +100,13 @@ def _by_metric(points: Sequence[Json]) -> Json:
         "title": None,
         "sort": None,
         "scale": {"domain": [point["metric"] for point in points]},
-        "axis": {"labelLimit": 340, "labelPadding": 12, "domain": False},
+        "axis": {
+            "labelAlign": {"expr": f"{_NARROW} ? 'left' : 'right'"},
+            "labelOffset": {"expr": f"{_NARROW} ? -{_ABOVE} : 0"},
+            "labelPadding": {"expr": f"{_NARROW} ? 0 : 12"},
+            "labelLimit": 340,
+            "domain": False,
+        },
     }
 
 
@@ -114,6 +122,7 @@ def _by_gain(far: float) -> Json:
             "format": "~p",
             "labelExpr": "replace(datum.label, '\\u2212', '')",
             "tickCount": 5,
+            "labelPadding": 6,
             "domain": False,
         },
     }
