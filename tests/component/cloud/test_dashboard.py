@@ -603,6 +603,28 @@ def test_no_sheet_is_wider_than_a_phone(open_page):
         assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
 
 
+def test_the_three_figures_stand_beside_their_titles_on_a_phone_and_in_a_row_on_a_tablet(open_page):
+    phone, tablet = (
+        [each.bounding_box() for each in page.locator("#rates [data-kind=Kpi]").all()]
+        for width in (PHONE["width"], 768)
+        for page in [open_page(viewport={**PHONE, "width": width})]
+    )
+
+    assert sum(box["height"] for box in phone) < PHONE["height"] / 2
+    assert len({box["y"] for box in tablet}) == 1
+
+
+def test_the_worst_change_is_the_first_bar(open_page):
+    page = open_page()
+    page.locator("#newest-gains summary").click()
+
+    metrics = [row[0].removeprefix("rocksdb: ") for row in cells(page, "newest-gains")]
+    assert metrics == [
+        "ingest rate (records/s)", "verify rate (records/s)", "compaction rate (records/s)",
+        "read latency (us)",
+    ]  # fmt: skip
+
+
 def test_verdicts_are_visible_on_a_phone_without_scrolling(open_page):
     page = open_page(viewport=PHONE)
 
