@@ -122,7 +122,7 @@ def _value(trial, metric, operation):
         return (20.0 + OPERATIONS.index(operation)) * slower * (1 + trial.repetition / 100)
     return {
         "failures": 0.0, "throughput": 9.9, "load_cpu": 0.08, "load_late": 1.0,
-        "database_time": 4.0, "statements": 12.0,
+        "ramp_up_requests": 12.0, "database_time": 4.0, "statements": 12.0,
     }[metric.name]  # fmt: skip
 
 

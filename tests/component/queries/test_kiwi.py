@@ -36,6 +36,7 @@ LINES = (
     "Access: POST /json-rpc/ 200 14000 db;dur=4.125;desc=11",
     "Access: POST /json-rpc/ 500 16000 db;dur=5.125;desc=13",
     "[main] kiwi_load.Bounded INFO  - The load sent requests 1.250 ms late",
+    "[main] kiwi_load.Bounded INFO  - Left out 12 requests of the ramp-up",
     # Lines that resemble the others, but must not count.
     "[main] x.Echo INFO  - It said: Supported users 99",
     "[main] kiwi_load.Agent INFO  - Level 4 users 64 average 35.100 ms p99 110.500 ms",
@@ -142,16 +143,14 @@ def test_the_statements_of_an_operation_are_means_over_its_requests(ask, query, 
     assert (row["operation"], row["value"], row["n"]) == ("TestRun.create", value, "8")
 
 
-def test_the_cores_of_a_load_are_those_of_its_line(ask):
-    (row,) = ask("load_cpu")
+@pytest.mark.parametrize(
+    ("query", "value"),
+    [("load_cpu", "0.081"), ("load_late", "1.25"), ("ramp_up_requests", "12")],
+)
+def test_what_a_load_tells_of_itself_is_that_of_its_line(ask, query, value):
+    (row,) = ask(query)
 
-    assert (row["value"], row["n"]) == ("0.081", "1")
-
-
-def test_the_lateness_of_a_load_is_that_of_its_line(ask):
-    (row,) = ask("load_late")
-
-    assert (row["value"], row["n"]) == ("1.25", "1")
+    assert (row["value"], row["n"]) == (value, "1")
 
 
 def test_the_metrics_of_one_measurement_decide_once():

@@ -179,6 +179,8 @@ def test_the_figures_of_the_users_are_those_of_locusts_own_statistics(figures, l
         assert failures["total", operation] == float(failed)
     requests = sum(int(match[2]) for match in own)
     assert figures("throughput") == {("total", None): pytest.approx(requests / SECONDS)}
+    (left_out,) = found(r"Left out (\d+) requests", bounded)
+    assert figures("ramp_up_requests") == {("total", None): float(left_out[1])}
 
 
 def test_the_access_log_of_each_server_has_every_call_and_no_other(state, capsys):
