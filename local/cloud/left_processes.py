@@ -12,7 +12,7 @@ from pathlib import Path
 
 import psutil
 
-from tidemark.model.sentences import listed, shown
+from tidemark.model.sentences import listed, plural, shown
 
 _MOST_ROUNDS = 20  # a process may start another one while it is found
 
@@ -37,8 +37,8 @@ def kill_left(scratch: Path, group: int) -> list[str]:
 
 def sentence(killed: list[str]) -> str:
     """Return a sentence for the task's log."""
-    noun = "process" if len(killed) == 1 else "processes"
-    return f"Tidemark killed {len(killed)} {noun} that the task left: {listed(map(shown, killed))}"
+    processes = plural(len(killed), "process", "processes")
+    return f"Tidemark killed {processes} that the task left: {listed(map(shown, killed))}"
 
 
 def _left(scratch: Path, group: int) -> Iterator[tuple[psutil.Process, str]]:

@@ -50,9 +50,9 @@ def _check(plan: Plan) -> None:
     """Refuse a run that cannot tell which size holds."""
     if SIZE not in plan.request.axes:
         advice = f"measure sizes with `tidemark run {plan.suite.name} --axis {SIZE}=A,B`"
-        raise Refused(f"run: {plan.run_id} has no axis {SIZE}; {advice}")
+        raise Refused(f"RUN: {plan.run_id} has no axis {SIZE}; {advice}")
     if not bounded(plan.suite):
-        raise Refused(f"run: no metric of {plan.suite.name} has bounds; expected one with holds")
+        raise Refused(f"RUN: no metric of {plan.suite.name} has bounds; expected one with holds")
 
 
 def _row(row: Sized, plan: Plan, form: str) -> Mapping[str, str | None]:

@@ -49,9 +49,9 @@ def did_you_mean(wanted: object, names: Iterable[object]) -> str:
     return f"; did you mean {near[0]!r}?" if near else ""
 
 
-def plural(count: int, noun: str) -> str:
-    """Return ``1 task`` or ``2 tasks``."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+def plural(count: int, noun: str, several: str = "") -> str:
+    """Return ``1 task`` or ``2 tasks``; ``several`` is a plural without a mere s."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {several or f'{noun}s'}"
 
 
 def part_of(count: int, whole: int, noun: str) -> str:

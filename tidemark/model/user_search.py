@@ -6,6 +6,7 @@ from pydantic import Field
 
 from tidemark.model.frozen import Frozen
 from tidemark.model.metric import Share
+from tidemark.model.sentences import plural
 
 
 class Plateaus(Frozen):
@@ -21,7 +22,7 @@ class Plateaus(Frozen):
     @property
     def text(self) -> str:
         """The rule for people."""
-        searches = f"{self.searches} {'search' if self.searches == 1 else 'searches'}"
+        searches = plural(self.searches, "search", "searches")
         return f"plateaus from {self.first:,} users, {searches} to {100 * self.bracket:g} %"
 
 

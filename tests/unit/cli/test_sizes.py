@@ -65,5 +65,5 @@ def test_a_run_without_sizes_is_refused_with_the_way_to_measure_some(printed):
     result = printed(planned(repetitions=1), [])
 
     assert str(result.exception) == (
-        f"run: {RUN} has no axis size; measure sizes with `tidemark run rocksdb --axis size=A,B`"
+        f"RUN: {RUN} has no axis size; measure sizes with `tidemark run rocksdb --axis size=A,B`"
     )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from tidemark.model.numerals import decimal
-from tidemark.model.sentences import listed
+from tidemark.model.sentences import listed, plural
 
 End = Literal[
     "found",
@@ -59,7 +59,7 @@ def ended(end: End, reason: str, found: Sequence[float] = ()) -> Decision:
 
 def in_words(level: Level) -> str:
     """Return a level with the limits that it hit, such as ``64 users hit p99``."""
-    users = f"{level.users:,} {'user' if level.users == 1 else 'users'}"
+    users = plural(level.users, "user")
     return f"{users} hit {listed(level.hit)}" if level.hit else f"{users} hit no limit"
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from tidemark.figures.load.feedback import after_feedback
 from tidemark.figures.load.next_level import Decision, End, Level, ended
 from tidemark.figures.load.plateaus import after_plateaus
-from tidemark.model.sentences import listed
+from tidemark.model.sentences import listed, plural
 from tidemark.model.user_search import Bounds, Feedback, Plateaus
 
 
@@ -40,7 +40,7 @@ def _by_rule(rule: Plateaus | Feedback, most: int, levels: Sequence[Level]) -> D
 def _without_service(levels: Sequence[Level]) -> Iterator[tuple[End, str]]:
     """Yield why the last level says nothing of the service, with the kind of end."""
     for level in levels[-1:]:
-        users = f"{level.users:,} {'user' if level.users == 1 else 'users'}"
+        users = plural(level.users, "user")
         if level.counted == 0:
             yield "dropped", f"none of {users} is connected: the service or the load is gone"
         if level.agents_hit:
