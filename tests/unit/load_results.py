@@ -25,7 +25,10 @@ BASE, NEW = "11.7", "12.4"
 OPERATIONS = ("TestCase.filter", "TestExecution.update", "TestRun.create", "TestRun.filter")
 # The supported users that Mattermost published, of the base and of the new version.
 USERS = {"mariadb": (8552, 9994), "postgresql": (8682, 10045)}
-LOGGED = {**ENVIRONMENT, "load_tool": "Locust 2.47.0", "data_set_mariadb": "0a1b2c3d"}
+LOGGED = {
+    **ENVIRONMENT, "load_tool": "Locust 2.47.0", "database": "MariaDB 11.4.5",
+    "data_set_mariadb": "0a1b2c3d",
+}  # fmt: skip
 CRASH = (
     "service server: its container ended with exit code 139; its last lines: "
     "fatal error: concurrent map writes"

@@ -18,8 +18,8 @@ DATA_SET_FIELD = "data_set"
 """The start of other fields of a version: digests of the data that it made."""
 HOST = "host"
 """The field of the name of the host: each task may have its own host."""
-TOOL = "load_tool"
-"""The field of the tool that makes a load, which is no fact of a machine."""
+PROGRAMS = {"load_tool": "Load tool", "database": "Database"}
+"""The fields of programs beside the system, which are no facts of a machine, and their titles."""
 
 
 def environments(trials: Iterable[TrialResult]) -> Iterator[tuple[TrialResult, Environment]]:
@@ -35,7 +35,7 @@ def fact_names(environment: Environment) -> list[str]:
     return sorted(
         name
         for name in environment
-        if name not in {*OF_VERSION, HOST, TOOL} and not name.startswith(DATA_SET_FIELD)
+        if name not in {*OF_VERSION, HOST, *PROGRAMS} and not name.startswith(DATA_SET_FIELD)
     )
 
 

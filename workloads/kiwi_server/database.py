@@ -25,6 +25,9 @@ class Database(Protocol):
     TITLE: str
     """Its name, for people."""
 
+    def version(self) -> str:
+        """Return the version of its programs."""
+
     def variables(self, host: str) -> dict[str, str]:
         """Return the variables of Kiwi TCMS that lead to it at an address."""
 

@@ -25,6 +25,11 @@ _ACCOUNTS = Path(__file__).with_suffix(".sql")
 _LONGEST_REASON = 400
 
 
+def version() -> str:
+    """Return the version of the programs, which is pinned."""
+    return _VERSION
+
+
 def variables(host: str) -> dict[str, str]:
     """Return the variables that lead Kiwi TCMS to the database."""
     return login("mysql", host, PORT)

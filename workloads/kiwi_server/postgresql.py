@@ -18,6 +18,12 @@ _ACCESS = "host kiwi kiwi 127.0.0.0/8 scram-sha-256\n"
 _ANOTHER_USER = ("unshare", "--user", "--map-user=1000")
 
 
+def version() -> str:
+    """Return the version of the programs, such as ``18.6``."""
+    words = [_program("postgres"), "--version"]
+    return subprocess.run(words, capture_output=True, text=True, check=True).stdout.split()[-1]
+
+
 def variables(host: str) -> dict[str, str]:
     """Return the variables that lead Kiwi TCMS to the database."""
     return login("postgresql", host, PORT)

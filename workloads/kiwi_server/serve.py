@@ -17,7 +17,7 @@ from typing import NoReturn
 
 import tcms
 from data_set import restore, variables_of
-from database import DatabaseError, Program, database_of, ended, running
+from database import Database, DatabaseError, Program, database_of, ended, running
 from harness import log
 from harness.cores import keep_apart
 from harness.machine import log_version
@@ -38,23 +38,23 @@ def main(variables: Mapping[str, str]) -> int:
     host = "127.0.0.1" if address == ANYWHERE else address
     folder = Path(tempfile.mkdtemp(prefix="kiwi-"))
     try:
-        data_set = restore(variables, host, folder)
+        data_set, database = restore(variables, host, folder), database_of(name)
         log_version(
             tcms.__version__,
             variables["TIDEMARK_VERSION"],
             variables["TIDEMARK_PACKAGE"],
+            database=f"{database.TITLE} {database.version()}",
             **{f"data_set_{name}": data_set},
         )
         keep_apart(address, serves=True)
-        return _serve(variables, folder, host)
+        return _serve(database, variables, folder, host)
     except DatabaseError as error:
         log.error("Database", str(error))
         return 1
 
 
-def _serve(variables: Mapping[str, str], folder: Path, host: str) -> int:
+def _serve(database: Database, variables: Mapping[str, str], folder: Path, host: str) -> int:
     """Run the database and the server until either ends; return the exit code of both."""
-    database = database_of(variables["TIDEMARK_DATABASE"])
     environment = variables_of(variables, database, host)
     stops: list[int] = []
     with running(database, folder, host) as program:

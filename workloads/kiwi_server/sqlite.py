@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import sqlite3
 from pathlib import Path
 
 TITLE = "SQLite"
+
+
+def version() -> str:
+    """Return the version of the library that Python has."""
+    return sqlite3.sqlite_version
 
 
 def variables(_host: str) -> dict[str, str]:

@@ -258,6 +258,8 @@ def test_every_test_starts_with_the_same_data_set_of_the_version(database, messa
 
     assert [each["engine_version"] for each in logged] == [VERSION] * 3
     assert len({each[f"data_set_{database}"] for each in logged}) == 1
+    (title,) = {each["database"].lower() for each in logged}
+    assert re.fullmatch(rf"{database} \d+\.\d+(\.\d+)?", title)
 
 
 def programs_of(state):

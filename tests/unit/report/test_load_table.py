@@ -55,7 +55,7 @@ def test_a_report_without_a_load_has_no_words_on_users():
     assert "users" not in report_of(None)
 
 
-def test_the_set_up_has_the_load_and_the_tool_that_made_it():
+def test_the_set_up_has_the_load_and_the_programs_beside_the_system():
     plan = planned(["9.0.0"], repetitions=1)
     load = Load.model_validate({
         "agents": ["agent"], "query": "level", "limits": {"mean_ms": 100.0},
@@ -69,7 +69,8 @@ def test_the_set_up_has_the_load_and_the_tool_that_made_it():
     (trial,) = measured(plan)
     ingest, compaction = trial.tests
     (machine,) = ingest.environments
-    logged = ingest.model_copy(update={"environments": ({**machine, "load_tool": "Locust 2"},)})
+    programs = {"load_tool": "Locust 2", "database": "SQLite 3.45"}
+    logged = ingest.model_copy(update={"environments": ({**machine, **programs},)})
     trials = [trial.model_copy(update={"tests": (logged, compaction)})]
     run = measured_run(StoredRun(plan.model_copy(update={"suite": suite}), trials, NONE, []))
 
@@ -77,5 +78,6 @@ def test_the_set_up_has_the_load_and_the_tool_that_made_it():
 
     assert row(text, "Load of ingest")[1] == load.text
     assert row(text, "Load tool") == ["Load tool", "Locust 2"]
+    assert row(text, "Database") == ["Database", "SQLite 3.45"]
     assert "load_tool" not in text
     assert "Machine 2" not in text

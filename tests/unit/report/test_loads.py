@@ -85,6 +85,7 @@ def test_the_set_up_names_the_tool_the_data_the_services_and_the_stored_configur
         ("Parameter users", "10 users"),
         ("Parameter duration", "60 s"),
         ("Load tool", "Locust 2.47.0"),
+        ("Database", "MariaDB 11.4.5"),
         ("Data set mariadb", "0a1b2c3d"),
         ("Service server", "2 vCPU, 4 GiB memory, 21 GiB disk"),
         ("Configuration of suite and run", "runs/20261120T124455Z-abcdef/plan.json"),

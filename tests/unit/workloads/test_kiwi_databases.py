@@ -20,6 +20,9 @@ class Stand:
     def __init__(self, folder, text):
         self._folder, self._text = folder, text
 
+    def version(self):
+        return "1.5"
+
     def variables(self, host):
         return {"KIWI_DB_HOST": host}
 
@@ -104,7 +107,7 @@ def test_a_database_that_dies_ends_the_server_with_the_reason(serve, capfd):
     assert code == 1
     lines = capfd.readouterr().out.splitlines()
     assert lines[-1].endswith(".Database ERROR  - Stand-in ended with exit code -9.")
-    assert '"data_set_stand": "0af3"' in lines[0]
+    assert '"data_set_stand": "0af3", "database": "Stand-in 1.5"' in lines[0]
 
 
 def test_a_server_that_ends_gives_its_exit_code_and_ends_the_database(serve, tmp_path):
@@ -206,6 +209,16 @@ def test_mariadb_is_refused_without_maven(mariadb, monkeypatch):
 
     with pytest.raises(mariadb.DatabaseError, match=r"^mvn is missing: "):
         mariadb.programs()
+
+
+def test_the_version_of_postgresql_is_that_of_its_program(kiwi_server, monkeypatch, tmp_path):
+    postgresql = kiwi_server("postgresql")
+    program = tmp_path / "postgres"
+    program.write_text("#!/bin/sh\n[ $1 = --version ] && echo 'postgres (PostgreSQL) 18.6'\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(postgresql, "_program", lambda name: str(tmp_path / name))
+
+    assert postgresql.version() == "18.6"
 
 
 def test_postgresql_is_refused_if_root_can_be_no_other_user(kiwi_server, monkeypatch, tmp_path):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tidemark.figures.machines import TOOL
+from tidemark.figures.machines import PROGRAMS
 from tidemark.model.parameters import Value
 from tidemark.model.resume import Resume
 from tidemark.model.run_spec import requirement
@@ -61,7 +61,7 @@ def settings(run: MeasuredRun) -> dict[str, str]:
         },
         **{f"{AXIS}{name}": listed(values) for name, values in request.axes.items()},
         **{f"{LOAD}{test.name}": each.text for test in plan.suite.tests for each in test.loads},
-        **_tools(run),
+        **_programs(run),
         **_start_spread(run),
         "Task size": _size(plan.suite.task),
         **{f"{SERVICE}{name}": _size(each.task) for name, each in plan.suite.services.items()},
@@ -80,10 +80,10 @@ def settings(run: MeasuredRun) -> dict[str, str]:
     }
 
 
-def _tools(run: MeasuredRun) -> dict[str, str]:
-    """Return the tools that made the loads, with their versions; empty if no task logged one."""
-    tools = logged_values(run.trials, TOOL)
-    return {"Load tool": listed(tools)} if tools else {}
+def _programs(run: MeasuredRun) -> dict[str, str]:
+    """Return the programs beside the system with their versions, if a task logged them."""
+    logged = {title: logged_values(run.trials, field) for field, title in PROGRAMS.items()}
+    return {title: listed(programs) for title, programs in logged.items() if programs}
 
 
 def _parameter(suite: Suite, name: str, value: Value) -> str:
