@@ -2,9 +2,9 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime
 
-from tidemark.figures.load.next_level import Level
+from tidemark.figures.load.next_level import Decision, Level
 from tidemark.figures.load.stop_rule import decide
 from tidemark.model.load import CONNECTED, HeldLevel, Load, LoadCourse
 from tidemark.model.refusal import Refused
@@ -19,7 +19,7 @@ from tidemark.store import keys
 from tidemark.store.bucket import Bucket
 
 # An agent asks for the level once a second, and its line takes a moment.
-_GRACE = timedelta(seconds=2)
+_GRACE_SECONDS = 2
 # The least share of a level's users that have to be connected.
 _CONNECTED = 0.95
 _Rows = Sequence[Mapping[str, str]]
@@ -42,26 +42,29 @@ def hold(
     """
     stored = bucket.find(keys.course(event.levels_key))
     if stored is None:
-        return _go_on(bucket, suite, load, event, None, ())
+        return _go_on(bucket, suite, load, event, event.now, ())
     course = LoadCourse.model_validate_json(stored.body)
-    late = event.now - course.begun_at - timedelta(seconds=load.level_seconds) - _GRACE
-    if course.over or late < timedelta():
-        return _wait(event, course, -late.total_seconds(), event.bytes_scanned)
+    late = _late_seconds(load, event, course)
+    if course.over or late < 0:
+        return _wait(event, course, -late)
     agents = [each for each in event.services if each.name in load.agents]
     streams = [system.stream(each.task_id, each.name) for each in agents]
     answer = ask(queries, suite.name, load.query, system.log_group, streams, event)
-    scanned = event.model_copy(update={"bytes_scanned": event.bytes_scanned + answer.bytes_scanned})
+    event = event.model_copy(update={"bytes_scanned": event.bytes_scanned + answer.bytes_scanned})
     rows = [row for row in answer.rows if row.get("level") == str(course.level)]
     missing = len(streams) - len({row.get("@logStream") for row in rows})
     if missing > 0:
-        if gone := ended_services(tasks, event.services):
-            return _over(scanned, f"service {listed(gone)} ended before the search")
-        return _late(load, scanned, course, missing, late.total_seconds())
+        return _without(missing, load, tasks, event, course)
     try:
-        held = (*course.held, _held(load, event, course, rows))
+        level = _held(load, event, course, rows)
     except Refused as refused:
-        return _over(scanned, str(refused))
-    return _go_on(bucket, suite, load, scanned, course, held)
+        return _over(event, str(refused))
+    return _go_on(bucket, suite, load, event, course.started_at, (*course.held, level))
+
+
+def _late_seconds(load: Load, event: ConditionEvent, course: LoadCourse) -> float:
+    """Return how long ago the agents should have logged their level [s], below 0 before that."""
+    return (event.now - course.begun_at).total_seconds() - load.level_seconds - _GRACE_SECONDS
 
 
 def _go_on(
@@ -69,12 +72,24 @@ def _go_on(
     suite: Suite,
     load: Load,
     event: ConditionEvent,
-    course: LoadCourse | None,
+    started_at: datetime,
     held: tuple[HeldLevel, ...],
 ) -> CheckedCondition:
     """Begin the level that follows the held ones, or end the load."""
-    started_at = course.started_at if course else event.now
-    levels = [
+    levels = _levels(held, started_at)
+    decision = decide(load.rule, load.bounds, levels, _usd_per_second(suite, event))
+    following = _course(load, event, started_at, _decided(held, decision), decision)
+    body = following.model_dump_json().encode()
+    # The agents read a copy: any task of the trial may write below the secret of its data. The
+    # course itself comes last, so that a repeated call judges the level again.
+    bucket.write(event.levels_key, body)
+    bucket.write(keys.course(event.levels_key), body)
+    return _wait(event, following, load.level_seconds + _GRACE_SECONDS)
+
+
+def _levels(held: Sequence[HeldLevel], started_at: datetime) -> list[Level]:
+    """Return levels for the rule, with times from the start of the search."""
+    return [
         Level(
             each.users,
             (each.ended_at - started_at).total_seconds(),
@@ -84,10 +99,23 @@ def _go_on(
         )
         for each in held
     ]
-    decision = decide(load.rule, load.bounds, levels, _usd_per_second(suite, event))
-    if held:
-        held = (*held[:-1], held[-1].model_copy(update={"decision": decision.reason}))
-    following = LoadCourse(
+
+
+def _decided(held: tuple[HeldLevel, ...], decision: Decision) -> tuple[HeldLevel, ...]:
+    """Return levels of which the last one, if any, has the decision that followed it."""
+    last = [each.model_copy(update={"decision": decision.reason}) for each in held[-1:]]
+    return (*held[:-1], *last)
+
+
+def _course(
+    load: Load,
+    event: ConditionEvent,
+    started_at: datetime,
+    held: tuple[HeldLevel, ...],
+    decision: Decision,
+) -> LoadCourse:
+    """Return the course with the level that a decision begins now, or with its end."""
+    return LoadCourse(
         level=len(held) + 1,
         users=load.shares(decision.users),
         settle_seconds=load.settle_seconds,
@@ -100,12 +128,6 @@ def _go_on(
         end=decision.end or "",
         reason=decision.reason,
     )
-    body = following.model_dump_json().encode()
-    # The agents read a copy: any task of the trial may write below the secret of its data. The
-    # course itself comes last, so that a repeated call judges the level again.
-    bucket.write(event.levels_key, body)
-    bucket.write(keys.course(event.levels_key), body)
-    return _wait(event, following, load.level_seconds + _GRACE.total_seconds(), event.bytes_scanned)
 
 
 def _usd_per_second(suite: Suite, event: ConditionEvent) -> float:
@@ -114,32 +136,38 @@ def _usd_per_second(suite: Suite, event: ConditionEvent) -> float:
     return math.fsum(list_prices().of_tasks(task, 1.0) for task in tasks)
 
 
-def _wait(
-    event: ConditionEvent, course: LoadCourse, seconds: float, scanned: int
-) -> CheckedCondition:
+def _wait(event: ConditionEvent, course: LoadCourse, seconds: float) -> CheckedCondition:
     if not course.over:
-        return CheckedCondition(over=False, wait_seconds=math.ceil(seconds), bytes_scanned=scanned)
+        return _again(event, seconds)
     # Without a figure, or without the service, there is nothing to report.
-    fails = course.end in {"dropped", "agents"} or not course.found
-    why = f"step {event.step}: {course.reason}" if fails else None
-    return CheckedCondition(over=True, stopped_by=why, bytes_scanned=scanned)
+    if course.end in {"dropped", "agents"} or not course.found:
+        return _over(event, course.reason)
+    return CheckedCondition(over=True, bytes_scanned=event.bytes_scanned)
 
 
-def _late(
-    load: Load, event: ConditionEvent, course: LoadCourse, missing: int, seconds: float
+def _without(
+    missing: int, load: Load, tasks: Tasks, event: ConditionEvent, course: LoadCourse
 ) -> CheckedCondition:
-    if seconds < load.report_seconds:
-        pause = min(max(2.0, seconds), load.report_seconds - seconds)
-        return CheckedCondition(
-            over=False, wait_seconds=math.ceil(pause), bytes_scanned=event.bytes_scanned
-        )
+    """Wait for the agents that have not logged their level, or end the load with the reason."""
+    if gone := ended_services(tasks, event.services):
+        return _over(event, f"service {listed(gone)} ended before the search")
+    late = _late_seconds(load, event, course)
+    if late < load.report_seconds:
+        return _again(event, min(max(2.0, late), load.report_seconds - late))
     why = f"{missing} of {len(load.agents)} agents did not log level {course.level}"
     # An agent with a wrong clock logs outside of the searched time.
     within = f"within {load.report_seconds} s; {searched(event.window)}"
     return _over(event, f"{why} {within}")
 
 
+def _again(event: ConditionEvent, seconds: float) -> CheckedCondition:
+    """Return the wait before the next question."""
+    wait = math.ceil(seconds)
+    return CheckedCondition(over=False, wait_seconds=wait, bytes_scanned=event.bytes_scanned)
+
+
 def _over(event: ConditionEvent, why: str) -> CheckedCondition:
+    """Return the end of the load without a figure."""
     return CheckedCondition(
         over=True, stopped_by=f"step {event.step}: {why}", bytes_scanned=event.bytes_scanned
     )
