@@ -242,7 +242,7 @@ def beginning(clock: Clock | None) -> Beginning:
     """
     if clock is None:
         return bool
-    own = own_beginning(clock)
+    own = re.compile(own_beginning(clock)).search
     if clock.prefix:
         return own
     return lambda line: own(line) or _any_beginning()(line)
@@ -255,10 +255,10 @@ def _any_beginning() -> Beginning:
     return re.compile("|".join(forms).encode()).search
 
 
-def own_beginning(clock: Clock) -> Beginning:
-    """Return a faster test, which lines with a time of another form fail."""
+def own_beginning(clock: Clock) -> bytes:
+    """Return a regular expression that finds a time of this form, and no other, in a line."""
     needed = clock.pattern.removesuffix(_REST)
-    return re.compile((clock.prefix or needed or r"^\{").encode()).search
+    return (clock.prefix or needed or r"^\{").encode()
 
 
 def flow_log_clock(header: str) -> Clock | None:

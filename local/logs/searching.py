@@ -7,6 +7,7 @@ which DuckDB reads in place of the files.
 from __future__ import annotations
 
 import os
+import re
 import time
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -111,10 +112,10 @@ class Search:
         begin = self._begin(content).decode(errors="replace").removeprefix("\ufeff")
         if form_of(begin) is not Form.TEXT:
             raise NotSearchedError
-        if begins := self.begins:
-            return _Tests(begins, lambda line: begins(line.rstrip(b"\r\n")))
+        if self.begins:
+            return _Tests(self.begins, None)
         clock = self.clock or clock_in(file, first_lines(begin[: self.head]))
-        return _Tests(beginning(clock), own_beginning(clock) if clock else bool)
+        return _Tests(beginning(clock), _single_line(own_beginning(clock) if clock else b"."))
 
     def _begin(self, content: BinaryIO) -> bytes:
         """Return the bytes of a file that choose its form: only one of JSON may have another."""
@@ -206,7 +207,7 @@ class Search:
         if lines.find(b"\n") == len(lines) - 1 and b"\r" not in lines:
             yield lines
             return
-        each = (without_returns(line.rstrip(b"\r")) for line in lines.split(b"\n"))
+        each = (without_returns(line.rstrip(b"\r")) for line in lines.rstrip(b"\n").split(b"\n"))
         events = Joining(begins, self.most_bytes - 1).events(each)
         yield from (event + b"\n" for event in events if event)
 
@@ -215,8 +216,8 @@ class _Tests(NamedTuple):
     """Tests of whether a line begins an event."""
 
     begins: Beginning
-    surely: Beginning
-    """A faster test, which is false for some lines that begin one."""
+    single: re.Pattern[bytes] | None
+    """A faster test, which fits only events of one line, and not all of them."""
 
 
 class _Lines(NamedTuple):
@@ -242,22 +243,20 @@ class _Lines(NamedTuple):
 
         Return None unless each of them is an event of its own, and in the form of a copy.
         """
-        lines, following = [], []
-        view, buffer, size = self.view, self.buffer, self.size
+        if not self.tests.single:
+            return None
+        lines = []
+        view, size, single = self.view, self.size, self.tests.single.match
         for place in places:
             if place >= done:
                 begin = rfind(view, b"\n", done, place) + 1 or done
-                done = find(view, b"\n", place, size) + 1
-                after = find(view, b"\n", done, size)
-                if not done or after - begin >= most_bytes or (after < 0 and done < size):
+                line = single(view, begin, size)
+                if not line or line.end() - begin >= most_bytes:
                     return None
-                lines.append(buffer[begin:done])
-                if done < size:
-                    following.append(buffer[done:after])
+                lines.append(line[0])
+                done = line.end()
         found = b"".join(lines)
-        surely = self.tests.surely
-        are_single = all(map(surely, lines)) and all(map(surely, following))
-        return (done, found) if are_single and b"\r" not in found and _is_plain(found) else None
+        return (done, found) if b"\r" not in found and _is_plain(found) else None
 
     def part(self, begin: int, end: int) -> bytes:
         """Return the lines from one place to another."""
@@ -292,6 +291,12 @@ class _Lines(NamedTuple):
 
     def _begins_at(self, place: int) -> object:
         return self.tests.begins(self.part(place, self._next(place)).rstrip(b"\r\n"))
+
+
+def _single_line(begins: bytes) -> re.Pattern[bytes]:
+    """Return what fits a line that begins an event, if the line after it begins one, too."""
+    begin = rb"(?=.*?(?:%b))" % begins
+    return re.compile(rb"(?m)%b.*\n(?=\Z|%b)" % (begin, begin))
 
 
 def _is_plain(lines: bytes) -> bool:
