@@ -272,7 +272,7 @@ def test_standard_input_may_be_packed(pack):
     assert done.stdout == "count(*)\n3\n"
 
 
-@pytest.mark.parametrize("stdin", [LOG, gzip.compress(LOG.encode())])
+@pytest.mark.parametrize("stdin", [LOG, gzip.compress(LOG.encode())], ids=["plain", "packed"])
 def test_the_log_of_standard_input_is_stdin(stdin):
     done = query("SOURCE 'stdin' | stats count(*) by @log, @logStream", "-", stdin=stdin)
     assert done.stdout.split()[-3:-1] == ["stdin", "stdin"]
