@@ -273,7 +273,8 @@ def run(
                 raise
             raise EventsError(f"the events cannot be read: {_sentence(error)}") from error
     if counts.records and not counts.matched:
-        none = "no event" if events.found else f"none of {counts.records:,} events"
+        several = counts.records > 1 and not events.found
+        none = f"none of {counts.records:,} events" if several else "no event"
         warnings.append(f"{none} passed the filters")
     if may_be_cut and len(rows) > most:
         warnings.append(f"there are more than {most:,} rows; write limit {MOST_ROWS} for more")

@@ -34,12 +34,12 @@ def parse(query: str) -> tuple[Command, ...]:
         raise QueryError(
             f"unexpected character {match[0]!r}", Span(query, match.start(), match.end())
         )
-    if not query.strip():
+    reader = Reader(query, _commands)
+    if reader.token.kind is Kind.END:
         raise QueryError(
             "the query is empty; write commands separated by |, such as fields @message",
             Span(query, 0, 0),
         )
-    reader = Reader(query, _commands)
     commands = _commands(reader)
     if reader.token.kind is not Kind.END:
         raise reader.expected("'|' and the next command, or the end of the query")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 SUFFIXES = (".log", ".txt", ".json", ".jsonl", ".ndjson", ".gz", ".bz2", ".zst")
@@ -38,7 +39,14 @@ def files_of(paths: Iterable[Path]) -> Iterator[Path]:
 
 def logs_below(folder: Path) -> list[Path]:
     """Return the log files below a folder."""
-    return sorted(path for path in folder.rglob("*") if _is_log(path) and path.is_file())
+    return sorted(filter(_is_log, _files_below(folder, lambda _: None)))
+
+
+def _files_below(folder: Path, unread: Callable[[OSError], object]) -> Iterator[Path]:
+    """Yield the files below a folder; ``unread`` takes the error of each folder without access."""
+    for parent, _, names in os.walk(folder, onerror=unread):
+        paths = (os.path.join(parent, name) for name in names)  # noqa: PTH118
+        yield from map(Path, filter(os.path.isfile, paths))  # Path.is_file raises without access
 
 
 def is_rotated(path: Path, log: Path) -> bool:
@@ -62,6 +70,8 @@ def _is_log(path: Path) -> bool:
 
 
 def skipped_below(folder: Path) -> list[Path]:
-    """Return the files below a folder that `log_files` does not read."""
-    files = (path for path in folder.rglob("*") if path.is_file() and path.name != _WRITE_TEST)
-    return sorted(path for path in files if not _is_log(path))
+    """Return the files below a folder that `log_files` does not read, and folders without access."""
+    unread: list[Path] = []
+    files = _files_below(folder, lambda error: unread.append(Path(error.filename)))
+    skipped = [path for path in files if not _is_log(path) and path.name != _WRITE_TEST]
+    return sorted(skipped + unread)

@@ -46,7 +46,7 @@ def test_typical_queries_are_accepted(query):
     ("query", "line", "column", "message"),
     [
         ("", 1, 1, "the query is empty; write commands separated by |"),
-        ("# only a comment", 1, 17, "expected a command, found the end of the query"),
+        ("# only a comment", 1, 1, "the query is empty; write commands"),
         ("fields @message\n| patern @message", 2, 3, "unknown command 'patern'; did you mean"),
         ("fields @message | frobnicate", 1, 19, "unknown command 'frobnicate'; supported: fields,"),
         ("SELEC @message", 1, 1, "unknown command 'SELEC'; write fields a, b to show fields, or"),

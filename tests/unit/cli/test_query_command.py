@@ -210,6 +210,11 @@ def test_the_refusal_of_an_empty_query_is_one_sentence_without_a_caret(log):
     assert len(str(refused).splitlines()) == 1
 
 
+def test_an_empty_name_of_a_field_is_refused(log):
+    refused = query("limit 1", log, "--time-field", "").exception
+    assert str(refused) == "--time-field: '' is not accepted; expected the name of a JSON field"
+
+
 @pytest.mark.parametrize(
     ("text", "seconds"),
     [
@@ -250,6 +255,34 @@ def test_the_files_of_a_folder_that_are_not_read_are_named(log, tmp_path):
     (tmp_path / "b.png").touch()
     done = query("stats count(*)", str(tmp_path))
     assert f"warning: {tmp_path}: 1 file not read: b.png; name a file to read it\n" in done.stderr
+
+
+def test_a_folder_without_access_is_named(log, tmp_path, monkeypatch):
+    (tmp_path / "secret").mkdir()
+    listed = os.scandir
+
+    def refused(path):
+        if str(path).endswith("secret"):
+            raise PermissionError(13, "Permission denied", path)
+        return listed(path)
+
+    monkeypatch.setattr(os, "scandir", refused)
+    done = query("stats count(*)", str(tmp_path))
+    assert f"warning: {tmp_path}: 1 file not read: secret/; name a file to" in done.stderr
+
+
+def test_a_file_without_access_below_a_folder_is_no_traceback(log, tmp_path, monkeypatch):
+    hidden = tmp_path / "hidden.log"
+    hidden.touch()
+    stat = os.stat
+
+    def refused(path, **options):
+        if str(path) == str(hidden):
+            raise PermissionError(13, "Permission denied", path)
+        return stat(path, **options)
+
+    monkeypatch.setattr(os, "stat", refused)
+    assert query("stats count(*)", str(tmp_path)).exit_code == 0
 
 
 def test_the_recognised_times_are_said_if_the_query_depends_on_times(log, tmp_path):

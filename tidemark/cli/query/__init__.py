@@ -164,6 +164,8 @@ def _check_paths(paths: tuple[str, ...], groups: tuple[str, ...], of_files: obje
 
 def _clock(field: str | None, form: str | None) -> Clock | None:
     """Return the clock that the user names, None if the lines of each file choose one."""
+    if field == "":
+        raise Refused("--time-field: '' is not accepted; expected the name of a JSON field")
     if form is None:
         return field_clock(field) if field else None
     try:

@@ -81,10 +81,15 @@ def unread(paths: Iterable[str]) -> list[str]:
     skipped = {folder: skipped_below(folder) for folder in folders}
     return [
         f"{folder}: {plural(len(files), 'file')} not read: "
-        f"{_first([str(file.relative_to(folder)) for file in files])}; name a file to read it"
+        f"{_first([_within(folder, file) for file in files])}; name a file to read it"
         for folder, files in skipped.items()
         if files
     ]
+
+
+def _within(folder: Path, path: Path) -> str:
+    """Return a path within a folder, that of another folder with a slash after it."""
+    return f"{path.relative_to(folder)}{'/' if path.is_dir() else ''}"
 
 
 def recognised(
