@@ -99,7 +99,10 @@ def _strftime(format_: Value) -> str:
             raise ArgumentError(f"{match[0]} is not supported in a format; supported: {codes}", 1)
         return code
 
-    return re.sub(r"%(.|\Z)", letter, _constant(format_, 1, "the format"), flags=re.DOTALL)
+    text = _constant(format_, 1, "the format")
+    if "%" not in text:
+        raise ArgumentError(f"{text!r} has no letter after %, as in '%Y-%m-%d %H:%M:%S'", 1)
+    return re.sub(r"%(.|\Z)", letter, text, flags=re.DOTALL)
 
 
 def _strptime(pattern: Value) -> str:

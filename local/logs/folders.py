@@ -70,7 +70,7 @@ def _is_log(path: Path) -> bool:
 
 
 def skipped_below(folder: Path) -> list[Path]:
-    """Return the files below a folder that `log_files` does not read, and folders without access."""
+    """Return the files below a folder that no query reads, and the folders without access."""
     unread: list[Path] = []
     files = _files_below(folder, lambda error: unread.append(Path(error.filename)))
     skipped = [path for path in files if not _is_log(path) and path.name != _WRITE_TEST]

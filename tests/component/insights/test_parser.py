@@ -190,6 +190,7 @@ def test_typical_queries_are_accepted(query):
             31,
             "formatdate: %Q is not supported in a format",
         ),
+        ("fields formatDate(1, 'yyyy')", 1, 22, "formatdate: 'yyyy' has no letter after %, as in"),
         ("fields formatDate(@timestamp, a)", 1, 31, "formatdate: the format must be a text in"),
         ("fields formatDate(1, '%Y', 'Mars')", 1, 28, "there is no time zone 'Mars'; accepted"),
         ("fields formatDate(1, '%Y', '../x')", 1, 28, "there is no time zone '../x'; accepted"),
