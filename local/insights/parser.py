@@ -35,11 +35,7 @@ def parse(query: str) -> tuple[Command, ...]:
             f"unexpected character {match[0]!r}", Span(query, match.start(), match.end())
         )
     reader = Reader(query, _commands)
-    if reader.token.kind is Kind.END:
-        raise QueryError(
-            "the query is empty; write commands separated by |, such as fields @message",
-            Span(query, 0, 0),
-        )
+    _check_beginning(reader, query)
     commands = _commands(reader)
     if reader.token.kind is not Kind.END:
         raise reader.expected("'|' and the next command, or the end of the query")
@@ -55,6 +51,14 @@ def _commands(reader: Reader) -> tuple[Command, ...]:
         commands.append(_command(reader))
     _check_end(reader)
     return tuple(commands)
+
+
+def _check_beginning(reader: Reader, query: str) -> None:
+    if reader.token.kind is Kind.END:
+        raise QueryError(
+            "the query is empty; write commands separated by |, such as fields @message",
+            Span(query, 0, 0),
+        )
 
 
 def _check_comment(reader: Reader) -> None:

@@ -1,4 +1,4 @@
-"""Events in the files that AWS exports: of the AWS CLI and of CloudTrail."""
+"""Events in files of JSON: those of the AWS CLI and of CloudTrail, and any objects."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from local.logs.log_file import (
     source_of,
     stream_of,
 )
+from local.logs.timing import timed
 
 
 def events(files: Sequence[LogFile], prefix: str) -> EventSource:
@@ -42,17 +43,35 @@ def answers(files: Sequence[LogFile], prefix: str) -> EventSource:
 
 def records(files: Sequence[LogFile], prefix: str) -> EventSource:
     """Return the events in files of CloudTrail."""
-    read = (
-        f"read_json({source_of(files)}, columns = {{'Records': 'JSON[]'}}, "
-        f"maximum_object_size = {largest_of(files) + 1}, filename = TRUE)"
-    )
     change_time = change_times_of(files)
     time = field_clock("eventTime").sql("record", change_time)
+    rows = _records(files, "{'Records': 'JSON[]'}", "unnest(Records)")
+    return _recorded(rows, f"coalesce({time}, {change_time})", prefix, files)
+
+
+def objects(files: Sequence[LogFile], prefix: str, *, borrowing: bool) -> EventSource:
+    """Return the events in files of JSON objects, in an array or one after the other."""
+    rows = _records(files, "{'json': 'JSON'}", "json", ", records = FALSE")
+    return _recorded(*timed(files, rows, "record", borrowing=borrowing), prefix, files)
+
+
+def _records(files: Sequence[LogFile], columns: str, record: str, option: str = "") -> str:
+    """Return the rows of JSON documents, each with the text of a ``record`` of them."""
+    read = (
+        f"read_json({source_of(files)}, columns = {columns}{option}, "
+        f"maximum_object_size = {largest_of(files) + 1}, filename = TRUE)"
+    )
+    return (
+        "(SELECT *, row_number() OVER () AS number FROM "  # noqa: S608
+        f"(SELECT filename, CAST({record} AS VARCHAR) AS record FROM {read}))"
+    )
+
+
+def _recorded(rows: str, time: str, prefix: str, files: Sequence[LogFile]) -> EventSource:
     return events_of(
-        f"(SELECT *, row_number() OVER () AS number FROM "  # noqa: S608
-        f"(SELECT filename, CAST(unnest(Records) AS VARCHAR) AS record FROM {read}))",
-        timestamp=f"coalesce({time}, {change_time})",
-        ingestion_time=change_time,
+        rows,
+        timestamp=time,
+        ingestion_time=change_times_of(files),
         log=log_of(files),
         log_stream=stream_of(files),
         message="record",

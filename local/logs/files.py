@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from local.insights.engine import EventsError
 from local.insights.source import EventSource, events_of
 from local.insights.values import quoted
 from local.logs import exports
@@ -14,6 +13,7 @@ from local.logs.clocks import Clock
 from local.logs.folders import LogFilesError, files_of
 from local.logs.joining import first_line, whole
 from local.logs.log_file import (
+    TIMED_BY_CLOCKS,
     Form,
     LogFile,
     change_times_of,
@@ -23,19 +23,13 @@ from local.logs.log_file import (
     source_of,
     stream_of,
 )
+from local.logs.timing import timed
 
 # Code points that no text has (Unicode, section 23.7: noncharacters).
 _SEPARATOR = "\U0010ffff"
 _NULL = "\U0010fffe"
 _NO_TEXT = quoted("a line holds U+10FFFF, which is not a character")
 _NO_TIME = quoted("a line without a time belongs to the event before")
-_UNTIMED = "an event without a time: "
-# DuckDB streams this, so that a query takes no more memory for it.
-_BORROWED = (
-    "last_value(list_transform([{}], lambda t: CASE WHEN t IS NOT NULL THEN "
-    "{{'file': filename, 'time': t}} END)[1] IGNORE NULLS) "
-    "OVER (ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)"
-)
 
 
 def log_files(
@@ -93,12 +87,6 @@ def log_files(
     )
 
 
-def untimed(error: EventsError) -> str | None:
-    """Return the file and the text of the event whose lack of a time is an error, else None."""
-    _, found, event = str(error).partition(_UNTIMED)
-    return event if found else None
-
-
 def clocks_of(
     paths: Iterable[Path],
     clock: Clock | None = None,
@@ -109,7 +97,7 @@ def clocks_of(
     Empty files are left out.
     """
     files = _inspected(paths, clock, copies or {})
-    texts = (file for file in files if file.form is Form.TEXT and file.size)
+    texts = (file for file in files if file.form in TIMED_BY_CLOCKS and file.size)
     return {file.original: file.clock if file.is_timed else None for file in texts}
 
 
@@ -130,6 +118,8 @@ def _source(
 ) -> EventSource:
     if form is Form.TEXT:
         return _lines(files, prefix, limits, borrowing=borrowing)
+    if form is Form.OBJECTS:
+        return exports.objects(files, prefix, borrowing=borrowing)
     sources = {
         Form.EVENTS: exports.events,
         Form.ANSWER: exports.answers,
@@ -166,18 +156,11 @@ def _lines(
     if files[0].is_joined:
         rows = f"(SELECT *, {first_line('line')} AS first FROM {rows})"  # noqa: S608
         first, message = "first", whole(message)
-    time = clock.sql(first, change_time) if clock else "NULL"
-    if borrowing and files[0].is_timed:
-        rows = f"(SELECT *, {_BORROWED.format(time)} AS borrowed FROM {rows})"  # noqa: S608
-        time = "CASE WHEN borrowed.file = filename THEN borrowed.time END"
-    elif files[0].is_timed:
-        time = (
-            f"coalesce({time}, error('{_UNTIMED}' || {log_of(files)} || ': ' || left({first}, 60)))"
-        )
+    rows, time = timed(files, rows, first, borrowing=borrowing)
     stream = clock.stream(first) if clock else "NULL"
     return events_of(
         rows,
-        timestamp=f"coalesce({time}, {change_time})",
+        timestamp=time,
         ingestion_time=change_time,
         log=log_of(files),
         log_stream=f"coalesce({stream}, {stream_of(files)})",

@@ -25,6 +25,7 @@ _UNPACKED = {Packing.NONE: "none", Packing.GZIP: "gzip"}
 PEEKED_BYTES = 2 * 1024 * 1024
 """The bytes at the beginning of a file that choose its form."""
 _CLOCK_PEEKED = 64 * 1024
+_CLOCK_OBJECTS = 100
 _CHUNK = 1024 * 1024
 _WITHIN = re.compile(rb"\r[^\r\n]")
 # FilteredLogEvent and OutputLogEvent (AWS documentation, CloudWatch Logs API).
@@ -38,6 +39,9 @@ EVENT_FIELDS = {
 _ANSWER = re.compile(r'\s*\{\s*"events"\s*:\s*\[')
 # AWS documentation, CloudTrail: log file examples.
 _RECORDS = re.compile(r'\s*\{\s*"Records"\s*:\s*\[\s*\{\s*"eventVersion"')
+_ARRAY = re.compile(r'\s*\[\s*\{\s*"')
+_OBJECT_OVER_LINES = re.compile(r'\s*\{[ \t]*\r?\n\s*"[^"\n]*"\s*:')
+_BETWEEN_OBJECTS = re.compile(r"[\s,\[]*")
 # An export to S3 has a folder for each log stream (AWS documentation, CloudWatch Logs).
 _EXPORTED = re.compile(r"[0-9]{6}(?:\.gz)?")
 
@@ -49,6 +53,11 @@ class Form(Enum):
     EVENTS = "an event of CloudWatch Logs as a JSON object on each line"
     ANSWER = "what aws logs filter-log-events or get-log-events prints"
     RECORDS = "a file of CloudTrail"
+    OBJECTS = "JSON objects, in an array or each over several lines"
+
+
+TIMED_BY_CLOCKS = (Form.TEXT, Form.OBJECTS)
+"""The forms whose events have their times in a way that a clock reads."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +137,8 @@ def inspect(
         encoding = encoding_of(file)
         begin = file.read(PEEKED_BYTES).decode(encoding, errors="replace")
     form = form_of(begin)
-    first = first_lines(begin[:_CLOCK_PEEKED])
+    is_json = form is Form.OBJECTS
+    first = _first_objects(begin) if is_json else first_lines(begin[:_CLOCK_PEEKED])
     clock = clock or clock_in(original, first)
     return LogFile(
         original,
@@ -137,7 +147,7 @@ def inspect(
         form,
         status.st_size,
         change_time=status.st_mtime_ns // 1_000_000,
-        clock=clock if form is Form.TEXT else None,
+        clock=clock if form in TIMED_BY_CLOCKS else None,
         packing=packing_of(path),
         encoding=encoding,
         returns=form is Form.TEXT and "\r" in begin,
@@ -158,6 +168,8 @@ def form_of(begin: str) -> Form:
     for pattern, form in ((_ANSWER, Form.ANSWER), (_RECORDS, Form.RECORDS)):
         if pattern.match(begin):
             return form
+    if _is_array(begin) or _OBJECT_OVER_LINES.match(begin):
+        return Form.OBJECTS
     first = begin.lstrip().partition("\n")[0]
     try:
         event = json.loads(first) if first.startswith("{") else None
@@ -171,6 +183,32 @@ def form_of(begin: str) -> Form:
         and isinstance(event.get("message"), str)
     )
     return Form.EVENTS if is_event else Form.TEXT
+
+
+def _is_array(begin: str) -> bool:
+    """Tell whether a text begins as one array of objects, and not as a line with one."""
+    if not _ARRAY.match(begin):
+        return False
+    text = begin.strip()
+    try:
+        _, end = json.JSONDecoder().raw_decode(text.partition("\n")[0])
+    except (ValueError, RecursionError):
+        return True
+    return end == len(text)
+
+
+def _first_objects(begin: str) -> list[str]:
+    """Return the first JSON objects in an array or one after the other, each on one line."""
+    found: list[str] = []
+    read, place = json.JSONDecoder().raw_decode, 0
+    while len(found) < _CLOCK_OBJECTS:
+        between = _BETWEEN_OBJECTS.match(begin, place)
+        try:
+            value, place = read(begin, between.end() if between else place)
+        except (ValueError, RecursionError):
+            break
+        found.append(json.dumps(value))
+    return found
 
 
 def source_of(files: Sequence[LogFile]) -> str:

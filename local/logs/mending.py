@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import filecmp
 import json
+import re
 from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -25,10 +26,11 @@ from local.logs.log_file import Form, clock_in, form_of
 from local.logs.packing import INCOMPLETE, unpacked
 
 _NONCHARACTERS = str.maketrans(dict.fromkeys("\U0010ffff\U0010fffe" + MARKS, "\ufffd"))
-# The lines that choose the form of a file, and those that choose its clock.
-_FORM_LINES, _CLOCK_LINES = 10, 200
-# The forms in which a file is one JSON document.
-_DOCUMENTS = (Form.ANSWER, Form.RECORDS)
+# The lines that choose the form of a file and its clock.
+_FIRST_LINES = 200
+_NO_SPACE = re.compile(r"\S")
+# The forms in which a file is JSON as a whole.
+_DOCUMENTS = (Form.ANSWER, Form.RECORDS, Form.OBJECTS)
 
 
 class Damage(Enum):
@@ -127,15 +129,15 @@ class _Copy:
             return
         with packed as file, self.path.open("wb") as copy:
             read = self._read(utf8_lines(file))
-            begin = list(islice(read, _FORM_LINES))
+            begin = list(islice(read, _FIRST_LINES))
             self._form = form_of(b"".join(line for _, line in begin).decode(errors="replace"))
             lines = starmap(self._mended, chain(begin, read))
-            first = list(islice(lines, _CLOCK_LINES))
+            first = list(islice(lines, _FIRST_LINES))
             joining = Joining(self._beginning(first), self._mending.most_bytes - 1)
             events = joining.events(chain(first, lines))
             copy.writelines(event + b"\n" for event in events if event)
         self.joined = joining.joined
-        if self._form in _DOCUMENTS and not _is_json(self.path.read_bytes()):
+        if self._form in _DOCUMENTS and not _is_json(self.path.read_text()):
             self._count(Damage.UNREADABLE)
 
     def differs(self) -> bool:
@@ -159,7 +161,7 @@ class _Copy:
         if self._form is Form.TEXT and len(text) >= self._mending.most_bytes:
             self._count(Damage.LONG, number)
             return b""
-        if self._form is Form.EVENTS and text and not _is_json(text):
+        if self._form is Form.EVENTS and text and not _is_json(text.decode()):
             self._count(Damage.NO_EVENT, number)
             return b""
         if clean != line:
@@ -178,9 +180,14 @@ class _Copy:
         return self._mending.begins or beginning(self._mending.clock or clock_in(self._file, lines))
 
 
-def _is_json(text: bytes) -> bool:
+def _is_json(text: str) -> bool:
+    """Tell whether a text is JSON, or several JSON texts one after the other."""
+    decoder, place = json.JSONDecoder(), 0
     try:
-        json.loads(text)
+        while place < len(text):
+            _, end = decoder.raw_decode(text, place)
+            following = _NO_SPACE.search(text, end)
+            place = following.start() if following else len(text)
     except (ValueError, RecursionError):
         return False
     return True

@@ -7,8 +7,9 @@ import pytest
 
 from local.insights import EventsError, run
 from local.logs.clocks import clock_of, field_clock, format_clock
-from local.logs.files import clocks_of, log_files, untimed
+from local.logs.files import clocks_of, log_files
 from local.logs.mending import Mending
+from local.logs.timing import untimed
 
 CHANGED = 1_717_400_000  # 2024-06-03 07:33:20
 

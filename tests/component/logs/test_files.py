@@ -6,11 +6,13 @@ import re
 from dataclasses import replace
 
 import pytest
+from backports import zstd
 
 from local.insights import EventsError, run
 from local.insights import compile as compile_query
 from local.logs.files import log_files
 from local.logs.folders import LogFilesError, skipped_below
+from local.logs.mending import Mending
 
 
 def rows(*paths, query="fields @message, @timestamp, @log, @logStream | sort @ptr", **window):
@@ -151,6 +153,40 @@ def test_json_lines_of_an_application_are_messages(log):
         *lines,
         lines[1],
     ]
+
+
+OBJECTS = [{"time": f"2024-06-02T14:26:0{n}Z", "n": n, "a": {"b": [n]}} for n in range(3)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        json.dumps(OBJECTS),
+        json.dumps(OBJECTS, indent=2),
+        "[\n" + ",\n".join(map(json.dumps, OBJECTS)) + "\n]\n",
+        "".join(json.dumps(each, indent=4) + "\n" for each in OBJECTS),
+        "".join(json.dumps(each, indent=1).replace("\n", "\r\n") + "\r\n" for each in OBJECTS),
+    ],
+)
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, zstd.compress])
+def test_json_objects_over_lines_and_in_arrays_are_events(log, tmp_path, text, pack):
+    path = log(pack(text.encode()), "a.json")
+    copies = {} if pack is not zstd.compress else Mending().copies([path], tmp_path).copies
+    events = run("fields n, a.b.0, @timestamp | sort n", log_files([path], copies=copies)).rows
+    assert [[cell["value"] for cell in row[:3]] for row in events] == [
+        [f"{n}", f"{n}", f"2024-06-02 14:26:0{n}.000"] for n in range(3)
+    ]
+
+
+@pytest.mark.parametrize("text", ['[{"a": 1}] x\ny\n', '[{"a": 1}]\n[{"a": 2}]\n', "{\nx\n"])
+def test_lines_that_only_begin_as_json_objects_are_text(log, text):
+    assert [row["@message"] for row in rows(log(text))] == text.splitlines()
+
+
+def test_an_object_without_a_time_in_an_array_has_that_of_the_one_before(log):
+    path = log(json.dumps([OBJECTS[1], {"n": 7}]))
+    (before, borrowed) = rows(path)
+    assert before["@timestamp"] == borrowed["@timestamp"] == "2024-06-02 14:26:01.000"
 
 
 def test_files_of_all_kinds_are_queried_together(log):

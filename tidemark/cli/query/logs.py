@@ -13,10 +13,11 @@ from local.cancellation import interruptible
 from local.insights import CompiledQuery, EventsError, EventSource, QueryResult, run
 from local.insights.group_choice import NoLogGroupError, chosen
 from local.logs.clocks import Clock
-from local.logs.files import log_files, untimed
+from local.logs.files import log_files
 from local.logs.folders import LogFilesError
 from local.logs.mending import Mending
 from local.logs.searching import NotSearchedError, Search
+from local.logs.timing import untimed
 from tidemark.cli.options import state_flag
 from tidemark.cli.query.messages import tell, warn
 from tidemark.cli.query.paths import (

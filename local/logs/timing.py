@@ -1,0 +1,47 @@
+"""The times of the events in log files, also of those without one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from local.insights.engine import EventsError
+from local.logs.log_file import LogFile, change_times_of, log_of
+
+_UNTIMED = "an event without a time: "
+# DuckDB streams this, so that a query takes no more memory for it.
+_BORROWED = (
+    "last_value(list_transform([{}], lambda t: CASE WHEN t IS NOT NULL THEN "
+    "{{'file': filename, 'time': t}} END)[1] IGNORE NULLS) "
+    "OVER (ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)"
+)
+
+
+def timed(files: Sequence[LogFile], rows: str, text: str, *, borrowing: bool) -> tuple[str, str]:
+    """Return rows of events that are alike, and SQL for the time of each [ms since 1970].
+
+    Parameters
+    ----------
+    files : sequence of LogFile
+        The files of the events.
+    rows : str
+        The operand of FROM, with the column ``filename``, in the order of the events.
+    text : str
+        SQL for the text that has the time.
+    borrowing : bool
+        As for `local.logs.files.log_files`.
+    """
+    clock, change_time = files[0].clock, change_times_of(files)
+    time = clock.sql(text, change_time) if clock else "NULL"
+    if files[0].is_timed and borrowing:
+        rows = f"(SELECT *, {_BORROWED.format(time)} AS borrowed FROM {rows})"  # noqa: S608
+        time = "CASE WHEN borrowed.file = filename THEN borrowed.time END"
+    elif files[0].is_timed:
+        event = f"{log_of(files)} || ': ' || left({text}, 60)"
+        time = f"coalesce({time}, error('{_UNTIMED}' || {event}))"
+    return rows, f"coalesce({time}, {change_time})"
+
+
+def untimed(error: EventsError) -> str | None:
+    """Return the file and the text of the event whose lack of a time is an error, else None."""
+    _, found, event = str(error).partition(_UNTIMED)
+    return event if found else None
