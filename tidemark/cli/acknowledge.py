@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 import click
 
+from tidemark.cli.option_types import DayType
 from tidemark.cli.target import Target, stored, target_options
 from tidemark.client.tables import ask_saved
 from tidemark.model.refusal import Refused
@@ -21,7 +22,7 @@ from tidemark.model.sentences import listed, shown
 @click.option(
     "--until",
     required=True,
-    type=click.DateTime(["%Y-%m-%d"]),
+    type=DayType(),
     metavar="YYYY-MM-DD",
     help="Last day on which the new level is accepted, in UTC.",
 )

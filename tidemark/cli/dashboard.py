@@ -8,7 +8,8 @@ from pathlib import Path
 import click
 
 from tidemark.cli.flame_links import flame_links
-from tidemark.cli.saving import check_folder, save
+from tidemark.cli.option_types import NumberType
+from tidemark.cli.saving import check_folder, check_page, save
 from tidemark.cli.target import Target, stored, target_options
 from tidemark.model.refusal import Refused
 
@@ -17,12 +18,13 @@ from tidemark.model.refusal import Refused
 @click.option(
     "--output",
     type=click.Path(dir_okay=False, path_type=Path),
+    callback=check_page,
     help="File to write; if not given, dashboard.html in the state folder.",
 )
 @click.option("--serve", is_flag=True, help="Also serve the page to this machine until Ctrl-C.")
 @click.option(
     "--port",
-    type=click.IntRange(0, 65535),
+    type=NumberType(0, 65535),
     help="Port of --serve; if not given, a free one.",
 )
 @target_options

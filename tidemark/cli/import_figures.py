@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from tidemark.cli.formats import show
+from tidemark.cli.option_types import DayType
 from tidemark.cli.release_options import check_version, day_refusal, source_option
 from tidemark.cli.target import Target, stored, target_options
 from tidemark.cli.written_suites import suites, systems
@@ -42,7 +43,7 @@ _LARGEST = 8 << 20  # [B]
 @click.option(
     "--date",
     "tested_on",
-    type=click.DateTime(["%Y-%m-%d"]),
+    type=DayType(),
     metavar="YYYY-MM-DD",
     help="Day of the figures, if a table of FILE has none.",
 )

@@ -179,9 +179,11 @@ def _check_words(suite: str | None, versions: str | None, extra: Sequence[str]) 
     stray = [word for word in (suite or "", *extra) if word[:1].isdigit()]
     given = (versions or "").replace(",", " ").split()
     is_spaced = any(" " in one.strip() for one in (versions or "").split(","))
-    if given and (stray or (is_spaced and all(word[:1].isdigit() for word in given))):
+    is_list = is_spaced and all(word[:1].isdigit() for word in given)
+    if stray or is_list:
         together = ",".join([*given, *(word.strip(",") for word in stray)])
-        raise Refused(f"--versions: expected commas between versions: --versions {together}")
+        expected = "commas between versions" if given else "the versions behind this option"
+        raise Refused(f"--versions: expected {expected}: --versions {together}")
     if extra:
         raise click.UsageError(f"Got unexpected extra argument ({extra[0]})")
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import click
+from click.core import ParameterSource
 
 from tidemark.cli.chosen_suite import known_suite
 from tidemark.cli.formats import format_option, show
+from tidemark.cli.option_types import NumberType
 from tidemark.cli.target import Target, stored, target_options
 from tidemark.client.active_runs import Row, active_runs
 from tidemark.client.tables import ask_saved
+from tidemark.model.refusal import Refused
 
 _COLUMNS = ("run_id", "suite", "status", "trials", "versions", "note", "reason")
 
@@ -17,7 +20,7 @@ _COLUMNS = ("run_id", "suite", "status", "trials", "versions", "note", "reason")
 @click.argument("suite", required=False)
 @click.option(
     "--limit",
-    type=click.IntRange(min=1),
+    type=NumberType(min=1),
     default=20,
     show_default=True,
     help="Largest number of runs.",
@@ -35,6 +38,9 @@ def command(suite: str | None, limit: int, every: bool, form: str, target: Targe
     Example:
       tidemark runs rocksdb --limit 5 --format markdown
     """
+    given = click.get_current_context().get_parameter_source("limit")
+    if every and given is ParameterSource.COMMANDLINE:
+        raise Refused(f"--limit: {limit} is not accepted with --all; leave one of both out")
     with stored(target) as store:
         equal = {"suite": known_suite(suite, store.tables)} if suite else {}
         active = [row for row in active_runs(store) if suite in {None, row["suite"]}]

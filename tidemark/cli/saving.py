@@ -15,6 +15,7 @@ from tidemark.model.sentences import listed
 
 PICTURES = (".svg", ".png")
 """The endings of pictures."""
+_PAGES = (".html", ".htm", "")
 
 
 def check_folder(output: Path | None) -> None:
@@ -35,6 +36,14 @@ def check_picture(_: click.Context, parameter: click.Parameter, output: Path | N
             f"{parameter.opts[0]}: {output} is no picture; expected a name that ends in "
             f"{listed(PICTURES)}"
         )
+    return output
+
+
+def check_page(_: click.Context, parameter: click.Parameter, output: Path | None) -> Path | None:
+    """Refuse a file whose ending is that of something else than a page."""
+    if output and output.suffix not in _PAGES:
+        expected = "expected a name that ends in .html"
+        raise Refused(f"{parameter.opts[0]}: {output} is no page; {expected}")
     return output
 
 

@@ -14,7 +14,17 @@ from tidemark.model.run_spec import RunSpec
 from tidemark.model.sentences import shown
 from tidemark.model.suite import Suite
 
-_FIELD = re.compile(r"^(?P<field>parameters|axes)(\.(?P<name>\w+))?:", re.MULTILINE)
+_OPTIONS = {
+    "parameters": "--set",
+    "axes": "--axis",
+    "profile.hz": "--profile",
+    "bisect.base": "BASE",
+    "bisect.new": "NEW",
+    "bisect.metric": "--metric",
+}
+_FIELD = re.compile(
+    rf"^(?P<field>{'|'.join(map(re.escape, _OPTIONS))})(\.(?P<name>\w+))?:", re.MULTILINE
+)
 
 set_option = click.option(
     "--set",
@@ -65,7 +75,7 @@ def resolved(fields: Mapping[str, object], suite: Suite) -> RunSpec:
 
 
 def _option(field: re.Match[str]) -> str:
-    option = "--set" if field["field"] == "parameters" else "--axis"
+    option = _OPTIONS[field["field"]]
     return f"{option} {field['name']}:" if field["name"] else f"{option}:"
 
 

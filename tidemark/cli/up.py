@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from local.cloud.endpoint import Endpoint
+from tidemark.cli.option_types import NumberType
 from tidemark.cli.options import state_flag, state_option
 from tidemark.cli.this_machine import empty_cloud, in_use, on_this_machine
 from tidemark.client.stack import Stack
@@ -20,7 +21,7 @@ _LOOK_UP_SECONDS = 0.5
 @click.command(name="up")
 @click.option(
     "--port",
-    type=click.IntRange(0, 65535),
+    type=NumberType(0, 65535),
     default=0,
     help="Port of the cloud; 0 takes a free one.",
 )

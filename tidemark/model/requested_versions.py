@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from tidemark.model.refusal import Refused
-from tidemark.model.sentences import listed, shown, there_are
+from tidemark.model.sentences import did_you_mean, listed, shown, there_are
 from tidemark.model.suite import Suite
 from tidemark.model.version_order import DEPLOYED, NEWEST, PREVIOUS, latest
 
@@ -133,8 +133,9 @@ def check_version(version: str, field: str, suite: Suite) -> None:
     title, subject = suite.title, suite.subject
     if not subject.has_form(version):
         form = next(reversed(subject.versions), subject.form)
+        near = did_you_mean(version, (NEWEST, PREVIOUS))
         sentence = f"{shown(version)} is not a version of {title}; expected the form of {form}"
-        raise Refused(f"{field}: {sentence}")
+        raise Refused(f"{field}: {sentence}{near}")
     if not subject.has(version):
         known = there_are(subject.versions, version)
         raise Refused(f"{field}: {version} has no release in the suite of {title}; {known}")

@@ -41,11 +41,16 @@ def there_are(names: Iterable[object], wanted: object) -> str:
 
 
 def did_you_mean(wanted: object, names: Iterable[object]) -> str:
-    """Return ``; did you mean 'history'?`` if one of the names is similar, or else ''."""
+    """Return ``; did you mean 'history'?`` if one of the names is similar, or else ''.
+
+    A name is also similar if it alone begins with the wanted one.
+    """
     # Imported here because functions refuse few inputs.
     from difflib import get_close_matches  # noqa: PLC0415
 
-    near = get_close_matches(str(wanted)[:LONGEST_VALUE], map(str, names), 1, _SIMILAR)
+    known, beginning = list(map(str, names)), str(wanted)[:LONGEST_VALUE]
+    longer = [name for name in known if name.startswith(beginning)] if beginning else []
+    near = longer if len(longer) == 1 else get_close_matches(beginning, known, 1, _SIMILAR)
     return f"; did you mean {near[0]!r}?" if near else ""
 
 

@@ -111,3 +111,9 @@ def test_a_day_that_is_over_is_refused(output_of):
     refused = output_of(RUN, "--reason", "r", "--until", "2026-01-31")
 
     assert refused.startswith("--until: 2026-01-31 is over; expected ")
+
+
+def test_a_word_in_place_of_a_day_is_refused_with_the_form_of_a_day():
+    result = CliRunner().invoke(acknowledge.command, [RUN, "--reason", "x", "--until", "tomorrow"])
+
+    assert "'tomorrow' is no day; expected one such as 2026-11-20" in result.stderr

@@ -81,3 +81,17 @@ def test_images_are_refused_on_one_machine(monkeypatch):
     refused = CliRunner().invoke(bisect.command, SEARCH).exception
 
     assert "one machine runs no images" in str(refused)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["9.8.4", "8.8.1", "--metric", "ingest_rate"], "NEW: 8.8.1 does not follow 9.8.4; "),
+        (["1.2.3", "9.8.4", "--metric", "ingest_rate"], "BASE: rocksdb lists no '1.2.3'; "),
+        (["8.8.1", "9.8.4", "--metric", "ingest"], "--metric: 'ingest' decides no run of rocksdb"),
+    ],
+)
+def test_a_refusal_has_the_names_of_the_command_line(arguments, sentence):
+    error = CliRunner().invoke(bisect.command, arguments).exception
+
+    assert str(error).startswith(sentence)

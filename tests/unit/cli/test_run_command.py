@@ -57,6 +57,26 @@ def test_versions_without_commas_between_are_refused_with_the_commas(arguments):
     assert str(error) == sentence
 
 
+@pytest.mark.parametrize("arguments", [["rocksdb", "9.0.0", "9.8.4"], ["9.0.0,9.8.4"]])
+def test_versions_without_their_option_are_refused_with_the_option(arguments):
+    error = CliRunner().invoke(run.command, arguments).exception
+
+    sentence = "--versions: expected the versions behind this option: --versions 9.0.0,9.8.4"
+    assert str(error) == sentence
+
+
+def test_a_misspelt_word_for_a_version_is_refused_with_the_word():
+    error = CliRunner().invoke(run.command, ["--versions", "newst"]).exception
+
+    assert str(error).endswith("; did you mean 'newest'?")
+
+
+def test_a_refusal_of_profiles_has_the_name_of_the_option():
+    error = CliRunner().invoke(run.command, ["--profile", "0"]).exception
+
+    assert str(error) == "--profile: 0 is not accepted; expected 1 or more"
+
+
 def test_a_second_suite_is_refused():
     result = CliRunner().invoke(run.command, ["rocksdb", "kiwi"])
 

@@ -53,3 +53,17 @@ def test_the_table_has_the_columns_that_fit_a_screen_and_csv_has_all(stored):
         ",".join(COLUMNS),
         "R,2026,incomplete,9,4",
     ]
+
+
+def test_a_limit_of_all_runs_is_refused():
+    error = CliRunner().invoke(runs.command, ["--all", "--limit", "3"]).exception
+
+    assert str(error) == "--limit: 3 is not accepted with --all; leave one of both out"
+
+
+@pytest.mark.parametrize("limit", ["0", "x"])
+def test_a_limit_that_is_no_number_is_refused_with_those_that_are_accepted(limit):
+    result = CliRunner().invoke(runs.command, ["--limit", limit])
+
+    sentence = f"'{limit}' is not accepted; expected a whole number, 1 or more"
+    assert (result.exit_code, sentence in result.stderr) == (2, True)

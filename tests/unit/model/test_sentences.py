@@ -2,7 +2,7 @@
 
 import pytest
 
-from tidemark.model.sentences import part_of
+from tidemark.model.sentences import did_you_mean, part_of
 
 
 @pytest.mark.parametrize(
@@ -14,3 +14,13 @@ from tidemark.model.sentences import part_of
 )  # fmt: skip
 def test_a_part_of_all_is_named_as_people_say_it(count, whole, text):
     assert part_of(count, whole, "trial") == text
+
+
+@pytest.mark.parametrize(
+    ("wanted", "near"),
+    [("hist", "history"), ("hstory", "history"), ("co", ""), ("x", ""), ("", "")],
+)
+def test_a_similar_name_is_one_of_other_letters_or_the_only_one_with_that_beginning(wanted, near):
+    names = ["history", "compare", "cost"]
+
+    assert did_you_mean(wanted, names) == (f"; did you mean {near!r}?" if near else "")

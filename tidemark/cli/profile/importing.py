@@ -12,6 +12,7 @@ import click
 
 from tidemark.cli.chosen_suite import check_suite
 from tidemark.cli.formats import show
+from tidemark.cli.option_types import DayType, NumberType
 from tidemark.cli.profile.options import check_test
 from tidemark.cli.release_options import check_version, day_refusal, source_option
 from tidemark.cli.target import Target, stored, target_options
@@ -42,7 +43,7 @@ class _Found(NamedTuple):
 @click.option(
     "--date",
     "profiled_on",
-    type=click.DateTime(["%Y-%m-%d"]),
+    type=DayType(),
     metavar="YYYY-MM-DD",
     help="Day of the profile; if not given, today.",
 )
@@ -52,9 +53,7 @@ class _Found(NamedTuple):
     type=click.FloatRange(min=0, min_open=True),
     help="CPU time of the profile [s].",
 )
-@click.option(
-    "--records", type=click.IntRange(min=1), help="Records that were processed in that time."
-)
+@click.option("--records", type=NumberType(min=1), help="Records that were processed in that time.")
 @target_options
 def command(
     files: Sequence[Path],

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from tidemark.cli.saving import check_folder
+from tidemark.cli.saving import check_folder, check_page
 from tidemark.cli.target import Target
 from tidemark.client.results import Results
 from tidemark.client.stored import Stored
@@ -24,6 +24,7 @@ output_option = click.option(
     "--output",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE.html",
+    callback=check_page,
     help="Page to write flame graphs into, besides the table.",
 )
 

@@ -144,10 +144,12 @@ def _newest(bucket: Bucket, suite: str, side: str, version: str, except_run: str
     others = (run_id for run_id in islice(runs, _MOST_RUNS) if run_id != except_run)
     newest = _preferred(bucket, others)
     if newest is None:
-        other = f" other than {except_run}" if except_run else ""
         known = list(bucket.folders(keys.versions_of(suite)))
-        near = "" if version in known else did_you_mean(version, known)
-        raise Refused(f"{side}: no run{other} with a rate of {suite} {version} is known{near}")
+        if version in known:
+            only = f"{except_run} is the only run with a rate of {suite} {version}"
+            raise Refused(f"{side}: {only}; name another version")
+        near = did_you_mean(version, known)
+        raise Refused(f"{side}: no run with a rate of {suite} {version} is known{near}")
     return newest
 
 
