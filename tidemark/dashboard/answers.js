@@ -2,8 +2,8 @@
 
 const MOST_METRICS = 3; // of a verdict; the table has all
 const SIZED = /^(slower|faster)/; // the verdicts with the size of the change
-const PERCENT = { kind: "percentage", places: 1 };
-const [CHANGE, EFFECT] = ["change", "effect"].map((name) => ({ column: { name }, format: PERCENT }));
+const percentage = (name, places) => ({ column: { name }, format: { kind: "percentage", places } });
+const CHANGE = percentage("change", 1);
 
 // An answer for each pair of versions in the rows of a comparison.
 function answers(rows) {
@@ -21,9 +21,16 @@ function answers(rows) {
 const verdict = (word) => made("b", { class: word.replaceAll(" ", "-") }, `${marks[word]} ${word}`);
 const withoutUnit = (rate) => rate.replace(/ \([^(]*\)$/, "");
 
+// The places that an interval supports: two digits of its half-width, as reports have them.
+function supportedPlaces({ low, high }) {
+  if (low == null || low === high) return 2;
+  return least([2, most([0, 1 - Math.floor(Math.log10(50 * (high - low)))])]);
+}
+
 function namesOf(found) {
   const names = found.slice(0, MOST_METRICS).map((row) => {
-    const size = SIZED.test(row.qualified_verdict) ? ` (${writtenIn(row, EFFECT)})` : "";
+    const change = percentage("effect", supportedPlaces(row));
+    const size = SIZED.test(row.qualified_verdict) ? ` (${writtenIn(row, change)})` : "";
     return withoutUnit(row.rate) + size;
   });
   const more = found.length - names.length;

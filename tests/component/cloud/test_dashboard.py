@@ -325,7 +325,7 @@ def test_a_verdict_on_unlike_machines_is_hollow_and_says_so(open_page, tmp_path)
     verdict = {
         **AT, "test": "ingest", "metric": "rate", "statistic": "mean", "labels": "",
         "baseline": "9.0.0", "version": "9.1.0", "verdict": "slower", "reason": "",
-        "effect": -0.2, "low": -0.21, "high": -0.19, "trials_base": 1, "trials_new": 1,
+        "effect": -0.2, "low": -0.35, "high": -0.1, "trials_base": 1, "trials_new": 1,
         "unlike_machines": True,
     }  # fmt: skip
     run = {**AT, "status": "complete", "tasks": 1, "records": 1}
@@ -337,7 +337,7 @@ def test_a_verdict_on_unlike_machines_is_hollow_and_says_so(open_page, tmp_path)
 
     answer = page.get_by_role("tabpanel").get_by_role("status").first
     assert answer.inner_text().endswith(
-        "▽ slower on unlike machines: ingest rate (−20.0 %). The two were not measured alike."
+        "▽ slower on unlike machines: ingest rate (−20 %). The two were not measured alike."
     )
     counted = [page.inner_text(f"#compare-{name} .figure") for name in ("slower", "untold")]
     assert counted == ["0", "1"]
@@ -612,6 +612,13 @@ def test_the_three_figures_stand_beside_their_titles_on_a_phone_and_in_a_row_on_
 
     assert sum(box["height"] for box in phone) < PHONE["height"] / 2
     assert len({box["y"] for box in tablet}) == 1
+
+
+@pytest.mark.parametrize(("sheet", "visual"), [("run", "run-facts"), ("health", "not-complete")])
+def test_a_sheet_begins_with_its_figures_and_not_with_their_explanation(open_page, sheet, visual):
+    page = open_page(f"#sheet={sheet}")
+
+    assert page.locator(f"#{sheet} .grid > *").first.get_attribute("id") == visual
 
 
 def test_the_worst_change_is_the_first_bar(open_page):
