@@ -41,6 +41,22 @@ def answers(files: Sequence[LogFile], prefix: str) -> EventSource:
     )
 
 
+def deliveries(files: Sequence[LogFile], prefix: str) -> EventSource:
+    """Return the events that subscriptions deliver, without the checks of their destinations."""
+    event = "STRUCT(timestamp BIGINT, message VARCHAR)[]"
+    read = (
+        f"read_json({source_of(files)}, columns = {{'messageType': 'VARCHAR', "
+        f"'logStream': 'VARCHAR', 'logEvents': '{event}'}}, "
+        f"maximum_object_size = {largest_of(files) + 1}, filename = TRUE)"
+    )
+    return _logged(
+        "SELECT filename, logStream AS logStreamName, NULL::BIGINT AS ingestionTime, "  # noqa: S608
+        f"unnest(logEvents, recursive := TRUE) FROM {read} WHERE messageType = 'DATA_MESSAGE'",
+        prefix,
+        files,
+    )
+
+
 def records(files: Sequence[LogFile], prefix: str) -> EventSource:
     """Return the events in files of CloudTrail."""
     change_time = change_times_of(files)

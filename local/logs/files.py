@@ -124,6 +124,7 @@ def _source(
         Form.EVENTS: exports.events,
         Form.ANSWER: exports.answers,
         Form.RECORDS: exports.records,
+        Form.DELIVERY: exports.deliveries,
     }
     return sources[form](files, prefix)
 

@@ -39,6 +39,8 @@ EVENT_FIELDS = {
 _ANSWER = re.compile(r'\s*\{\s*"events"\s*:\s*\[')
 # AWS documentation, CloudTrail: log file examples.
 _RECORDS = re.compile(r'\s*\{\s*"Records"\s*:\s*\[\s*\{\s*"eventVersion"')
+# AWS documentation, CloudWatch Logs: log group-level subscription filters.
+_DELIVERY = re.compile(r'\s*\{\s*"messageType"\s*:\s*"(?:DATA|CONTROL)_MESSAGE"')
 _ARRAY = re.compile(r'\s*\[\s*\{\s*"')
 _OBJECT_OVER_LINES = re.compile(r'\s*\{[ \t]*\r?\n\s*"[^"\n]*"\s*:')
 _BETWEEN_OBJECTS = re.compile(r"[\s,\[]*")
@@ -53,9 +55,11 @@ class Form(Enum):
     EVENTS = "an event of CloudWatch Logs as a JSON object on each line"
     ANSWER = "what aws logs filter-log-events or get-log-events prints"
     RECORDS = "a file of CloudTrail"
+    DELIVERY = "what a subscription of CloudWatch Logs delivers, such as to Firehose"
     OBJECTS = "JSON objects, in an array or each over several lines"
 
 
+_BEGINNINGS = {Form.ANSWER: _ANSWER, Form.RECORDS: _RECORDS, Form.DELIVERY: _DELIVERY}
 TIMED_BY_CLOCKS = (Form.TEXT, Form.OBJECTS)
 """The forms whose events have their times in a way that a clock reads."""
 
@@ -165,7 +169,7 @@ def clock_in(original: Path, first: Sequence[str]) -> Clock | None:
 
 def form_of(begin: str) -> Form:
     """Return the form of the events in a file, of its first characters."""
-    for pattern, form in ((_ANSWER, Form.ANSWER), (_RECORDS, Form.RECORDS)):
+    for form, pattern in _BEGINNINGS.items():
         if pattern.match(begin):
             return form
     if _is_array(begin) or _OBJECT_OVER_LINES.match(begin):

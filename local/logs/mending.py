@@ -30,7 +30,7 @@ _NONCHARACTERS = str.maketrans(dict.fromkeys("\U0010ffff\U0010fffe" + MARKS, "\u
 _FIRST_LINES = 200
 _NO_SPACE = re.compile(r"\S")
 # The forms in which a file is JSON as a whole.
-_DOCUMENTS = (Form.ANSWER, Form.RECORDS, Form.OBJECTS)
+_DOCUMENTS = (Form.ANSWER, Form.RECORDS, Form.DELIVERY, Form.OBJECTS)
 
 
 class Damage(Enum):
@@ -182,12 +182,11 @@ class _Copy:
 
 def _is_json(text: str) -> bool:
     """Tell whether a text is JSON, or several JSON texts one after the other."""
-    decoder, place = json.JSONDecoder(), 0
+    decode, first = json.JSONDecoder().raw_decode, _NO_SPACE.search(text)
     try:
-        while place < len(text):
-            _, end = decoder.raw_decode(text, place)
-            following = _NO_SPACE.search(text, end)
-            place = following.start() if following else len(text)
+        while first:
+            _, end = decode(text, first.start())
+            first = _NO_SPACE.search(text, end)
     except (ValueError, RecursionError):
         return False
     return True

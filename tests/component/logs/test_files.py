@@ -189,6 +189,24 @@ def test_an_object_without_a_time_in_an_array_has_that_of_the_one_before(log):
     assert before["@timestamp"] == borrowed["@timestamp"] == "2024-06-02 14:26:01.000"
 
 
+def delivery(kind, stream, *events):
+    fields = {"messageType": kind, "owner": "1", "logGroup": "g", "logStream": stream}
+    return json.dumps(fields | {"logEvents": [{"id": "7"} | event for event in events]})
+
+
+@pytest.mark.parametrize("separator", ["", "\n"])
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_events_that_a_subscription_delivers_have_their_own_times_and_streams(log, separator, pack):
+    check = delivery("CONTROL_MESSAGE", "", {"timestamp": 1, "message": "CWL CONTROL MESSAGE"})
+    first = delivery("DATA_MESSAGE", "a", *({"timestamp": n, "message": f"m{n}"} for n in (5, 6)))
+    second = delivery("DATA_MESSAGE", "b", {"timestamp": 7, "message": "m7"})
+    # Firehose writes packed records one after the other.
+    path = log(b"".join(pack((each + separator).encode()) for each in (check, first, second)))
+    assert [(r["@message"], r["@logStream"], r["@timestamp"][-3:]) for r in rows(path)] == [
+        ("m5", "a", "005"), ("m6", "a", "006"), ("m7", "b", "007"),
+    ]  # fmt: skip
+
+
 def test_files_of_all_kinds_are_queried_together(log):
     text, events = log("line", "a.log"), log(json.dumps(EVENTS[0]), "b.jsonl")
     answer = log(json.dumps({"events": EVENTS}), "c.json")
