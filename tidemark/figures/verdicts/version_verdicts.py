@@ -66,13 +66,21 @@ class _Series(NamedTuple):
     new: Rates
 
     @property
-    def is_positive(self) -> bool:
-        return min([*self.base.values(), *self.new.values()], default=1) > 0
+    def is_zero(self) -> bool:
+        """Whether every rate is zero, such as a number of failures: then nothing changed."""
+        return not any([*self.base.values(), *self.new.values()])
+
+    @property
+    def has_pairs(self) -> bool:
+        """Whether each repetition of both versions is a pair."""
+        return self.is_zero or min([*self.base.values(), *self.new.values()]) > 0
 
     @property
     def pairs(self) -> Pairs:
-        """The pairs, none if a rate has no logarithm."""
-        both = differences(self.base, self.new).values() if self.is_positive else ()
+        """The pairs, none if a rate has no logarithm; those of zeros have no difference."""
+        if self.is_zero:
+            return Pairs.of([0.0] * len(self.base.keys() & self.new.keys()))
+        both = differences(self.base, self.new).values() if self.has_pairs else ()
         return Pairs.of(list(both))
 
 
@@ -122,8 +130,8 @@ def _verdict(
     quantity, pairs, (base, version) = series.quantity, series.pairs, versions
     margins, direction = Margins.of(quantity.metric), quantity.metric.direction
     criteria = Criteria(direction, method, margins, 1 / family)
-    judgement = judge_by(p_value, pairs, criteria) if series.is_positive else _WITHOUT_LOGARITHM
-    undecided = series.is_positive and judgement.word == "cannot tell"
+    judgement = judge_by(p_value, pairs, criteria) if series.has_pairs else _WITHOUT_LOGARITHM
+    undecided = series.has_pairs and judgement.word == "cannot tell"
     return Verdict(
         quantity=quantity,
         base=base,
