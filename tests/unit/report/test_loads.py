@@ -78,6 +78,16 @@ def test_supported_users_have_the_changes_that_mattermost_published(whole):
     assert row(table, "unbounded {database: postgresql}")[1:] == ["8,682.0", "10,045.0", "+15.70 %"]
 
 
+def test_databases_stand_beside_each_other_without_small_differences_of_operations(whole):
+    beside = markdown(whole).partition("**The values of database")[2].partition("**Worsened")[0]
+
+    name, values = "supported_users \\[users\\]", "mariadb against postgresql"
+    assert row(beside, "unbounded", name, BASE, values)[5] == "−1.50 %"
+    assert row(beside, "unbounded", name, NEW, values)[5] == "−0.51 %"
+    assert "operation: " not in beside
+    assert "Left out of the values of database: 40 differences under labels, below " in beside
+
+
 def test_the_set_up_names_the_tool_the_data_the_services_and_the_stored_configuration(whole):
     text = markdown(whole)
 

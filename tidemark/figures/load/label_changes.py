@@ -50,7 +50,7 @@ def label_changes(metric: Metric, figures: Iterable[LabelChange]) -> LabelChange
     """
     ordered = sorted(figures, key=lambda each: (-abs(each.share), each.labels))
     both = [each for each in ordered if each.base is not None and each.new is not None]
-    large = [each for each in both if _is_large(metric, each)]
+    large = [each for each in both if is_large(metric, each)]
     worse = 1 if metric.direction == "lower" else -1
     return LabelChanges(
         worsened=tuple(each for each in large if (each.share or each.difference) * worse > 0),
@@ -60,7 +60,8 @@ def label_changes(metric: Metric, figures: Iterable[LabelChange]) -> LabelChange
     )
 
 
-def _is_large(metric: Metric, each: LabelChange) -> bool:
+def is_large(metric: Metric, each: LabelChange) -> bool:
+    """Tell whether a change is worth a look, as the metric says."""
     least, difference = metric.noticed
     from_zero = each.base == 0 and each.difference != 0
     return (abs(each.share) >= least or from_zero) and abs(each.difference) >= difference

@@ -7,8 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from tidemark.figures import summary
+from tidemark.figures.load.label_changes import LabelChange, is_large
 from tidemark.model.labels import canonical, figure_name
-from tidemark.report.blocks import Row, Table
+from tidemark.model.metric import Metric
+from tidemark.model.sentences import plural
+from tidemark.report.blocks import Block, Row, Table
 from tidemark.report.comparison.sides import Pair, Sides, value_of
 from tidemark.report.numbers import change, figure
 
@@ -25,17 +28,37 @@ class _Values(NamedTuple):
     pairs: tuple[Pair, Pair]
 
 
-def tables(sides: Sides, pairs: Sequence[Pair]) -> Iterator[Table]:
-    """Yield a table for each axis of which both sides together have several values."""
+class _Difference(NamedTuple):
+    """The means of one version under two values of an axis."""
+
+    values: _Values
+    version: str
+    means: LabelChange
+
+    @property
+    def metric(self) -> Metric:
+        """The metric of both means."""
+        return self.values.pairs[1].metric
+
+    @property
+    def is_small(self) -> bool:
+        """Whether it is one of many under labels, and too small to be listed."""
+        return bool(self.metric.labels) and not is_large(self.metric, self.means)
+
+
+def blocks(sides: Sides, pairs: Sequence[Pair]) -> Iterator[Block]:
+    """Yield a table for each axis of which both sides together have several values.
+
+    Small differences under labels are only counted.
+    """
     for axis in dict.fromkeys(name for axes in sides.combinations() for name in axes):
-        rows = [
-            row
-            for values in _beside(axis, pairs)
-            for row in _rows(values, sides)
-        ]  # fmt: skip
-        if rows:
+        found = [each for values in _beside(axis, pairs) for each in _differences(values, sides)]
+        if rows := tuple(_row(each) for each in found if not each.is_small):
             caption = f"The values of {axis} beside each other"
-            yield Table(caption, _COLUMNS, tuple(rows), frozenset((_COLUMNS[-1],)))
+            yield Table(caption, _COLUMNS, rows, frozenset((_COLUMNS[-1],)))
+        if small := sum(each.is_small for each in found):
+            left_out = f"{plural(small, 'difference')} under labels, below least_change or"
+            yield f"Left out of the values of {axis}: {left_out} least_difference."
 
 
 def _beside(axis: str, pairs: Iterable[Pair]) -> Iterator[_Values]:
@@ -50,22 +73,26 @@ def _beside(axis: str, pairs: Iterable[Pair]) -> Iterator[_Values]:
             yield _Values(name, known, value, (base, pair))
 
 
-def _rows(values: _Values, sides: Sides) -> Iterator[Row]:
+def _differences(values: _Values, sides: Sides) -> Iterator[_Difference]:
     first, other = values.pairs
-    unit = other.metric.unit
     for side, one, another in (
         (sides.base, first.base, other.base),
         (sides.new, first.new, other.new),
     ):
-        before, after = value_of(one), value_of(another)
-        if (found := summary.change(before, after)) is not None:
-            yield Row(
-                (
-                    other.quantity.test,
-                    f"{values.name} [{unit}]",
-                    side.name,
-                    f"{values.other} against {values.first}",
-                    f"{figure(after)} against {figure(before)}",
-                    change(found, other.metric),
-                )
-            )
+        means = LabelChange("", value_of(one), value_of(another))
+        if summary.change(means.base, means.new) is not None:
+            yield _Difference(values, side.name, means)
+
+
+def _row(each: _Difference) -> Row:
+    values, means = each.values, each.means
+    return Row(
+        (
+            values.pairs[1].quantity.test,
+            f"{values.name} [{each.metric.unit}]",
+            each.version,
+            f"{values.other} against {values.first}",
+            f"{figure(means.new)} against {figure(means.base)}",
+            change(means.share, each.metric),
+        )
+    )

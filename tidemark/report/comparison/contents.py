@@ -52,7 +52,7 @@ def _sections(sides: Sides, pairs: Sequence[Pair], functions: Sequence[Grown]) -
     yield Section("Results", tuple(results.blocks(sides, pairs)))
     if users := tuple(supported_users.tables(sides, pairs)):
         yield Section("Supported users", users, evidence=True)
-    if by := (*across_axes.tables(sides, pairs), *by_labels.blocks(sides, pairs)):
+    if by := (*across_axes.blocks(sides, pairs), *by_labels.blocks(sides, pairs)):
         yield Section("Results by axis and label", by, evidence=True)
     if functions:
         yield Section("Functions", tuple(grown_functions.blocks(functions)), evidence=True)
