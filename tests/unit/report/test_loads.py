@@ -78,6 +78,15 @@ def test_supported_users_have_the_changes_that_mattermost_published(whole):
     assert row(table, "unbounded {database: postgresql}")[1:] == ["8,682.0", "10,045.0", "+15.70 %"]
 
 
+def test_the_comments_on_many_operations_are_the_first_of_each_kind(whole):
+    (section,) = (each for each in whole.sections if each.heading == "Comments")
+    heading, bullets = section.blocks[:2]
+
+    assert heading == "Undecided:"
+    assert len(bullets.items) == 21
+    assert bullets.items[-1] == "And 42 more."
+
+
 def test_databases_stand_beside_each_other_without_small_differences_of_operations(whole):
     beside = markdown(whole).partition("**The values of database")[2].partition("**Worsened")[0]
 

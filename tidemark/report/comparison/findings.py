@@ -24,6 +24,8 @@ _WIDE = 0.05
 # The report of a run has every failure in full.
 _MOST_TROUBLES = 5
 _LONGEST_TROUBLE = 500  # bytes
+# A suite with many labels has hundreds of findings; the table of results has all verdicts.
+_MOST_SENTENCES = 20
 
 
 class _JudgedMetric(NamedTuple):
@@ -94,13 +96,19 @@ def comments(sides: Sides) -> tuple[Block, ...]:
     }
     blocks: list[Block] = []
     for heading, sentences in groups.items():
-        blocks += [heading, Bullets(tuple(sentences))] if sentences else []
+        blocks += [heading, Bullets(_first(sentences))] if sentences else []
     return (*blocks,) or ("There is no metric to compare.",)
 
 
 def action_items(sides: Sides) -> Bullets:
     """Return the actions that follow from the findings."""
     return Bullets(tuple(_actions(sides)) or ("No action items.",))
+
+
+def _first(sentences: Sequence[str]) -> tuple[str, ...]:
+    """Return the first sentences, and how many more there are."""
+    more = [f"And {count:,} more."] if (count := len(sentences) - _MOST_SENTENCES) > 0 else []
+    return (*sentences[:_MOST_SENTENCES], *more)
 
 
 def _judged_metrics(sides: Sides) -> list[_JudgedMetric]:
@@ -186,12 +194,16 @@ def _actions(sides: Sides) -> Iterator[str]:
     again = _again(sides, metrics, is_unlike)
     if again and is_unlike:
         yield again
-    for metric in metrics:
-        yield from _reasons(metric, " (measured unlike)" if is_unlike else "")
+    how = " (measured unlike)" if is_unlike else ""
+    yield from _first([text for metric in metrics for text in _reasons(metric, how)])
     if again and not is_unlike:
         yield again
-    for pair, why in _incomparable(sides):
-        yield f"Find out why {pair.name} cannot be compared: {why}."
+    yield from _first(
+        [
+            f"Find out why {pair.name} cannot be compared: {why}."
+            for pair, why in _incomparable(sides)
+        ]
+    )
     if sides.unlike_machines:
         yield "Measure both on machines of one kind."
     for side in sides.both:
