@@ -67,13 +67,17 @@ class _Series(NamedTuple):
 
     @property
     def is_zero(self) -> bool:
-        """Whether every rate is zero, such as a number of failures: then nothing changed."""
-        return not any([*self.base.values(), *self.new.values()])
+        """Whether every figure is zero, such as a number of failures: then nothing changed.
+
+        A throughput of zero says that nothing was measured.
+        """
+        is_amount = self.quantity.metric.direction == "lower"
+        return is_amount and not any([*self.base.values(), *self.new.values()])
 
     @property
     def has_pairs(self) -> bool:
         """Whether each repetition of both versions is a pair."""
-        return self.is_zero or min([*self.base.values(), *self.new.values()]) > 0
+        return self.is_zero or min([*self.base.values(), *self.new.values()], default=1) > 0
 
     @property
     def pairs(self) -> Pairs:

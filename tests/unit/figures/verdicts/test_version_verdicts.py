@@ -93,16 +93,28 @@ def test_a_rate_of_zero_or_below_has_no_verdict(rate):
     assert verdict.judgement.reason == "a rate is zero or below"
 
 
+def failures(count):
+    """Return a run without failures."""
+    plan, trials = run([0.0] * count, [0.0] * count)
+    return with_ingest(plan, direction="lower"), trials
+
+
 def test_figures_that_are_all_zero_are_the_same():
-    verdict = judged(*run([0.0] * 6, [0.0] * 6))
+    verdict = judged(*failures(6))
 
     assert (verdict.judgement.word, verdict.judgement.reason) == ("same", "")
     assert (verdict.judgement.effect, verdict.judgement.pairs) == (0.0, 6)
     assert (verdict.change, verdict.more_pairs) == (None, None)
 
 
+def test_a_throughput_of_zero_in_every_trial_has_no_verdict():
+    verdict = judged(*run([0.0] * 6, [0.0] * 6))
+
+    assert verdict.judgement.reason == "a rate is zero or below"
+
+
 def test_too_few_pairs_of_zeros_say_how_many_are_missing():
-    verdict = judged(*run([0.0] * 2, [0.0] * 2))
+    verdict = judged(*failures(2))
 
     assert verdict.judgement.reason == "2 of the 5 pairs that a verdict needs"
     assert verdict.more_pairs == 3
