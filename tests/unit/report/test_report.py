@@ -208,7 +208,7 @@ def test_a_missing_rate_is_shown_in_words():
         "missing", "first version", "nothing to compare", "0 of 1", "0", "missing", "missing",
     ]  # fmt: skip
     assert "missing: 9.0.0 has no rate" in table
-    assert "1 of 2 trials gave rates: 1 failed." in text
+    assert "1 of 2 trials gave rates, 1 failed." in text
     assert re.search(r"- trial \d \(9\.0\.0\) failed: ingest: its container ended with exit", text)
 
 
@@ -390,7 +390,7 @@ def test_a_planned_trial_that_is_not_recorded_is_named():
 
     text = markdown_of(plan, measured(plan)[:1])
 
-    assert "1 of 2 trials gave rates: 1 not recorded.\n" in text
+    assert "1 of 2 trials gave rates, 1 not recorded.\n" in text
     assert "- planned and not recorded: trials 2 (9.8.4)\n" in text
     assert row(text, "2", "9.8.4", "2")[3] == "not recorded"
 
@@ -408,7 +408,7 @@ def test_a_run_without_any_trial_or_sample_has_a_report():
 
     text = markdown_of(plan, [])
 
-    assert "None of 2 trials gave rates: 2 not recorded.\n" in text
+    assert "None of 2 trials gave rates, 2 not recorded.\n" in text
     assert "No finite number was logged for ingest_rate, so there is no chart." in text
     assert "No task logged its machine." in text
     assert row(text, "Measured until \\[UTC\\]") == ["Measured until \\[UTC\\]", "missing"]

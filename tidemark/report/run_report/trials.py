@@ -35,8 +35,8 @@ def count(run: MeasuredRun) -> str:
         others.append(f"{len(unrecorded)} not recorded")
     if excluded := sum(run.is_excluded(trial) for trial in run.trials):
         others.append(f"{excluded} left out on request")
-    more = f": {', '.join(others)}" if others else ""
-    return f"{part_of(statuses.count('ok'), len(run.plan.trials), 'trial')} gave rates{more}."
+    gave = f"{part_of(statuses.count('ok'), len(run.plan.trials), 'trial')} gave rates"
+    return f"{', '.join([gave, *others])}."
 
 
 def failed(run: MeasuredRun) -> tuple[str, str] | None:
