@@ -12,13 +12,11 @@ if sys.argv[1:] in (["bounded"], ["agent"]):
     import locust  # noqa: F401
 
 import os
-import signal
-import time
 from http.client import HTTPException
 from importlib import import_module
 from importlib.metadata import version
 
-from harness import log
+from harness import deadline, log
 from harness.checks import CheckFailedError
 from harness.cores import keep_apart
 from harness.machine import log_machine
@@ -29,7 +27,7 @@ PORT = 8080
 
 def main(test: str) -> int:
     """Run a test; return the exit code."""
-    keep_deadline()
+    deadline.keep(os.environ)
     log_machine(**_tool())
     keep_apart(os.environ["TIDEMARK_SERVER"], serves=False)
     try:
@@ -47,20 +45,6 @@ def main(test: str) -> int:
 def _tool() -> dict[str, str]:
     """Return the tool that makes the load; nothing if none does."""
     return {"load_tool": f"Locust {version('locust')}"} if "locust" in sys.modules else {}
-
-
-def keep_deadline() -> None:
-    """End this process with its reason when the deadline of the task passes."""
-    seconds = float(os.environ["TIDEMARK_DEADLINE_SECONDS"])
-    left = seconds - (time.monotonic() - float(os.environ["TIDEMARK_BEGAN"]))
-
-    def end(_number: int, _frame: object) -> None:
-        log.error("Deadline", f"The task was ended because it took more than {seconds:g} seconds.")
-        # Locust runs its users inside this one thread: an exception would end one of them alone.
-        os._exit(1)
-
-    signal.signal(signal.SIGALRM, end)
-    signal.setitimer(signal.ITIMER_REAL, max(left, 0.001))
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -17,7 +16,7 @@ from collections.abc import Mapping
 from typing import NoReturn
 
 from botocore.session import Session
-from harness import log
+from harness import deadline, log
 from harness.checks import CheckFailedError
 from harness.levels import Levels, report
 from harness.machine import log_machine
@@ -35,7 +34,7 @@ _JOINING_SECONDS = 300
 
 def main(word: str, variables: Mapping[str, str]) -> int:
     """Do a step of a test, or be an agent until the end; return the exit code."""
-    _keep_deadline(variables)
+    deadline.keep(variables)
     log_machine(load_tool=VERSION)
     steps = {"init": initialise, "bounded": bounded, "supported_users": supported_users}
     try:
@@ -155,19 +154,6 @@ def _join(tool: Tool, users: int) -> int:
     while (connected := tool.users) != users and time.monotonic() < until:
         time.sleep(_POLL_SECONDS)
     return connected
-
-
-def _keep_deadline(variables: Mapping[str, str]) -> None:
-    """End this process with its reason when the deadline of the task passes."""
-    seconds = float(variables["TIDEMARK_DEADLINE_SECONDS"])
-    left = seconds - (time.monotonic() - float(variables["TIDEMARK_BEGAN"]))
-
-    def end(_number: int, _frame: object) -> NoReturn:
-        log.error("Deadline", f"The task was ended because it took more than {seconds:g} seconds.")
-        os._exit(1)
-
-    signal.signal(signal.SIGALRM, end)
-    signal.setitimer(signal.ITIMER_REAL, max(left, 0.001))
 
 
 if __name__ == "__main__":
