@@ -15,14 +15,18 @@ all_option = click.option(
 
 
 def print_lines(
-    text: str, lines: Callable[[str], Sequence[str]], everything: bool, most: int | None = None
+    text: str,
+    lines: Callable[[str], Sequence[str]],
+    everything: bool,
+    brief: Callable[[str], Sequence[str]] | None = None,
 ) -> None:
-    """Print a report in Markdown as ``lines`` has it, without its folds if not ``everything``.
+    """Print a report in Markdown as ``lines`` has it, or only as ``brief`` has it.
 
-    The last line has the number of hidden lines, those beyond ``most`` among them.
+    If not ``everything`` is printed, the last line has the number of hidden lines. Without
+    ``brief`` these are the folds.
     """
     whole = lines(text)
-    shown = whole if everything else lines(without_folds(text))[:most]
+    shown = whole if everything else brief(text) if brief else lines(without_folds(text))
     click.echo("\n".join(shown))
-    if hidden := len(whole) - len(shown):
+    if (hidden := len(whole) - len(shown)) > 0:
         click.echo(f"\n--all prints {plural(hidden, 'more line')}.")

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from tidemark.cli.ahead import Ahead, ahead
 from tidemark.cli.countdown import Countdown, Outlook
-from tidemark.cli.rates_table import table
+from tidemark.cli.rates_table import fitting
 from tidemark.cli.report import FILES, save_report
 from tidemark.cli.target import Target
 from tidemark.cli.wording import resume_hint
@@ -122,7 +122,7 @@ def show_result(
     plan = client.results.plan(run.run_id)
     if plan:
         if summary := client.results.report(plan.suite.name, run.run_id, "summary.json"):
-            console.print(table(json.loads(summary), exact=exact))
+            console.print(*fitting(json.loads(summary), console, exact=exact), sep="\n")
         for file in ("search.json", "advice.json"):
             told = client.results.report(plan.suite.name, run.run_id, file)
             if told and (sentence := json.loads(told)["sentence"]):

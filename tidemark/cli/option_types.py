@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import cast
 
 import click
 
@@ -21,7 +20,7 @@ class DayType(click.DateTime):
     ) -> datetime:
         """Return midnight of a day."""
         try:
-            return cast(datetime, super().convert(value, parameter, context))
+            return super().convert(value, parameter, context)
         except click.BadParameter:
             self.fail(f"{shown(value)} is no day; expected one such as 2026-11-20")
 
@@ -32,11 +31,11 @@ class NumberType(click.IntRange):
     name = "integer"
 
     def convert(
-        self, value: object, parameter: click.Parameter | None, context: click.Context | None
+        self, value: str | int, parameter: click.Parameter | None, context: click.Context | None
     ) -> int:
         """Return the number of a text."""
         try:
-            return cast(int, super().convert(value, parameter, context))
+            return super().convert(value, parameter, context)
         except click.BadParameter:
             accepted = self._describe_range()
             self.fail(f"{shown(value)} is not accepted; expected a whole number, {accepted}")

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from typing import Any, cast
 
 from rich import box
+from rich.console import Console, JustifyMethod
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
@@ -17,41 +21,72 @@ STYLES = {"slower": "bold red", "faster": "bold green", "cannot tell": "yellow"}
 """The style of each verdict on a terminal that has colours."""
 
 
-def table(rates: list[dict[str, Any]], *, exact: bool = False) -> Table:
+_ANY_WIDTH = 1000  # characters
+_CHANGE = ("Δ before", "95 % interval")
+
+
+def fitting(
+    rates: Sequence[dict[str, Any]], console: Console, *, exact: bool = False
+) -> Sequence[Table]:
+    """Return the table of a summary, or one for each metric if the console is too narrow for it."""
+    whole = table(rates, exact=exact)
+    options = console.options.update(max_width=_ANY_WIDTH)
+    if Measurement.get(console, options, whole).maximum <= console.width:
+        return [whole]
+    return [_of_metric(list(group), exact=exact) for _, group in groupby(rates, _name)]
+
+
+def table(rates: Iterable[dict[str, Any]], *, exact: bool = False) -> Table:
     """Return the table of a summary.
 
     If it is not ``exact``, it has the digits that the spreads and intervals support.
     """
     shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    for name in ("Version", "Metric"):
-        shown.add_column(name, no_wrap=True)
-    for name in ("Rate", "± spread"):
-        shown.add_column(name, justify="right", no_wrap=True)
-    shown.add_column("Unit", no_wrap=True)
-    for name in ("Samples", "Δ before", "95 % interval"):
-        shown.add_column(name, justify="right", no_wrap=True)
-    shown.add_column("Verdict", no_wrap=True)
-    before = None
-    for rate in rates:
-        # Older summaries have means without labels.
-        name = figure_name(rate["metric"], rate.get("statistic", "mean"), rate.get("labels", ""))
-        if before not in {None, name}:
-            shown.add_section()
-        before = name
-        value, spread = (_all_digits if exact else _figures)(rate["value"], rate["spread"])
-        shown.add_row(
-            rate["version"],
-            name,
-            value,
-            spread,
-            rate["unit"],
-            str(rate["samples"]),
-            *_judged(rate, exact=exact),
-        )
+    _add_columns(shown, ("Version", "Metric"), ("Rate", "± spread"))
+    _add_columns(shown, ("Unit",), ("Samples", *_CHANGE), ("Verdict",))
+    for _, group in groupby(rates, _name):
+        shown.add_section()
+        for rate in group:
+            shown.add_row(
+                rate["version"],
+                _name(rate),
+                *_figures(rate, exact=exact),
+                rate["unit"],
+                str(rate["samples"]),
+                *_judged(rate, exact=exact),
+            )
     return shown
 
 
-def _figures(value: float | None, spread: float | None) -> tuple[str, str]:
+def _of_metric(rates: Sequence[dict[str, Any]], *, exact: bool) -> Table:
+    """Return the table of one metric below its name, without the numbers of samples."""
+    title = Text(f"\n{_name(rates[0])} [{rates[0]['unit']}]", "bold")
+    shown = Table(title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    _add_columns(shown, ("Version",), ("Rate", "± spread", *_CHANGE), ("Verdict",))
+    for rate in rates:
+        figures, judged = _figures(rate, exact=exact), _judged(rate, exact=exact)
+        shown.add_row(rate["version"], *figures, *judged)
+    return shown
+
+
+def _add_columns(
+    shown: Table, words: Iterable[str], numbers: Iterable[str], more: Iterable[str] = ()
+) -> None:
+    for names, justify in ((words, "left"), (numbers, "right"), (more, "left")):
+        for name in names:
+            shown.add_column(name, justify=cast(JustifyMethod, justify), no_wrap=True)
+
+
+def _name(rate: dict[str, Any]) -> str:
+    # Older summaries have means without labels.
+    return figure_name(rate["metric"], rate.get("statistic", "mean"), rate.get("labels", ""))
+
+
+def _figures(rate: dict[str, Any], *, exact: bool) -> tuple[str, str]:
+    return (_all_digits if exact else _supported)(rate["value"], rate["spread"])
+
+
+def _supported(value: float | None, spread: float | None) -> tuple[str, str]:
     return (MISSING, "") if value is None else supported(value, spread)
 
 

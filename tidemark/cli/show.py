@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
+from functools import partial
 
 import click
 
@@ -37,15 +39,20 @@ def command(run: str | None, everything: bool, target: Target) -> None:
         run = run or _newest(store, target)
         suite, state = _active(store, run, target) or _ended(store, run, target)
         report = results.report(suite, run, "report.md")
+        summary = results.report(suite, run, "summary.json") or b"[]"
     click.echo(f"Run {run} {state}\n")
     if report is None:
         click.echo("It has no report.")
     elif sys.stdout.isatty():
         # The import of rich takes time, which a program that reads the report does not need.
-        from tidemark.cli.printed_report import most_lines, screen_lines  # noqa: PLC0415
+        from tidemark.cli.printed_report import first_screen, screen_lines  # noqa: PLC0415
 
         # The first line of the report names the run again.
-        print_lines(_without_title(report.decode()), screen_lines, everything, most_lines())
+        text, brief = (
+            _without_title(report.decode()),
+            partial(first_screen, rates=json.loads(summary)),
+        )
+        print_lines(text, screen_lines, everything, brief)
     else:
         print_lines(report.decode(), lambda text: plain(unfolded(text)).splitlines(), everything)
 

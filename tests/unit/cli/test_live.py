@@ -13,7 +13,7 @@ from tests.plans import DATABASES, plan_of, with_axes
 from tests.unit.measured_runs import measured, planned, with_values
 from tidemark.cli.ahead import ahead
 from tidemark.cli.live import Place, place, show_result
-from tidemark.cli.rates_table import table
+from tidemark.cli.rates_table import fitting, table
 from tidemark.cli.target import Target
 from tidemark.client.results import Progress
 from tidemark.client.runs import Run
@@ -237,6 +237,24 @@ def test_the_table_of_a_run_has_the_verdict_and_interval_of_each_change():
     first, second = (line.split() for line in printed.getvalue().splitlines() if "ingest" in line)
     assert first[-1] == "12"
     assert " ".join(second[2:]) == "105.0 1.5 records/s 12 +5.1 % +3.1 % to +7.2 % ▲ faster"
+
+
+@pytest.mark.parametrize("name", ["ingest_rate", "latency p99 {operation: create}"])
+def test_on_a_narrow_terminal_each_metric_has_a_table_with_whole_figures(name):
+    rate = {
+        "version": "9.8.4", "metric": name, "unit": "records/s", "direction": "higher",
+        "samples": 12, "value": 1_616_000.0, "spread": 60_000.0, "change": -0.19,
+        "verdict": {"word": "cannot tell", "effect": -0.193, "low": -0.222, "high": -0.163},
+    }  # fmt: skip
+    console = Console(file=io.StringIO(), width=80)
+
+    console.print(*fitting([rate], console))
+
+    _, title, heading, row = console.file.getvalue().splitlines()
+    assert title.rstrip() == f"{name} [records/s]"
+    assert " ".join(heading.split()) == "Version Rate ± spread Δ before 95 % interval Verdict"
+    told = "9.8.4 1.616 M 0.060 M −19.3 % −22.2 % to −16.3 % ? cannot tell"
+    assert " ".join(row.split()) == told
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,12 @@
 """A report on a terminal."""
 
+from functools import partial
 from itertools import pairwise
 
 import pytest
 
 from tidemark.cli.all_option import print_lines
-from tidemark.cli.printed_report import most_lines, screen_lines
+from tidemark.cli.printed_report import first_screen, screen_lines
 from tidemark.report.folds import EVIDENCE, fold
 
 TABLE = "| A |\n|---|\n| ? cannot tell |"
@@ -65,10 +66,33 @@ def test_a_report_is_cut_to_the_height_of_the_screen(capsys, monkeypatch):
     monkeypatch.setenv("LINES", "7")
     monkeypatch.setenv("COLUMNS", "80")
 
-    print_lines("a\nb\nc", str.splitlines, everything=False, most=most_lines())
-    assert capsys.readouterr().out == "a\nb\n\n--all prints 1 more line.\n"
+    print_lines(
+        "a\n\nb\n\nc", screen_lines, everything=False, brief=partial(first_screen, rates=[])
+    )
+    assert capsys.readouterr().out == "a\n\n\n--all prints 3 more lines.\n"
+
+
+@pytest.mark.parametrize(("lines", "tables"), [(17, 2), (16, 0)])
+def test_the_first_screen_has_the_answer_and_the_rates_if_they_fit(monkeypatch, lines, tables):
+    monkeypatch.setenv("LINES", str(lines))
+    monkeypatch.setenv("COLUMNS", "80")
+    rate = {"unit": "records/s", "samples": 9, "spread": 1.5, "value": 700.0, "change": None}
+    rates = [
+        {**rate, "metric": metric, "version": version}
+        for metric in ("ingest_rate", "compaction_rate")
+        for version in ("9.0.0", "9.8.4")
+    ]
+
+    text = "- same\n- same\n\nMeasure again\n\n## Results\n\nTable\n\n## Failures\n\n- none\n"
+    shown = first_screen(text, rates)
+
+    assert [line.strip() for line in shown[:2]] == ["• same", "• same"]
+    assert sum("records/s" in line for line in shown) == tables
+    assert len(shown) <= lines - 5
+    assert not any("Table" in line for line in shown)
+    assert any("Measure again" in line for line in shown) == (not tables)
 
 
 def test_everything_has_no_last_line_about_more(capsys):
-    print_lines(REPORT, str.splitlines, everything=True, most=1)
+    print_lines(REPORT, str.splitlines, everything=True)
     assert capsys.readouterr().out == REPORT
