@@ -25,21 +25,23 @@ class DayType(click.DateTime):
             self.fail(f"{shown(value)} is no day; expected one such as 2026-11-20")
 
 
-class NumberType(click.IntRange):
+class NumberType(click.ParamType[int]):
     """A whole number between two others, or from one on."""
 
     name = "integer"
 
-    def convert(
-        self, value: str | int, parameter: click.Parameter | None, context: click.Context | None
-    ) -> int:
-        """Return the number of a text."""
-        try:
-            return super().convert(value, parameter, context)
-        except click.BadParameter:
-            accepted = self._describe_range()
-            self.fail(f"{shown(value)} is not accepted; expected a whole number, {accepted}")
+    def __init__(self, least: int, most: int | None = None) -> None:
+        self._least, self._most = least, most
 
-    def _describe_range(self) -> str:
-        """Return the accepted numbers, as help shows them, too."""
-        return f"{self.min} or more" if self.max is None else f"{self.min} to {self.max:,}"
+    def convert(self, value: str | int, _: click.Parameter | None, __: click.Context | None) -> int:
+        """Return the number of a text."""
+        accepted = f"{self._least} or more"
+        if self._most is not None:
+            accepted = f"{self._least} to {self._most:,}"
+        try:
+            number = int(value)
+        except ValueError:
+            number = self._least - 1
+        if number < self._least or (self._most is not None and number > self._most):
+            self.fail(f"{shown(value)} is not accepted; expected a whole number, {accepted}")
+        return number

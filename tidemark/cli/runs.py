@@ -20,7 +20,7 @@ _COLUMNS = ("run_id", "suite", "status", "trials", "versions", "note", "reason")
 @click.argument("suite", required=False)
 @click.option(
     "--limit",
-    type=NumberType(min=1),
+    type=NumberType(1),
     default=20,
     show_default=True,
     help="Largest number of runs.",

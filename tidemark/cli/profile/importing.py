@@ -53,7 +53,7 @@ class _Found(NamedTuple):
     type=click.FloatRange(min=0, min_open=True),
     help="CPU time of the profile [s].",
 )
-@click.option("--records", type=NumberType(min=1), help="Records that were processed in that time.")
+@click.option("--records", type=NumberType(1), help="Records that were processed in that time.")
 @target_options
 def command(
     files: Sequence[Path],
