@@ -15,6 +15,9 @@ from tidemark.store.columns import TABLES
 
 # Athena's reasons name a column by itself, and a table with its catalogue and database.
 _UNKNOWN = re.compile(r"^(?P<kind>COLUMN|TABLE)_NOT_FOUND: .*?'(?:[\w-]+\.)*(?P<name>\w+)'")
+_MISPLACED = "mismatched input"
+_EXPECTED = "; expected a statement such as SELECT version, avg(value) FROM rates GROUP BY version"
+_COLUMNS = "; SELECT * FROM rates LIMIT 1 shows the columns of rates"
 _LONGEST_STATEMENT = 262_144  # AWS documentation, StartQueryExecution: QueryString
 
 
@@ -52,11 +55,11 @@ def _answer(tables: Tables, statement: str) -> Answer:
 
 
 def _meant(reason: str) -> str:
-    """Return the table or column that was probably meant, or the tables; '' for other reasons."""
+    """Return the table or column that was meant, or how to find it; '' for another reason."""
     unknown = _UNKNOWN.match(reason)
     if unknown is None:
-        return ""
+        return _EXPECTED if _MISPLACED in reason else ""
     if unknown["kind"] == "TABLE":
         return f"; {there_are(TABLES, unknown['name'])}"
     columns = dict.fromkeys(column for table in TABLES.values() for column in table)
-    return did_you_mean(unknown["name"], columns)
+    return did_you_mean(unknown["name"], columns) or _COLUMNS

@@ -75,6 +75,6 @@ def check_suite_name(name: str, names: Iterable[str], advice: str = "") -> None:
 
 def check_written_suite(name: str, names: Iterable[str]) -> None:
     """Refuse a name that no suite of this checkout, or of the folder in its place, has."""
-    systems, another = _of_variable(), f"{_VARIABLE} names another folder of suites"
+    systems, another = _of_variable(), f"set {_VARIABLE} to read another folder of suites"
     advice = f"{_VARIABLE} names their folder, {systems}" if systems else another
     check_suite_name(name, names, f"; {advice}")

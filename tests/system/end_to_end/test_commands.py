@@ -67,7 +67,7 @@ def one_sentence(done, sentence):
             ["leveldb"],
             "suite: 'leveldb' is not known; there are clickhouse, deltalake, kiwi, "
             "rocksdb, rocksdbjni, sleeper; "
-            "TIDEMARK_SYSTEMS names another folder of suites",
+            "set TIDEMARK_SYSTEMS to read another folder of suites",
         ),
         (
             ["--versions", ""],
@@ -116,7 +116,7 @@ def test_an_unknown_suite_is_refused_with_the_known_ones(ran, own_state, command
     one_sentence(
         refused,
         "suite: 'nosuch' is not known; there are clickhouse, deltalake, kiwi, mattermost, "
-        "rocksdb, rocksdbjni, sleeper; TIDEMARK_SYSTEMS names another folder of suites",
+        "rocksdb, rocksdbjni, sleeper; set TIDEMARK_SYSTEMS to read another folder of suites",
     )
 
 

@@ -45,6 +45,18 @@ def test_an_unknown_table_is_answered_with_all_tables(refused):
     assert "; there are runs, rates, " in refused("TABLE_NOT_FOUND: Table 'c.d.x' does not exist")
 
 
-@pytest.mark.parametrize("reason", ["COLUMN_NOT_FOUND: Column 'x' cannot", "Query timeout"])
-def test_another_reason_stays_as_it_is(refused, reason):
-    assert refused(reason) == reason
+def test_an_unknown_column_without_a_similar_one_is_answered_with_how_to_see_columns(refused):
+    reason = "COLUMN_NOT_FOUND: Column 'x' cannot"
+
+    columns = "SELECT * FROM rates LIMIT 1 shows the columns of rates"
+    assert refused(reason) == f"{reason}; {columns}"
+
+
+def test_a_statement_that_cannot_be_read_is_answered_with_one_that_can(refused):
+    told = refused("line 1:1: mismatched input 'SELEC'")
+
+    assert "; expected a statement such as SELECT version, avg(value) FROM rates" in told
+
+
+def test_another_reason_stays_as_it_is(refused):
+    assert refused("Query timeout") == "Query timeout"

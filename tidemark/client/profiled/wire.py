@@ -37,7 +37,7 @@ def message(data: memoryview) -> Iterator[tuple[int, Value]]:
         elif kind in {_EIGHT_BYTES, _FOUR_BYTES}:
             size = 8 if kind == _EIGHT_BYTES else 4
         else:
-            raise Unreadable("it is no protocol buffer")
+            raise Unreadable("it is neither text nor a profile of pprof")
         if place + size > len(data):
             raise Unreadable("its protocol buffer ends too early; expected a whole file")
         yield number, data[place : place + size]

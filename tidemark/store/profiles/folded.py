@@ -56,7 +56,7 @@ def _parsed(line: str) -> tuple[str, int]:
             raise Unreadable(f"{sentence}; expected one")
         return stack, int(count)
     if line.strip():
-        raise Unreadable(f"{shown(line)} is no stack with its samples")
+        raise Unreadable(f"{shown(line)} is no stack with its samples, such as main;work 12")
     return "", 0
 
 

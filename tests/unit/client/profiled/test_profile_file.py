@@ -161,7 +161,7 @@ PACKED = gzip.compress(FOLDED.encode() * 50, mtime=0)
         (pprof()[:-40], "its protocol buffer ends too early; expected a whole file"),
         (pprof(types=()), "it is no profile of pprof: it has no types of values"),
         (pprof().replace(field(1, 3) + field(2, 1), field(1, 9) + field(2, 1)), "a part that it"),
-        (b"\x7fELF\x02\x01\x01\x00" + b"\x0f" * 40, "it is no protocol buffer"),
+        (b"\x7fELF\x02\x01\x01\x00" + b"\x0f" * 40, "it is neither text nor a profile of pprof"),
         (PERF.replace("\tffffffff82", "\tno frame"), "' is no frame of perf script"),
         (PERF + "x\n", "line 18: 'x' is no sample of perf script"),
         (
