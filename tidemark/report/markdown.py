@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from tidemark.model.sentences import plural, visible
 from tidemark.report.blocks import Block, Bullets, Chart, Details, Link, Report, Row, Section, Table
-from tidemark.report.folds import EVIDENCE, fold, unfolded
+from tidemark.report.folds import EVIDENCE, fold, fold_named, unfolded
 
 # CommonMark 0.31, Backslash escapes. An underscore within a word needs no escape.
 _MARKUP = re.compile(r"[\\`*\[\]<>&|~$]|(?<![^\W_])_|_(?![^\W_])")
@@ -51,7 +51,7 @@ def _block(block: Block, most_rows: int | None) -> str:
             return _table(block)
         case Details():
             contents = "\n\n".join(_block(each, most_rows) for each in block.blocks)
-            return f"{_bold(block.name)}\n\n{fold(_DETAILS, unfolded(contents))}"
+            return fold_named(_text(block.name), unfolded(contents))
         case Chart():
             return _table(block.table) if block.with_table else _chart_table(block.table, most_rows)
 

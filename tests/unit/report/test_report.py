@@ -171,8 +171,17 @@ def test_the_short_form_of_a_report_has_its_figures_and_neither_samples_nor_deta
     assert headings == ["Results"]
     assert short.count(" | 9.8.4 | ") == 2
     assert "Every sample" not in short
+    assert "How to read" not in short
     assert {"## Trials", "## Set-up", "## Logs"} < set(unfolded(whole).splitlines())
     assert "details>" not in unfolded(whole)
+
+
+def test_a_fold_has_its_name_on_the_line_that_opens_it_and_on_a_terminal_above_its_text():
+    whole = markdown_of(planned(), measured(planned()))
+    name = "How to read the figures"
+
+    assert f"\n\n<details><summary><b>{name}</b></summary>\n\nA rate is the mean of" in whole
+    assert f"\n\n**{name}**\n\nA rate is the mean of" in unfolded(whole)
 
 
 def test_a_larger_figure_is_slower_if_lower_is_better():
