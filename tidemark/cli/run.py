@@ -24,12 +24,13 @@ from tidemark.cli.set_option import (
     split_axes,
     tasks_option,
 )
-from tidemark.cli.target import Target, target_options
-from tidemark.cli.this_machine import check_state
+from tidemark.cli.target import Target, stored, target_options
 from tidemark.cli.wording import cost
 from tidemark.cli.written_suites import written_suite
 from tidemark.client.deployed import Deployed
+from tidemark.client.results import Progress, Results
 from tidemark.client.runs import Run
+from tidemark.model.plan import Plan
 from tidemark.model.refusal import Refused
 from tidemark.model.request import resume_request
 from tidemark.model.run_spec import RunSpec
@@ -221,20 +222,18 @@ def _resume(
     run_id: str, fields: Mapping[str, object], target: Target, console: Console, end: _End
 ) -> int:
     if target.stack is None:
-        check_state(target.state, target.flags)
+        with stored(target) as store:
+            # The start of a cloud takes seconds; it ends an unfinished run, which has a claim.
+            if run_id not in store.results.claims():
+                _unfinished(store.results, run_id, target, end)
     with cloud_at(target, console) as cloud:
         client = cloud.runs
-        plan, progress = client.results.plan(run_id), client.results.progress(run_id)
-        if plan is None or progress is None:
-            raise target.not_stored(run_id, "--resume")
-        _check_gate(plan.request, end.gated)
         if client.find(run_id):
             raise Refused(
                 f"--resume: {run_id} is active; `tidemark stop {run_id}{target.flags}` ends it"
             )
+        plan, progress = _unfinished(client.results, run_id, target, end)
         missing = progress.planned - progress.recorded
-        if not missing:
-            raise Refused(f"--resume: {run_id} has no missing trial; every trial is recorded")
         expected = estimate(plan.request, plan.suite, list_prices())
         share = cost(expected, missing / plan.request.all_trials)
         console.print(f"Missing: {missing} of {plural(progress.planned, 'trial')}; on AWS {share}.")
@@ -244,3 +243,14 @@ def _resume(
         fields = {"suite": plan.suite.name, "run": run_id, **fields}
         resume_request(fields, {plan.suite.name: plan.suite})
         return _follow(cloud, client.start(fields), target, console, end)
+
+
+def _unfinished(results: Results, run_id: str, target: Target, end: _End) -> tuple[Plan, Progress]:
+    """Return the plan and the progress of a run to resume; refuse one that cannot be resumed."""
+    plan, progress = results.plan(run_id), results.progress(run_id)
+    if plan is None or progress is None:
+        raise target.not_stored(run_id, "--resume")
+    _check_gate(plan.request, end.gated)
+    if progress.recorded == progress.planned:
+        raise Refused(f"--resume: {run_id} has no missing trial; every trial is recorded")
+    return plan, progress

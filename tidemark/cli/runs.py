@@ -42,7 +42,7 @@ def command(suite: str | None, limit: int, every: bool, form: str, target: Targe
     if every and given is ParameterSource.COMMANDLINE:
         raise Refused(f"--limit: {limit} is not accepted with --all; leave one of both out")
     with stored(target) as store:
-        equal = {"suite": known_suite(suite, store.tables)} if suite else {}
+        equal = {"suite": known_suite(suite, store.tables)} if suite is not None else {}
         active = [row for row in active_runs(store) if suite in {None, row["suite"]}]
         answer = ask_saved(store.tables, "run_health", equal, limit=None if every else limit)
     # A resumed run still has the row of its last end.

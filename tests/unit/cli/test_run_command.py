@@ -9,6 +9,7 @@ from click.testing import CliRunner
 from tests.plans import DATABASES, with_axes
 from tests.unit.measured_runs import planned
 from tidemark.cli import attended_run, chosen_suite, run, written_suites
+from tidemark.client.results import Progress
 from tidemark.model.refusal import Refused
 from tidemark.model.subject import Subject
 from tidemark.model.suite import Defaults
@@ -147,6 +148,30 @@ def test_a_resume_leaves_a_folder_without_results_unchanged(tmp_path):
 
     assert str(refused).startswith(f"--state: {tmp_path / 'mistyped'} holds no results; ")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("recorded", "sentence"),
+    [
+        (3, "--resume: {} has no missing trial; every trial is recorded"),
+        (None, "--resume: {} is not stored; `tidemark runs` lists the runs"),
+    ],
+)
+def test_a_run_that_cannot_be_resumed_is_refused_before_a_cloud_starts(
+    monkeypatch, recorded, sentence
+):
+    plan = planned(["9.8.4"])
+    progress = recorded and Progress(recorded, 3)
+    results = SimpleNamespace(plan=lambda _: plan, progress=lambda _: progress, claims=dict)
+
+    @contextmanager
+    def stored(_):
+        yield SimpleNamespace(results=results)
+
+    monkeypatch.setattr(run, "stored", stored)
+    refused = CliRunner().invoke(run.command, ["--resume", plan.run_id]).exception
+
+    assert str(refused) == sentence.format(plan.run_id)
 
 
 def test_a_resumed_run_of_one_version_cannot_fail_on_slower(monkeypatch):

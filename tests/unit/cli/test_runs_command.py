@@ -67,3 +67,9 @@ def test_a_limit_that_is_no_number_is_refused_with_those_that_are_accepted(limit
 
     sentence = f"'{limit}' is not accepted; expected a whole number, 1 or more"
     assert (result.exit_code, sentence in result.stderr) == (2, True)
+
+
+def test_an_empty_name_is_no_suite():
+    error = CliRunner().invoke(runs.command, [""]).exception
+
+    assert str(error).startswith("suite: '' is not known; there are ")
