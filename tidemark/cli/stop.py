@@ -11,6 +11,7 @@ from tidemark.cli.wording import ending
 from tidemark.client.results import Results
 from tidemark.client.runs import RunClient
 from tidemark.model.refusal import Refused
+from tidemark.model.sentences import shown
 
 _LONGEST_REASON = 500
 
@@ -31,8 +32,14 @@ def command(run: str, reason: str, target: Target) -> None:
     Example:
       tidemark stop 20261120T124455Z-0a1b2c --reason "the machine is needed"
     """
-    if len(reason) > _LONGEST_REASON or not reason.isprintable():
-        raise Refused(f"--reason: up to {_LONGEST_REASON} characters on one line are accepted")
+    if not 0 < len(reason.strip()) <= _LONGEST_REASON or not reason.isprintable():
+        expected = f"1 to {_LONGEST_REASON} characters on one line"
+        raise Refused(f"--reason: {shown(reason)} is not accepted; expected {expected}")
+    if target.stack is None:
+        with stored(target) as store:
+            # The start of a cloud takes seconds; only a run with a claim may need one.
+            if run not in store.results.claims():
+                raise _inactive(run, store.results, target)
     try:
         with deployed(target) as cloud:
             _stop(run, reason, cloud.runs, target)
@@ -50,11 +57,16 @@ def _stop(run: str, reason: str, client: RunClient, target: Target) -> None:
     """Stop an active run, and wait until its outcome is stored."""
     active_run = client.find(run)
     if active_run is None:
-        if client.results.plan(run) is None:
-            raise target.not_stored(run)
-        raise Refused(f"RUN: {run} has ended already")
+        raise _inactive(run, client.results, target)
     client.stop(active_run, reason)
     client.await_end([run])
+
+
+def _inactive(run: str, results: Results, target: Target) -> Refused:
+    """Return the refusal of a run that is not active."""
+    if results.plan(run) is None:
+        return target.not_stored(run)
+    return Refused(f"RUN: {run} has ended already")
 
 
 def _ended(run: str, results: Results, target: Target) -> str:

@@ -1,19 +1,20 @@
-"""``tidemark stop`` of a run whose process ends its cloud with the run."""
+"""Refusals of ``tidemark stop``, and runs whose process ends its cloud with the run."""
 
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from click.testing import CliRunner
 
+from tests.plans import RUN
+from tests.unit.measured_runs import planned
 from tidemark.cli import stop
 from tidemark.cli.stop import command
 from tidemark.cli.target import Target
 from tidemark.cli.this_machine import CloudLost
 from tidemark.client.results import Progress
 from tidemark.client.runs import Run
-
-RUN = "20261120T124455Z-0a1b2c"
 
 
 class EndingCloud:
@@ -38,7 +39,9 @@ def stopped(monkeypatch):
 
     def stopped(outcome):
         runs, progress = EndingCloud(), Progress(recorded=1, planned=3)
-        results = SimpleNamespace(outcome=lambda _: outcome, progress=lambda _: progress)
+        results = SimpleNamespace(
+            claims=lambda: {RUN: None}, outcome=lambda _: outcome, progress=lambda _: progress
+        )
         cloud, files = SimpleNamespace(runs=runs), SimpleNamespace(results=results)
         monkeypatch.setattr(stop, "deployed", lambda _: nullcontext(cloud))
         monkeypatch.setattr(stop, "stored", lambda _: nullcontext(files))
@@ -63,3 +66,28 @@ def test_a_stop_reads_the_end_of_its_run_from_the_files_of_a_cloud_that_ends_wit
 def test_a_stop_of_a_lost_cloud_fails_if_the_run_left_no_outcome(stopped):
     with pytest.raises(CloudLost, match="does not answer"):
         stopped(None)
+
+
+@pytest.mark.parametrize(
+    ("plan", "sentence"),
+    [
+        (planned(), f"RUN: {RUN} has ended already"),
+        (None, f"RUN: {RUN} is not stored; `tidemark runs` lists the runs"),
+    ],
+)
+def test_a_run_that_is_not_active_is_refused(monkeypatch, plan, sentence):
+    @contextmanager
+    def stored(_):
+        yield SimpleNamespace(results=SimpleNamespace(plan=lambda _: plan, claims=dict))
+
+    monkeypatch.setattr(stop, "stored", stored)
+
+    assert str(CliRunner().invoke(command, [RUN]).exception) == sentence
+
+
+@pytest.mark.parametrize("reason", ["", " ", "two\nlines", "x" * 10_000])
+def test_a_reason_that_cannot_be_kept_is_refused_with_the_value(reason):
+    error = CliRunner().invoke(command, [RUN, "--reason", reason]).exception
+
+    assert str(error).startswith("--reason: ")
+    assert "is not accepted; expected 1 to " in str(error)
