@@ -19,6 +19,14 @@ _AXIS: Json = {
     "titlePadding": 10,
     "ticks": False,
 }
+# A locale of d3-format, which writes figures as the texts of a page have them.
+_NUMBERS: Json = {
+    "decimal": ".",
+    "thousands": ",",
+    "grouping": [3],
+    "currency": ["", ""],
+    "percent": "\N{NO-BREAK SPACE}%",
+}
 
 
 def chart(*, axis: Json | None = None, **content: object) -> Json:
@@ -30,6 +38,7 @@ def chart(*, axis: Json | None = None, **content: object) -> Json:
         "config": {
             # The element of a chart is an image with a name; its marks need none.
             "aria": False,
+            "locale": {"number": _NUMBERS},
             "mark": {"aria": False},
             "background": "transparent",
             "font": "system-ui, sans-serif",

@@ -198,6 +198,7 @@ def test_the_changes_are_a_picture_on_request(cloud, monkeypatch, tmp_path):
     texts = ("rocksdb: 9.8.4 against 9.0.0", "ingest: ingest_rate   ▼ slower", "better →")
     assert [text for text in texts if text not in svg] == []
     assert "var(" not in svg
+    assert "\xa0%</text>" in svg, "a space stands before the sign, as in every text"
     assert pixels.read_bytes().startswith(b"\x89PNG")
 
 
