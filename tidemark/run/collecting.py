@@ -28,6 +28,7 @@ from tidemark.run.condition import levels_key
 from tidemark.run.logged_test import LoggedTest
 from tidemark.run.ports import LogQueries, Properties, QueryFailed, Tasks, TooManyRows
 from tidemark.run.reported_version import check_version_of
+from tidemark.run.services import with_crashes
 from tidemark.run.strays import clusters_of, stop_strays
 from tidemark.run.system import System, by_value
 from tidemark.store import keys
@@ -179,7 +180,7 @@ def collect(
     test, system = suite.test(event.test), systems[suite.name].of_instance(plan.known)
     if is_profiled(event.trial):
         test = with_profile(test)
-    ended = of_steps(test, plan.request.tasks, event.tasks)
+    ended = with_crashes(of_steps(test, plan.request.tasks, event.tasks), event.stopped_by)
     streams, log_groups = system.streams(ended), system.log_groups(ended)
     search = _Search(queries, suite.name, log_groups, event, test)
     metrics = [

@@ -14,6 +14,8 @@ from tidemark.run.ports import Tasks
 from tidemark.run.stopped_task import failed
 
 _ENDED = "the test of this service has ended"
+# A program that is asked to stop ends with 0, or by SIGINT, SIGKILL or SIGTERM.
+_OF_A_STOP = {None, 0, 130, 137, 143}
 _FORGOTTEN = "it ended before its test; ECS forgets a task an hour after its end"
 
 
@@ -87,6 +89,33 @@ def _results(
             why = f"it did not stop within {LONGEST_STOP_SECONDS} s"
             yield replace(result, stop_category="unknown", reason=f"{name}: {why}")
         elif task.get("StoppedReason") == _ENDED and result.stop_category != "out of memory":
-            yield replace(result, status="ok", stop_category=None, reason="", container="")
+            yield _ended_meanwhile(service, task) if _ended_itself(result) else _stopped(result)
         else:
             yield result
+
+
+def _ended_meanwhile(service: RunningService, task: Mapping[str, Any]) -> TaskResult:
+    """Return the result of a service that was stopped, with the exit code and reason of its own."""
+    by_itself = {**task, "StopCode": "EssentialContainerExited"}
+    result = failed(service.index, by_itself, f"service {service.name}")
+    return replace(result, service=service.name, status="ok")
+
+
+def with_crashes(tasks: Sequence[TaskResult], stopped_by: str | None) -> list[TaskResult]:
+    """Return the results of a test's tasks, in which a service that ended by itself has failed.
+
+    Tasks fail as soon as they lose a service, which may be stopped before ECS has seen its end. If
+    nothing failed, and nothing stopped the test, an exit code of its own is how a program stops.
+    """
+    if stopped_by or any(task.status != "ok" for task in tasks):
+        return [replace(task, status="failed") if _ended_itself(task) else task for task in tasks]
+    return [_stopped(task) if _ended_itself(task) else task for task in tasks]
+
+
+def _ended_itself(task: TaskResult) -> bool:
+    return bool(task.service) and task.exit_code not in _OF_A_STOP
+
+
+def _stopped(task: TaskResult) -> TaskResult:
+    """Return the result of a service that was stopped, and did not fail."""
+    return replace(task, status="ok", stop_category=None, reason="", container="")

@@ -232,30 +232,40 @@ def test_a_test_without_services_has_none_to_stop(world):
     assert world.call(collect_rates, event) == {"over": True, "wait_seconds": 0, "tasks": []}
 
 
-@pytest.mark.usefixtures("test_with_service")
-def test_a_dead_service_fails_its_test_before_the_tasks_that_missed_it(world):
-    (server,) = stop(world, ended(3, "Essential container in task exited"))["tasks"]
-    load = {
-        "index": 0, "status": "failed", "task_arn": "arn:task/c/t0", "exit_code": 1,
-        "reason": "task 0: its container ended with exit code 1",
-    }  # fmt: skip
+LOST = {
+    "index": 0, "status": "failed", "task_arn": "arn:task/c/t0", "exit_code": 1,
+    "reason": "task 0: its container ended with exit code 1",
+}  # fmt: skip
+DONE = {"index": 0, "status": "ok", "task_arn": "arn:task/c/t0", "exit_code": 0}
+
+
+def collect(world, *tasks, **more):
+    """Collect a test with some tasks; return its stored result."""
     world.logs.answers = {
         "The last lines": LINES,
         "ERROR": [{"@logStream": "rocksdb/rocksdb/t0", "failure": "connection refused"}],
         "Environment": [],
         "# ": [],
     }
+    event = {
+        **TRIAL, "test": "ingest", "tasks": tasks, "started_at": at(0), "ended_at": at(9),
+        "now": at(999), "attempt": 9, "bytes_scanned": 0, **more,
+    }  # fmt: skip
+    assert world.call(collect_rates, event)["complete"]
+    return world.json(keys.measured(RUN, 1, "ingest"))
 
-    answer = world.call(
-        collect_rates,
-        {
-            **TRIAL, "test": "ingest", "tasks": [load, server], "started_at": at(0),
-            "ended_at": at(9), "now": at(99), "attempt": 9, "bytes_scanned": 0,
-        },
-    )  # fmt: skip
 
-    assert answer["status"] == "failed"
-    result = world.json(keys.measured(RUN, 1, "ingest"))
+@pytest.mark.usefixtures("test_with_service")
+@pytest.mark.parametrize(
+    ("stopped", "code"), [(False, "EssentialContainerExited"), (True, "UserInitiated")]
+)
+def test_a_dead_service_fails_its_test_before_the_tasks_that_missed_it(world, stopped, code):
+    why = world_reason(world) if stopped else "Essential container in task exited"
+    (server,) = stop(world, ended(3, why, code))["tasks"]
+
+    result = collect(world, LOST, server)
+
+    assert result["status"] == "failed"
     assert result["reason"] == (
         "service server: its container ended with exit code 3; "
         "its last lines: open 8080 / the disk is full; "
@@ -263,3 +273,21 @@ def test_a_dead_service_fails_its_test_before_the_tasks_that_missed_it(world):
     )
     assert {rate["value"] for rate in result["rates"]} <= {None}
     assert [task["log_stream"] for task in result["tasks"]] == ["rocksdb/rocksdb/t0", STREAM]
+
+
+@pytest.mark.usefixtures("test_with_service")
+def test_a_service_that_died_during_the_search_of_a_load_is_named_though_it_was_stopped(world):
+    (server,) = stop(world, ended(3, world_reason(world), "UserInitiated"))["tasks"]
+
+    reason = collect(world, DONE, server, stopped_by="step search: none of 8 users")["reason"]
+
+    assert "service server: its container ended with exit code 3; its last lines: open" in reason
+
+
+@pytest.mark.usefixtures("test_with_service")
+def test_a_service_that_stops_with_an_exit_code_of_its_own_fails_no_test_that_is_ok(world):
+    (server,) = stop(world, ended(3, world_reason(world), "UserInitiated"))["tasks"]
+
+    tasks = collect(world, DONE, server)["tasks"]
+
+    assert [(task["status"], task["reason"]) for task in tasks] == [("ok", ""), ("ok", "")]
