@@ -96,9 +96,10 @@ def _longer(suite: Suite, parameters: Mapping[str, Value]) -> dict[str, Value]:
 
 
 def _options(suite: Suite, request: RunSpec, longer: Mapping[str, Value]) -> Iterator[str]:
-    """Yield the options that repeat the parameters of a run, some longer, and its axes."""
+    """Yield the options of a run, some longer, that a run does not have by default."""
     for name, value in {**request.parameters, **longer}.items():
-        yield f"--set {shlex.quote(f'{name}={value}')}"
+        if value != suite.parameters[name].default:
+            yield f"--set {shlex.quote(f'{name}={value}')}"
     for name, values in request.axes.items():
         if values != suite.default_axes.get(name):
             given = ",".join(values)

@@ -168,7 +168,7 @@ def test_an_uncertain_change_has_an_advised_number_of_trials():
     assert (
         "- Measure both again, with about 27 repetitions, which would give a verdict in four "
         "cases of five if rates change and scatter as before: tidemark run rocksdb --versions "
-        "9.0.0,9.8.4 --baseline 9.0.0 --repetitions 27 --set records=200000 --set tasks=1\n"
+        "9.0.0,9.8.4 --baseline 9.0.0 --repetitions 27\n"
     ) in text
     assert "- The trials of 9.0.0 scatter by 7.07 % of their mean in ingest_rate: 900.0, " in text
 
@@ -180,7 +180,7 @@ def test_a_build_is_measured_again_from_its_wheel():
 
     text = markdown(comparison(sides((run, "9.0.0"), (run, build))))
 
-    assert " --versions 9.0.0,'/my dist/x.whl' --baseline 9.0.0 --repetitions 5 " in text
+    assert " --versions 9.0.0,'/my dist/x.whl' --baseline 9.0.0 --repetitions 5\n" in text
 
 
 def test_a_version_with_one_trial_has_a_change_and_no_verdict():
@@ -284,7 +284,7 @@ def test_two_runs_are_suspicious_and_their_differences_are_marked():
         .startswith("- Measure both alike, in one run, with about 5 repetitions")
     )
     assert "--versions 9.0.0,9.8.4 --baseline 9.0.0 " in text
-    assert "--set records=2000000 --set tasks=1\n" in text
+    assert "--set records=2000000\n" in text
 
 
 def test_the_first_action_for_unlike_sizes_is_to_measure_alike():
@@ -303,7 +303,7 @@ def test_the_first_action_for_unlike_sizes_is_to_measure_alike():
     first, *_ = section(text, "Action items").strip().splitlines()
     assert first.startswith(f"- Measure 9.8.4 again, as run {RUN} did, with about 5 repetitions")
     assert ": tidemark run rocksdb --versions 9.8.4 --repetitions" in first
-    assert first.endswith("--set records=1000000 --set tasks=1")
+    assert first.endswith("--set records=1000000")
 
 
 def test_two_instances_are_unlike_and_no_run_is_advised_that_no_instance_allows():
@@ -334,7 +334,7 @@ def test_one_command_has_more_trials_and_longer_tests():
     again = [line for line in text.splitlines() if line.startswith("- Measure")]
     assert len(again) == 1
     assert " and records 2,000,000, because 100 repetitions of such short tests would give" in text
-    assert again[0].endswith("--set records=2000000 --set tasks=1")
+    assert again[0].endswith("--set records=2000000")
 
 
 def test_the_machine_of_a_trial_that_is_left_out_does_not_count():
