@@ -42,11 +42,11 @@ def around(least: float, most: float) -> str:
 
 
 def _rough(seconds: float) -> tuple[str, str]:
-    """Return a time in two digits at most, and its unit."""
+    """Return a time in two digits at most, and its unit: whole minutes would be a third off."""
     if seconds < 90:
         return f"{seconds:.0f}", "s"
     minutes = seconds / 60
-    return (f"{minutes:.0f}", "min") if minutes < 90 else (f"{minutes / 60:.1f}", "h")
+    return (f"{minutes:.2g}", "min") if minutes < 90 else (f"{minutes / 60:.1f}", "h")
 
 
 def cost(expected: Estimate, share: float = 1.0) -> str:

@@ -51,7 +51,7 @@ def test_a_report_that_is_overdue_has_no_time_left():
     [
         (100, 150, "about 2 min 2 s"),
         (180, 480, "about 3 to 8 min"),
-        (40, 150, "about 40 s to 2 min"),
+        (40, 150, "about 40 s to 2.5 min"),
         (5000, 20_000, "about 83 min to 5.6 h"),
         (0.2, 30, "at most 30 s"),
     ],
