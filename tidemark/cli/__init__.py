@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import importlib
-import sys
 
 import click
 from click.exceptions import NoSuchCommand
 
 from tidemark.cli.program import execute
-from tidemark.model.checkout import ROOT
 from tidemark.model.sentences import did_you_mean
-
-# The wheel installs tidemark alone; the folders beside it are found from the checkout.
-sys.path.append(str(ROOT))
 
 # The function of each command and its line in the list, as texts: --help imports no command.
 # A test compares each line with the docstring of its command.
