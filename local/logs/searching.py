@@ -11,12 +11,14 @@ import re
 import time
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
 from functools import partial
 from heapq import merge
 from io import BufferedIOBase, BufferedReader
+from itertools import chain
 from mmap import ACCESS_READ, MADV_DONTNEED, PAGESIZE, mmap
 from pathlib import Path
+from shutil import copyfileobj
 from typing import BinaryIO, NamedTuple, cast
 
 from stringzilla import find, rfind
@@ -27,12 +29,15 @@ from local.logs.encodings import is_utf16
 from local.logs.joining import Joining, first_lines, last_event, without_returns
 from local.logs.log_file import PEEKED_BYTES, Form, clock_in, form_of
 from local.logs.packing import INCOMPLETE, unpacked
+from local.logs.processes import ProcessFailedError, in_processes
 
 # A copy of more than this share of a file takes longer than to read the file whole.
 _MOST_SHARE = 1 / 16
 _DECIDING = 16 * 1024 * 1024
 # How the code points begin that stand for line ends in copies, or that no text has.
 _MARK = b"\xf4\x8f\xbf"
+# MADV_POPULATE_READ (Linux, uapi/asm-generic/mman-common.h), which Python 3.11 does not name.
+_POPULATE_READ = 22
 
 
 class NotSearchedError(Exception):
@@ -42,8 +47,7 @@ class NotSearchedError(Exception):
     """
 
 
-@dataclass(frozen=True)
-class Search:
+class Search(NamedTuple):
     """A search of files.
 
     Attributes
@@ -68,6 +72,10 @@ class Search:
         The time since the last change of a file after which it is searched in place [s]. Another
         process may still truncate a younger one, as a rotation does, and the system ends a process
         that reads the missing part in place.
+    share : int
+        The least number of bytes that are worth a process of their own.
+    processes : int
+        The largest number of processes that search.
     """
 
     texts: Sequence[bytes]
@@ -78,6 +86,8 @@ class Search:
     block: int = 1024 * 1024
     window: int = 16 * 1024 * 1024
     settled: float = 60
+    share: int = 64 * 1024 * 1024
+    processes: int = os.cpu_count() or 1
 
     def copies(self, files: Iterable[Path], folder: Path) -> Mapping[Path, Path]:
         """Return copies of files, written into a folder, each with an event on a line.
@@ -87,20 +97,35 @@ class Search:
         NotSearchedError
             If a file is to be read whole.
         """
-        copies = {file: folder / f"found-{number}" for number, file in enumerate(files)}
         try:
-            for file, path in copies.items():
-                self._copy(file, path)
-        except INCOMPLETE as error:
+            sizes = {file: file.stat().st_size for file in files}
+            parts = {
+                file: self._parts(file, size, folder / f"found-{number}")
+                for number, (file, size) in enumerate(sizes.items())
+            }
+            tasks = list(chain.from_iterable(parts.values()))
+            in_processes(self._copy, tasks, self._processes(sum(sizes.values())))
+        except (*INCOMPLETE, ProcessFailedError) as error:
             raise NotSearchedError from error
-        return copies
+        return {file: _joined([part.copy for part in each]) for file, each in parts.items()}
 
-    def _copy(self, file: Path, path: Path) -> None:
-        with unpacked(file) as content, path.open("wb") as copy:
-            tests = self._tests(file, content)
+    def _processes(self, size: int) -> int:
+        """Return the number of processes that are worth a number of bytes."""
+        return max(1, min(self.processes, size // self.share))
+
+    def _parts(self, file: Path, size: int, path: Path) -> Sequence[_Part]:
+        """Return the parts of a file; only one that can be searched in place has several."""
+        with unpacked(file) as content:
+            number = self._processes(size) if self._is_mapped(content) else 1
+        copies = (path.with_name(f"{path.name}-{each}") for each in range(number))
+        return [_Part(file, copy, each, number) for each, copy in enumerate(copies)]
+
+    def _copy(self, part: _Part) -> None:
+        with unpacked(part.file) as content, part.copy.open("wb") as copy:
+            tests = self._tests(part.file, content)
             content.seek(0)
             kept = 0
-            for searched, lines in self._found(cast(BufferedIOBase, content), tests):
+            for searched, lines in self._found(content, part, tests):
                 kept += copy.write(lines)
                 if searched > _DECIDING and kept > searched * _MOST_SHARE:
                     raise NotSearchedError
@@ -124,26 +149,31 @@ class Search:
             begin += content.read(PEEKED_BYTES - self.head)
         return begin
 
-    def _found(self, file: BufferedIOBase, tests: _Tests) -> Iterator[tuple[int, bytes]]:
-        """Yield the lines of a copy, after the number of bytes that were searched."""
+    def _is_mapped(self, file: BinaryIO) -> bool:
+        """Tell whether a file is searched in place."""
         status = os.fstat(file.fileno())
         is_settled = time.time() - status.st_mtime > self.settled
-        is_plain = isinstance(file, BufferedReader) and status.st_size and is_settled
-        return self._mapped(file, tests) if is_plain else self._streamed(file, tests)
+        return isinstance(file, BufferedReader) and status.st_size > 0 and is_settled
 
-    def _mapped(self, file: BufferedIOBase, tests: _Tests) -> Iterator[tuple[int, bytes]]:
+    def _found(self, file: BinaryIO, part: _Part, tests: _Tests) -> Iterator[tuple[int, bytes]]:
+        """Yield the lines of a copy, after the number of bytes that were searched."""
+        if part.parts > 1 or self._is_mapped(file):
+            return self._mapped(file, part, tests)
+        return self._streamed(cast(BufferedIOBase, file), tests)
+
+    def _mapped(self, file: BinaryIO, part: _Part, tests: _Tests) -> Iterator[tuple[int, bytes]]:
         """Search a file in place, since its copy into a buffer takes as long as the search."""
         with mmap(file.fileno(), 0, access=ACCESS_READ) as mapped, memoryview(mapped) as view:
             lines = _Lines(mapped, view, len(mapped), tests)
-            done = 0
-            for begin in range(0, lines.size, self.window):
-                end = min(begin + self.window, lines.size)
-                head = 0 if begin else self.head
+            first, last = part.within(lines)
+            done = first
+            for begin in range(first, last, self.window):
+                end = min(begin + self.window, last)
+                _load(mapped, begin, end)
+                head = 0 if begin else min(self.head, last)
                 done, found = self._copied(lines, (begin, end), done, head)
-                yield end, found
-                pages = range(begin - begin % PAGESIZE, end - end % PAGESIZE)
-                if pages:
-                    mapped.madvise(MADV_DONTNEED, pages.start, len(pages))
+                yield end - first, found
+                _advise(mapped, MADV_DONTNEED, begin, end)
 
     def _streamed(self, file: BufferedIOBase, tests: _Tests) -> Iterator[tuple[int, bytes]]:
         """Search a file block by block, as it is read or unpacked."""
@@ -210,6 +240,21 @@ class Search:
         each = (without_returns(line.rstrip(b"\r")) for line in lines.rstrip(b"\n").split(b"\n"))
         events = Joining(begins, self.most_bytes - 1).events(each)
         yield from (event + b"\n" for event in events if event)
+
+
+class _Part(NamedTuple):
+    """A part of a file, and the path of the copy with what a search finds in it."""
+
+    file: Path
+    copy: Path
+    number: int
+    parts: int
+
+    def within(self, lines: _Lines) -> tuple[int, int]:
+        """Return the begin and the end of the part among the lines of the file: whole events."""
+        places = (lines.size * each // self.parts for each in (self.number, self.number + 1))
+        begin, end = (lines.after_event(place - 1) if place else 0 for place in places)
+        return begin, end
 
 
 class _Tests(NamedTuple):
@@ -297,6 +342,29 @@ def _single_line(begins: bytes) -> re.Pattern[bytes]:
     """Return what fits a line that begins an event, if the line after it begins one, too."""
     begin = rb"(?=.*?(?:%b))" % begins
     return re.compile(rb"(?m)%b.*\n(?=\Z|%b)" % (begin, begin))
+
+
+def _joined(copies: Sequence[Path]) -> Path:
+    """Append the other copies to the first; return its path."""
+    whole, *others = copies
+    with whole.open("ab") as copy:
+        for path in others:
+            with path.open("rb") as part:
+                copyfileobj(part, copy)
+    return whole
+
+
+def _load(mapped: mmap, begin: int, end: int) -> None:
+    """Map the pages of a part at once: one by one they take a sixteenth of a search."""
+    with suppress(OSError):  # Linux before 5.14
+        _advise(mapped, _POPULATE_READ, begin, end)
+
+
+def _advise(mapped: mmap, advice: int, begin: int, end: int) -> None:
+    """Advise the system about the whole pages of a part, and the page in which it begins."""
+    pages = range(begin - begin % PAGESIZE, end - end % PAGESIZE)
+    if pages:
+        mapped.madvise(advice, pages.start, len(pages))
 
 
 def _is_plain(lines: bytes) -> bool:

@@ -44,9 +44,10 @@ def found(path, folder, *texts, **options):
     seed=st.integers(0, 10**6),
     block=st.sampled_from([1, 50, 1000]),
     settled=st.sampled_from([-1, 60]),
+    processes=st.sampled_from([1, 3]),
 )
 def test_the_events_with_a_text_are_those_of_the_whole_file(
-    tmp_path_factory, name, seed, block, settled
+    tmp_path_factory, name, seed, block, settled, processes
 ):
     kind, chance = KINDS[name], random.Random(seed)
     folder = tmp_path_factory.mktemp("log")
@@ -61,6 +62,7 @@ def test_the_events_with_a_text_are_those_of_the_whole_file(
     whole = Mending().copies([path], folder).copies
 
     sizes = {"head": 500, "block": block, "window": block, "settled": settled}
+    sizes |= {"share": 500, "processes": processes}
     assert found(path, folder, *texts, **sizes) == answer(path, whole, texts)
 
 
@@ -97,6 +99,26 @@ def test_the_end_of_a_line_is_no_part_of_what_begins_an_event(tmp_path):
     search = Search([b"needle"], head=1, begins=lambda line: re.search(rb"\s", line))
     (copy,) = search.copies([path], tmp_path).values()
     assert copy.read_text().splitlines()[1].startswith("c d")
+
+
+@pytest.mark.parametrize("processes", range(1, 8))
+def test_processes_share_a_file_by_whole_events(tmp_path, processes):
+    path = tmp_path / "app.log"
+    event = f"{B}  at needle\n  at another needle\n"
+    path.write_text((A * 3 + event) * 9)
+    sizes = {"head": 1, "window": 64, "settled": -1, "share": 1, "processes": processes}
+    (copy,) = Search([b"needle"], ISO, **sizes).copies([path], tmp_path).values()
+    assert copy.read_text().count("another needle") == 9
+    assert copy.read_text().count("\n") == 10
+
+
+def test_processes_share_files(tmp_path):
+    paths = [tmp_path / f"{number}.log" for number in range(5)]
+    for path in paths:
+        path.write_text(f"{A}2024-06-02T14:26:01Z needle of {path.name}\n{B}")
+    search = Search([b"needle"], head=1, share=1, processes=2)
+    copies = search.copies(paths, tmp_path)
+    assert [f"needle of {path.name}" in copies[path].read_text() for path in paths] == [True] * 5
 
 
 def test_texts_that_a_boundary_of_blocks_divides_are_found(tmp_path):
