@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 from local.insights.syntax import QueryError, Span
 
@@ -13,8 +13,7 @@ PERIODS = (*_DAYS, "previousmonth")
 """The words after ``diff``, in lower case."""
 
 
-@dataclass(frozen=True)
-class Comparison:
+class Comparison(NamedTuple):
     """A comparison with the time range before, or with one of ``PERIODS``.
 
     Attributes

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from local import duckdb_core as duckdb
@@ -22,8 +21,7 @@ class Counts(NamedTuple):
     matched: int
 
 
-@dataclass(frozen=True)
-class Executed:
+class Executed(NamedTuple):
     """The rows of an executed statement, and the operators that DuckDB made of it.
 
     Counting the lines of a text afterwards would read the files again.

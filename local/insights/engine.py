@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from local import duckdb_core as duckdb
 from local.cancellation import Cancellation
@@ -46,8 +46,7 @@ _CHOOSING = (Display, Fields, Stats)
 _TOO_LONG = re.compile(r"Maximum line size of (\d+) bytes exceeded")
 
 
-@dataclass(frozen=True)
-class CompiledQuery:
+class CompiledQuery(NamedTuple):
     """A query that the engine accepts.
 
     Attributes
@@ -117,8 +116,7 @@ class CompiledQuery:
         return _TIMESTAMP.search(self.statements.groups or self.statements.result) is not None
 
 
-@dataclass(frozen=True)
-class QueryResult:
+class QueryResult(NamedTuple):
     """The answer of GetQueryResults for a complete query.
 
     Attributes
@@ -238,8 +236,6 @@ def run(
         (cancellation or Cancellation()).of(connection),
         report_progress(connection, told),
     ):
-        # DuckDB would draw a progress bar on standard output, terminal or not.
-        connection.execute("SET enable_progress_bar_print = FALSE")
         _check_patterns(connection, compiled.patterns)
         for name, value in _variables(start, end).items():
             connection.execute(f"SET VARIABLE {name} = {value}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from local.insights.addresses import (
     PRIVATE,
@@ -46,8 +46,7 @@ _MOST_BRANCHES = 10
 _SPACE = "E' \\t\\n\\r\\f\\v'"
 
 
-@dataclass(frozen=True)
-class Function:
+class Function(NamedTuple):
     """A function of the query language.
 
     Attributes

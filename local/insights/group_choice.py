@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from local.insights.plan import Step
 from local.insights.values import quoted
@@ -17,8 +17,7 @@ class NoLogGroupError(Exception):
     """A ``SOURCE`` that names a missing log group or selects none."""
 
 
-@dataclass(frozen=True)
-class Groups:
+class Groups(NamedTuple):
     """Log groups by name, or by prefix and account.
 
     Without prefixes any name fits, without accounts any account.

@@ -7,8 +7,8 @@ regular expression where it expects one.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 from local.insights import foreign
 from local.insights.syntax import QueryError, Regex, Span
@@ -25,8 +25,7 @@ class Kind(Enum):
     END = "end"
 
 
-@dataclass(frozen=True)
-class Token:
+class Token(NamedTuple):
     """One token of the query; ``value`` has no quotes and no escapes."""
 
     kind: Kind

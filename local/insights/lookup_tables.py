@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from local import duckdb_core as duckdb
 from local.insights.addresses import network_bits
@@ -24,16 +24,14 @@ class LookupTableError(Exception):
     """A failure to read a lookup table."""
 
 
-@dataclass(frozen=True)
-class TableColumn:
+class TableColumn(NamedTuple):
     """A column of a lookup table, and its place in the query; without a name, the first column."""
 
     name: str | None
     span: Span
 
 
-@dataclass(frozen=True)
-class Lookup:
+class Lookup(NamedTuple):
     """The use of a lookup table in a query.
 
     Attributes

@@ -5,13 +5,12 @@ Source: AWS documentation, CloudWatch Logs Insights query syntax: datetime funct
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from local.insights.syntax import Period
 
 
-@dataclass(frozen=True)
-class Unit:
+class Unit(NamedTuple):
     """A unit of time, its length [ms] and its largest amount in bins.
 
     Calendar units have no fixed length. Weeks begin on a Monday, which AWS does not document.

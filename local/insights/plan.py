@@ -152,8 +152,7 @@ class Keep(Step):
         writer.define(kept, {}, f"WHERE {writer.condition(self.condition)}")
 
 
-@dataclass(frozen=True)
-class Plan:
+class Plan(NamedTuple):
     """A resolved query.
 
     Attributes

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from local.insights.gaps import Gaps, gaps_of
 from local.insights.syntax import QueryError, Regex, Span
@@ -34,8 +34,7 @@ _REFUSED = {
 }
 
 
-@dataclass(frozen=True)
-class _Opening:
+class _Opening(NamedTuple):
     """The opening parenthesis of a capturing group."""
 
     name: str | None

@@ -8,7 +8,7 @@ have names (AWS documentation, CloudWatch Logs Insights query syntax: stats).
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from local.insights.foreign import nearest, suggestion
 from local.insights.functions import FUNCTIONS
@@ -102,8 +102,7 @@ class EventScope(Scope):
         return Column(field.span, self._discover(field))
 
 
-@dataclass(frozen=True)
-class Group:
+class Group(NamedTuple):
     """The scopes of an item of stats: keys and earlier items, and rows inside an aggregate."""
 
     scope: Scope

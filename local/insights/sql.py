@@ -8,8 +8,8 @@ names do not reach the SQL.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import count
+from typing import NamedTuple
 
 from local.insights.discovery import Discover, attribute
 from local.insights.functions import FUNCTIONS
@@ -61,8 +61,7 @@ MATCHED_OF_GROUPS = f"SELECT coalesce(sum({_MATCHED}), 0) FROM groups"  # noqa: 
 """The SELECT of the number of events in the table ``groups``."""
 
 
-@dataclass(frozen=True)
-class Parsed:
+class Parsed(NamedTuple):
     """The values that a query takes from messages: one row for each event that it keeps.
 
     Attributes
@@ -101,8 +100,7 @@ class Parsed:
         return writer.select_rows(self.columns, self.numbers)
 
 
-@dataclass(frozen=True)
-class Statements:
+class Statements(NamedTuple):
     """The SQL statements of a query, in the order of their execution.
 
     Attributes

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from local.insights.names import Names
     from local.insights.plan import Plan
 
 
-@dataclass(frozen=True)
-class Span:
+class Span(NamedTuple):
     """A part of a query's text, from ``start`` up to but not including ``end``."""
 
     query: str

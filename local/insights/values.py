@@ -8,8 +8,8 @@ average (AWS does not document this case).
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 
 class Type(Enum):
@@ -40,8 +40,7 @@ class ArgumentError(Exception):
         self.place = place
 
 
-@dataclass(frozen=True)
-class Value:
+class Value(NamedTuple):
     """The SQL of a value.
 
     ``constant`` is the value itself if the query has it as a literal, ``number`` a column that has

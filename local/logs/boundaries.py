@@ -12,10 +12,9 @@ DuckDB 2.0 reads text in buffers of one size, several in parallel. DuckDB has th
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import Enum, auto
 from itertools import count
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 _MIB = 1024 * 1024
 _END = re.compile(rb"[\r\n]")
@@ -35,8 +34,7 @@ class LineTooLongError(Exception):
     """A line above the maximum length; the argument is the byte at which the line begins."""
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(NamedTuple):
     """The sizes by which text is read.
 
     Attributes
@@ -51,7 +49,7 @@ class Limits:
     """
 
     line: int = _MIB
-    buffers: tuple[int, ...] = tuple(lines * _MIB for lines in range(16, 8, -1))
+    buffers: tuple[int, ...] = tuple(range(16 * _MIB, 8 * _MIB, -_MIB))
 
     def harm(self, file: BinaryIO, buffer: int) -> Harm:
         """Return the harm that a buffer size does to the lines of an open file.

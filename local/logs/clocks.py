@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import cache
-from itertools import takewhile
+from functools import cache, lru_cache
+from itertools import islice, takewhile
+from typing import NamedTuple
 
 from local.insights.values import quoted
 
@@ -47,8 +47,7 @@ Beginning = Callable[[bytes | bytearray], object]
 """Tells whether a line begins an event."""
 
 
-@dataclass(frozen=True)
-class Clock:
+class Clock(NamedTuple):
     """A form of times.
 
     Attributes
@@ -208,7 +207,12 @@ CLOCKS = (
 
 def clock_of(lines: Sequence[str]) -> Clock | None:
     """Return the clock that most of the first lines fit, None if no line fits one."""
-    first = [line for line in lines if line][:_LINES]
+    return _clock_of(tuple(islice(filter(None, lines), _LINES)))
+
+
+# A query asks it of the same lines in up to three places.
+@lru_cache(maxsize=16)
+def _clock_of(first: Sequence[str]) -> Clock | None:
     keys = {key for line in first for key in _fields(line)}
     fields = (
         field_clock(field, _COMMON_LOG if field in _COMMON_LOG_FIELDS else "")
@@ -231,7 +235,7 @@ def _told_of_zone(clock: Clock | None, first: Sequence[str]) -> Clock | None:
     if clock is None or clock.form != "iso":
         return clock
     zone = next((match[1] for line in first if (match := _ZONE.search(line))), None)
-    return replace(clock, name=f"{clock.name}, {zone} read as UTC") if zone else clock
+    return clock._replace(name=f"{clock.name}, {zone} read as UTC") if zone else clock
 
 
 def beginning(clock: Clock | None) -> Beginning:

@@ -6,11 +6,10 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from enum import Enum
 from io import SEEK_END
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from local.insights.source import quoted_path
 from local.insights.values import quoted
@@ -64,8 +63,7 @@ TIMED_BY_CLOCKS = (Form.TEXT, Form.OBJECTS)
 """The forms whose events have their times in a way that a clock reads."""
 
 
-@dataclass(frozen=True)
-class LogFile:
+class LogFile(NamedTuple):
     """A file, as its first bytes show it."""
 
     original: Path

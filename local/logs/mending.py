@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from enum import Enum
 from itertools import chain, islice, starmap
 from pathlib import Path
+from typing import NamedTuple
 
 from local.logs.boundaries import LIMITS
 from local.logs.clocks import Beginning, Clock, beginning
@@ -43,8 +44,7 @@ class Damage(Enum):
     UNREADABLE = ("file cannot be read", "files cannot be read")
 
 
-@dataclass(frozen=True)
-class Mended:
+class Mended(NamedTuple):
     """The copies of files, and the damage of the files.
 
     Attributes

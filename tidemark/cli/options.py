@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 import shlex
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 from click.core import ParameterSource
@@ -68,8 +68,7 @@ _AGO = re.compile("-([0-9]{1,6})([smhdw])")
 _FIRST_MILLISECONDS = 10**11
 
 
-@dataclass(frozen=True)
-class Moment:
+class Moment(NamedTuple):
     """A time in seconds since 1970-01-01 UTC, and its text."""
 
     seconds: int

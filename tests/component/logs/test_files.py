@@ -3,7 +3,6 @@ import json
 import os
 import random
 import re
-from dataclasses import replace
 
 import pytest
 from backports import zstd
@@ -297,6 +296,6 @@ def test_lines_are_counted_in_files_of_all_kinds_and_sizes(log):
 def test_a_text_is_read_once(log, query, matched):
     compiled = compile_query(query)
     again = "SELECT error('the text is read again')"
-    once = replace(compiled, statements=replace(compiled.statements, statistics=again))
+    once = compiled._replace(statements=compiled.statements._replace(statistics=again))
     counts = run(once, log_files([log("".join(f"line {n}\n" for n in range(300)))])).statistics
     assert (counts["recordsScanned"], counts["recordsMatched"]) == (300, matched)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from local.account import ACCOUNT
 from local.cancellation import interruptible
@@ -38,8 +39,7 @@ Window = tuple[int | None, int | None]
 """The first and last second of a query [s since 1970-01-01 UTC], None where it has no limit."""
 
 
-@dataclass(frozen=True)
-class LogQuery:
+class LogQuery(NamedTuple):
     """A query with its time range and its lookup tables."""
 
     query: CompiledQuery
@@ -106,7 +106,7 @@ class LogQuery:
         tell(told_of_joining(mended))
         hint = "--strict refuses such files"
         warnings = (f"{damage}; {hint}" for damage in damages(mended))
-        return replace(result, warnings=(*result.warnings, *warnings))
+        return result._replace(warnings=(*result.warnings, *warnings))
 
     def over_stored(self, groups: tuple[str, ...], state: Path) -> QueryResult:
         """Return the result over stored log groups, all of them if none is named.
@@ -163,7 +163,7 @@ class LogQuery:
             "events without a time have that of the event before, or else of the file's last "
             f"change, such as in {visible(event)}"
         )
-        return replace(result, warnings=(*result.warnings, warning))
+        return result._replace(warnings=(*result.warnings, warning))
 
     def _named(self, account: str, known: Collection[str]) -> list[str]:
         """Return the log groups that the query names; raise Refused if one does not exist."""
