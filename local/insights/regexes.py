@@ -27,6 +27,7 @@ _PART = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+_DIGITS = re.compile(r"(?:\\d|\[0-9\])(?:\+\??|\{[1-9]\d*(?:,\d*)?\}\??)?")
 _REFUSED = {
     "reference": "a back-reference",
     "around": "look-around",
@@ -98,6 +99,10 @@ class Pattern:
         except re.error:
             # RE2 may accept a pattern that Python does not.
             return True
+
+    def is_digits(self, name: str) -> bool:
+        """Tell whether a named group matches digits from 0 to 9 alone, and never ''."""
+        return _DIGITS.fullmatch(self.inside(name)) is not None
 
     def gap_of(self, name: str, gaps: Gaps) -> int:
         """Return the gap that a named group captures."""

@@ -230,6 +230,7 @@ class Writer:
         self._has_subquery = False
         self._selects: list[str] = []
         self._numbers: dict[str, str] = {}
+        self._digits: set[str] = set()
         self._types = {
             column: Type.TIME if column in _TIMES else Type.TEXT
             for column in SYSTEM_FIELDS.values()
@@ -270,7 +271,8 @@ class Writer:
 
     def value(self, column: str) -> Value:
         """Return a column as a value."""
-        return Value(column, self._types[column], number=self._numbers.get(column))
+        number = self._numbers.get(column)
+        return Value(column, self._types[column], number=number, digits=column in self._digits)
 
     def select(self, columns: str) -> str:
         """Return the complete SQL, which selects ``columns`` from the last step."""
@@ -294,8 +296,11 @@ class Writer:
 
     def define(self, kept: frozenset[str], values: Mapping[str, Value], clause: str = "") -> None:
         """Write a select that keeps columns and adds computed ones."""
+        # Another clause may add rows with other values.
         plain = not clause or clause.startswith("WHERE ")
         self._numbers = {name: n for name, n in self._numbers.items() if plain and name in kept}
+        digits = {name for name, value in values.items() if value.digits}
+        self._digits = self._digits & kept | digits if plain else set()
         kept |= frozenset(self._numbers.values())
         columns = [*sorted(kept), *(f"{value} AS {name}" for name, value in values.items())]
         name = f"s{next(self._names)}"

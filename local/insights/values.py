@@ -44,13 +44,14 @@ class Value(NamedTuple):
     """The SQL of a value.
 
     ``constant`` is the value itself if the query has it as a literal, ``number`` a column that has
-    the value as a number already.
+    the value as a number already. ``digits`` tells that a text is digits from 0 to 9, or null.
     """
 
     sql: str
     type: Type
     constant: str | float | None = None
     number: str | None = None
+    digits: bool = False
 
     def __str__(self) -> str:
         return self.sql
@@ -106,8 +107,9 @@ def number(value: Value) -> Value:
             double = f"TRY_CAST({value} AS DOUBLE)"
             # The first character tells most texts from numbers, which is the fastest test.
             begin = f"{value} < ':' AND {value} > '+-~'"
-            plain = f"{begin} AND NOT contains({value}, '_') AND {value}[-1] > ' '"
-            return Value(f"CASE WHEN isfinite({double}) AND {plain} THEN {double} END", Type.NUMBER)
+            plain = f" AND {begin} AND NOT contains({value}, '_') AND {value}[-1] > ' '"
+            tests = f"isfinite({double}){'' if value.digits else plain}"
+            return Value(f"CASE WHEN {tests} THEN {double} END", Type.NUMBER)
         # Without a match regexp_extract gives '', which is no double either.
         return finite(f"TRY_CAST(regexp_extract({value}, {quoted(_NUMBER)}) AS DOUBLE)")
     if value.type is Type.STRUCTURE:

@@ -384,7 +384,11 @@ class Match(Extraction):
         }
         if self.pattern.gaps:
             captures = self._at_text(writer, kept | {source}, source, self.pattern.gaps, captures)
-        writer.define(kept, texts(captures))
+        values = {
+            column: Value(sql, Type.TEXT, digits=self.pattern.is_digits(self.columns[column]))
+            for column, sql in captures.items()
+        }
+        writer.define(kept, values)
 
     def _at_text(
         self,

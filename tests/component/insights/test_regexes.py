@@ -24,6 +24,34 @@ def test_only_the_requested_group_captures():
     assert groups.inside("a") == r"x(?:y)"
 
 
+@pytest.mark.parametrize("group", [r"\d", r"\d+", "[0-9]+?", r"\d{2}", "[0-9]{1,3}"])
+def test_a_group_of_digits_is_one(group):
+    assert pattern(f"x(?<n>{group})").is_digits("n")
+
+
+@pytest.mark.parametrize(
+    "group", [r"\d*", r"\d{0,2}", r"-?\d+", r"\D+", r"\d+|x", "[0-9.]+", r"(?:\d+ )", r"\S+"]
+)
+def test_another_group_is_not_one_of_digits(group):
+    assert not pattern(f"x(?<n>{group})").is_digits("n")
+
+
+def test_digits_are_the_numbers_that_any_text_of_them_is(ask):
+    lines = ["n=007", "n=1_000", "n=12 ", "n=x", f"n={'9' * 400}", "n=٣"]
+    results = [
+        ask(f"parse @message /n=(?<n>{group})/ | display n + 0 as number", *lines)
+        for group in (r"\d+", r"(?:\d+)")
+    ]
+    assert results[0] == results[1]
+    assert [row.get("number") for row in results[0]] == [None, None, None, "12", "1", "7"]
+
+
+def test_the_total_of_digits_is_a_number(ask):
+    query = r"parse @message /n=(?<n>\d+)/ | fields n | addtotals row=false col=true"
+    rows = ask(f"{query} | display n + 0 as number", "n=1", f"n=1{'0' * 21}")
+    assert [row["number"] for row in rows] == ["1e+21", "1", "1e+21"]
+
+
 def test_a_regular_expression_that_does_not_match_leaves_its_fields_absent(ask):
     query = r"parse @message /n=(?<n>\d*)/ | display ispresent(n) as there, n"
     assert ask(query, "n=", "m=1") == [{"there": "0"}, {"there": "1", "n": ""}]
