@@ -29,7 +29,17 @@ if TYPE_CHECKING:
     from local.logs.fetched import Range
 
 # Options that read no events, or others.
-_OTHERS = ("paths", "groups", "follow", "lint", "explain", "time_field", "time_format", "begins")
+_OTHERS = (
+    "paths",
+    "groups",
+    "is_sorted",
+    "follow",
+    "lint",
+    "explain",
+    "time_field",
+    "time_format",
+    "begins",
+)
 _MOST_SHOWN = 3
 
 

@@ -4,6 +4,7 @@ import bz2
 import gzip
 import json
 import os
+import re
 from datetime import UTC, datetime, timedelta
 from threading import Thread
 
@@ -181,6 +182,12 @@ def test_a_filter_that_no_event_passes_gets_a_warning(log):
             "--time-format: '%Q' is not accepted; expected %Y, %y, %m, %b, %d, %j, %H, %I,",
         ),
         (["limit 1", "a.log", "--event-start", "("], "--event-start: '(' is no regular expression"),
+        (["limit 1", "--sorted", "--start", "-1h"], "--sorted needs a PATH"),
+        (["limit 1", "a.log", "--sorted"], "--sorted needs --start or --end"),
+        (
+            ["limit 1", "a.log", "--sorted", "--start", "-1h", "--event-start", "x"],
+            "--sorted is not accepted with --event-start",
+        ),
         (["-", "-"], "PATH: '-' is standard input, and so is QUERY; expected '-' once"),
         (["limit 1", "a.log", "--start", "9", "--end", "8"], "--start: 9 is after the end, 8"),
         (
@@ -460,3 +467,62 @@ def test_a_strict_query_for_a_text_refuses_a_file_that_is_damaged_elsewhere(tmp_
     arguments = ["filter @message like 'rate=' | stats count(*) as n", str(path), "--format", "csv"]
     assert query(*arguments, "--strict").exception
     assert query(*arguments).stdout == "n\n2\n"
+
+
+@pytest.fixture
+def hours(tmp_path, monkeypatch):
+    """Change to the folder of a log of an hour, with a line each second."""
+    monkeypatch.setattr("tidemark.cli.query.logs._SEARCHED_BYTES", 1)
+    monkeypatch.chdir(tmp_path)
+    begin = datetime(2026, 1, 2, 3, tzinfo=UTC)
+    times = ((begin + timedelta(seconds=second)).isoformat() for second in range(3600))
+    path = tmp_path / "hour.log"
+    path.write_text("".join(f"{time} line {'x' * 500}\n" for time in times))
+    return path
+
+
+OF_SORTED = ("--sorted", "--start", "2026-01-02T03:10", "--end", "2026-01-02T03:10:09")
+
+
+def test_of_a_sorted_file_only_a_part_is_read(hours):
+    done = query("stats count(*) as n by @log", "hour.log", "--format", "csv", *OF_SORTED)
+    assert done.stdout == "@log,n\nhour.log,10\n"
+    read, size = re.search(r"--sorted: ([\d,]+) of ([\d,]+) bytes are read", done.stderr).groups()
+    assert size == f"{hours.stat().st_size:,}"
+    assert f"10 of 10 events matched, {read} bytes read" in done.stderr
+    assert int(read.replace(",", "")) < hours.stat().st_size / 5
+
+
+@pytest.mark.parametrize("name", ["{folder}/hour.log", "../{folder.name}/hour.log"])
+def test_a_part_has_the_name_of_its_file(hours, name):
+    path = name.format(folder=hours.parent)
+    done = query("stats count(*) as n by @log, @logStream", path, "--format", "csv", *OF_SORTED)
+    assert done.stdout == f"@log,@logStream,n\n{hours},hour.log,10\n"
+
+
+def test_a_part_is_searched_for_a_text(hours):
+    text = "filter @message like '03:10:05' | stats count(*) as n by @log"
+    done = query(text, "hour.log", "--format", "csv", *OF_SORTED)
+    assert done.stdout == "@log,n\nhour.log,1\n"
+
+
+def test_the_ranges_that_a_query_compares_are_read(hours):
+    diff = "pattern @message | diff previousDay | display @pattern, @sampleCount"
+    arguments = [diff, "hour.log", "--format", "csv", "--start", "2026-01-03T03:50"]
+    arguments += ["--end", "2026-01-03T03:55"]
+    whole, part = query(*arguments), query(*arguments, "--sorted")
+    assert (part.exit_code, part.stdout) == (0, whole.stdout)
+    assert len(part.stdout.splitlines()) == 2
+
+
+def test_a_file_that_is_not_sorted_is_refused_by_its_name(hours):
+    lines = hours.read_text().splitlines(keepends=True)
+    hours.write_text("".join(lines[1800:] + lines[:1800]))
+    refused = query("stats count(*)", "hour.log", *OF_SORTED).exception
+    assert isinstance(refused, Refused)
+    assert str(refused).startswith("hour.log: the event at byte ")
+
+
+def test_standard_input_is_sorted_and_read_whole(hours):
+    arguments = ["stats count(*) as n by @log", "-", "--format", "csv", *OF_SORTED]
+    assert query(*arguments, stdin=hours.read_text()).stdout == "@log,n\nstdin,10\n"

@@ -56,6 +56,13 @@ from tidemark.model.sentences import plural
     help="Regular expression that the first line of an event contains; other lines belong to the "
     "event before.",
 )
+@click.option(
+    "--sorted",
+    "is_sorted",
+    is_flag=True,
+    help="Read only the part of each file from --start to --end: its lines are in the order of "
+    "their times.",
+)
 @click.option("--follow", is_flag=True, help="Show new events as the files grow, until Ctrl-C.")
 @click.option("--strict", is_flag=True, help="Refuse damaged files.")
 @click.option("--lint", is_flag=True, help="Only check the query, or each query of the PATHs.")
@@ -72,6 +79,7 @@ def command(
     time_field: str | None,
     time_format: str | None,
     begins: Beginning | None,
+    is_sorted: bool,
     follow: bool,
     strict: bool,
     lint: bool,
@@ -104,6 +112,7 @@ def command(
     if query == STANDARD_INPUT and STANDARD_INPUT in paths:
         raise Refused("PATH: '-' is standard input, and so is QUERY; expected '-' once")
     window = _window(start, end)
+    _check_sorted(is_sorted, paths, window, begins)
     name, text = query_text(query)
     try:
         compiled = compile_query(text)
@@ -122,7 +131,7 @@ def command(
             others = {"--start": start, "--end": end, "--strict": strict}
             check_following(compiled, paths, form, others)
             Following(compiled, Mending(clock, begins), tables, form).run(paths)
-        logs = LogQuery(compiled, window, tables)
+        logs = LogQuery(compiled, window, tables, is_sorted)
         if paths:
             _show(logs.over_files(paths, Mending(clock, begins), strict=strict), form)
         else:
@@ -160,6 +169,17 @@ def _check_paths(paths: tuple[str, ...], groups: tuple[str, ...], of_files: obje
             "--time-field, --time-format, --event-start: these options need a PATH, since stored "
             "logs have their times"
         )
+
+
+def _check_sorted(
+    is_sorted: bool, paths: tuple[str, ...], window: Window, begins: Beginning | None
+) -> None:
+    if is_sorted and not paths:
+        raise Refused("--sorted needs a PATH; of stored logs, which are sorted, a part is read")
+    if is_sorted and window == (None, None):
+        raise Refused("--sorted needs --start or --end, to read the part of each file between them")
+    if is_sorted and begins:
+        raise Refused("--sorted is not accepted with --event-start; leave out one of them")
 
 
 def _clock(field: str | None, form: str | None) -> Clock | None:

@@ -25,6 +25,7 @@ from tidemark.cli.query.paths import (
     damages,
     files_at,
     log_name,
+    place_of_copy,
     recognised,
     told_of_joining,
     unread,
@@ -33,7 +34,7 @@ from tidemark.cli.query.progress import reading
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed, visible
 
-# DuckDB reads less at once.
+# DuckDB reads less at once, so files of less are neither searched nor read in part.
 _SEARCHED_BYTES = 8 * 1024 * 1024
 Window = tuple[int | None, int | None]
 """The first and last second of a query [s since 1970-01-01 UTC], None where it has no limit."""
@@ -45,6 +46,8 @@ class LogQuery(NamedTuple):
     query: CompiledQuery
     window: Window
     tables: dict[str, Path]
+    is_sorted: bool = False
+    """Whether the events of each file are in the order of their times."""
 
     def over_files(self, paths: tuple[str, ...], mending: Mending, *, strict: bool) -> QueryResult:
         """Return the result over files, or over copies of those that cannot be read as they are.
@@ -59,7 +62,8 @@ class LogQuery(NamedTuple):
         LogFilesError, EventsError
             If a file cannot be read.
         """
-        with files_at(paths) as (files, folder):
+        with files_at(paths) as (given, folder):
+            files = self._parts(given, folder, mending.clock) if self.is_sorted else given
             # Files belong to no account.
             self._named("", list(map(log_name, files)))
             warn(unread(paths))
@@ -74,6 +78,21 @@ class LogQuery(NamedTuple):
                 if not all(file.exists() for file in files):
                     raise
                 return self._over_copies(files, folder, mending, error, strict=strict)
+
+    def _parts(self, files: list[Path], folder: Path, clock: Clock | None) -> list[Path]:
+        """Return the files, of some a copy of the part with the events of the time ranges."""
+        from local.logs.sorted_files import SortedFiles  # noqa: PLC0415 (few queries need it)
+
+        starts, ends = zip(self.window, *self.query.earlier(*self.window), strict=True)
+        first = None if None in starts else min(starts)
+        last = None if None in ends else max(ends)
+        given = (file for file in files if folder not in file.parents)
+        places = {file: place_of_copy(file, folder) for file in given}
+        parts = SortedFiles((first, last), clock, _SEARCHED_BYTES).parts(places)
+        read = [parts.get(file, file) for file in files]
+        sizes = (sum(file.stat().st_size for file in each) for each in (read, files))
+        tell([f"--sorted: {next(sizes):,} of {next(sizes):,} bytes are read"])
+        return read
 
     def _searched(
         self, files: list[Path], folder: Path, mending: Mending

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import sys
@@ -20,9 +21,10 @@ from tidemark.model.sentences import listed, plural
 
 STANDARD_INPUT = "-"
 _MOST_NAMED = 5
-_FOLDER, _SPOOLED, _PIPES = "tidemark-query-", "stdin", "pipes"
+_FOLDER, _SPOOLED, _ABSOLUTE, _RELATIVE = "tidemark-query-", "stdin", "absolute", "relative"
 _SPOOLED_PATH = re.compile(
-    rf"{re.escape(gettempdir())}/{_FOLDER}\w+/(?:(?P<input>{_SPOOLED})\b|{_PIPES}(?=/))"
+    rf"{re.escape(gettempdir())}/{_FOLDER}\w+/"
+    rf"(?:(?P<input>{_SPOOLED})\b|{_ABSOLUTE}(?=/)|{_RELATIVE}/)"
 )
 
 
@@ -49,7 +51,17 @@ def _spooled(path: str, folder: Path) -> Path:
     if not Path(path).is_fifo():
         return Path(path)
     with Path(path).open("rb") as pipe:
-        return _copied(pipe, Path(f"{folder / _PIPES}{Path(path).absolute()}"))
+        return _copied(pipe, place_of_copy(Path(path), folder))
+
+
+def place_of_copy(path: Path, folder: Path) -> Path:
+    """Return the place in the folder for a copy of a file, which has the path of the file as name.
+
+    It has the absolute path if that is given, or another folder above it.
+    """
+    if path.is_absolute() or ".." in path.parts:
+        return Path(f"{folder / _ABSOLUTE}{os.path.abspath(path)}")  # noqa: PTH100
+    return folder / _RELATIVE / path
 
 
 def _copied(file: BinaryIO, path: Path) -> Path:
@@ -60,12 +72,12 @@ def _copied(file: BinaryIO, path: Path) -> Path:
 
 
 def log_name(file: Path) -> str:
-    """Return the ``@log`` of a file: its path, or that of a pipe, or ``stdin``."""
+    """Return the ``@log`` of a file, or of a copy: its path, or ``stdin``."""
     return _named(str(file), _SPOOLED)
 
 
 def _named(text: str, standard_input: str = "standard input") -> str:
-    """Return a text with the names of standard input and pipes, not the paths of their copies."""
+    """Return a text with the names of standard input and files, not the paths of their copies."""
     return _SPOOLED_PATH.sub(lambda match: standard_input if match["input"] else "", text)
 
 
