@@ -20,11 +20,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.checks.bench.insights_speed import Figure, report
+from tests.checks.bench.insights_speed import MOST_MIB, Figure, report
 from tests.checks.bench.text_logs import LINES, SEARCHED, service_log
 
 ROUNDS = 5
-MOST_MIB = 300.0
 SETTLED = 1_764_100_000
 """A time after the lines of the log [s since 1970-01-01 UTC]."""
 TIDEMARK = str(Path(sys.executable).with_name("tidemark"))
