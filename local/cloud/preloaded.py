@@ -2,7 +2,8 @@
 
 The imports, and the data files of botocore, are most of what a new environment of a function
 costs. Standard input is a socket of the cloud (module fork_server); each message on it is JSON. The
-program runs as a file, so that its path has, as in Lambda, nothing of the checkout.
+program runs as a file, and leaves the path of the editable install, so that its path has, as in
+Lambda, nothing of the checkout.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import socket
 import sys
 import time
 from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
 # Lambda's Python has botocore, and the layer of the functions has Powertools with pydantic.
@@ -24,10 +26,12 @@ from botocore.loaders import JSONFileLoader
 from botocore.session import Session
 
 _MOST_BYTES = 1 << 20
+_CHECKOUT = str(Path(__file__).parents[2])
 
 
 def _preload() -> None:
     """Load what any client needs, for all sessions, and leave it out of garbage collections."""
+    sys.path[:] = [path for path in sys.path if path != _CHECKOUT]
     read = JSONFileLoader.load_file
     read_once = cache(partial(read, JSONFileLoader()))
 
