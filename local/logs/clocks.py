@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from functools import cache, lru_cache
-from itertools import islice, takewhile
+from itertools import chain, islice, takewhile
 from typing import NamedTuple
 
 from local.insights.values import quoted
 
-_REST = r"(?:[.,](\d{1,6})\d*)? ?(Z|[+-]\d\d:?\d\d)?"
+# PostgreSQL writes an offset of whole hours as -03, such as that of America/Sao_Paulo.
+_REST = r"(?:[.,](\d{1,6})\d*)? ?(Z|[+-]\d\d:?\d\d|[+-](?:0\d|1[0-4])\b)?"
 _ISO = rf"(\d{{4}}-\d\d-\d\d[T ]\d\d:\d\d:\d\d){_REST}"
 # The texts that may stand before a time in ISO 8601 whose characters have known places.
 _BEGINNINGS = ("^", r"^\[?")
@@ -26,6 +27,7 @@ _FIELDS = (
     "@timestamp", "timestamp", "time", "ts", "eventTime", "datetime", "date", "asctime", "t",
     "@t", "t.$date", "Timestamp", "__REALTIME_TIMESTAMP", "time_iso8601", "start_time", "StartUTC",
     "timeMillis", "requestTimeEpoch", "requestReceivedTimestamp", "_aws.Timestamp",
+    "query_timestamp", "timeUnixNano", "observedTimeUnixNano",
 )  # fmt: skip
 _COMMON_LOG = "%d/%b/%Y:%H:%M:%S %z"
 # Fields of nginx and API Gateway, which have the time in the common log format.
@@ -38,7 +40,12 @@ LETTERS = {
 }  # fmt: skip
 """The letters of strptime that a format of times may have, and what they match."""
 # The abbreviations of zones that PostgreSQL writes after a time; several zones share some.
-_ZONES = "[CEMP][DS]T|[CEW]ET|[CEW]EST|MSK|BST|I[DS]T|[HJK]ST|A[CEW][DS]T|NZ[DS]T|SAST"
+_ZONES = (
+    r"(?:GMT|UTC)[+-]\d{1,2}|[CEMP][DS]T|[CEW]ET|[CEW]EST|MSK|BST|I[DS]T|[HJK]ST|A[CEW][DS]T|"
+    "NZ[DS]T|SAST"
+)
+ANYTHING = "*"
+"""What stands in a format for any text before the time."""
 _ZONE = re.compile(rf"\d\d:\d\d:\d\d(?:[.,]\d+)? ({_ZONES})\b")
 # The lines that choose the clock of a file.
 _LINES = 200
@@ -65,6 +72,8 @@ class Clock(NamedTuple):
     prefix : str
         A regular expression of what an export writes before each message, '' without one. Its group
         1, if it has one, is the log stream.
+    others : tuple of str
+        The JSON fields that hold the time of lines without ``field``, the first one first.
     likes : tuple of str
         Patterns of LIKE, one of which every line with such a time fits, and hardly any other line;
         empty if only the regular expression tells.
@@ -75,6 +84,7 @@ class Clock(NamedTuple):
     form: str
     field: str = ""
     prefix: str = ""
+    others: tuple[str, ...] = ()
     likes: tuple[str, ...] = ()
 
     def message(self, line: str) -> str:
@@ -93,7 +103,8 @@ class Clock(NamedTuple):
             patterns = (self.pattern, self.prefix)
             return all(re.search(pattern, line) for pattern in patterns)
         pattern = format_clock(self.form).pattern if self.form else f"(?:{_ISO}|{_EPOCH}$)"
-        return re.match(pattern, str(_value(line, self.field))) is not None
+        values = (str(_value(line, field)) for field in (self.field, *self.others))
+        return any(re.match(pattern, value) for value in values)
 
     def begins(self, line: str) -> str:
         """Return SQL that is false for a line that belongs to the event before.
@@ -124,14 +135,14 @@ class Clock(NamedTuple):
         if self.form == "epoch":
             return _epoch(text)
         if "%Y" in self.form or "%y" in self.form:
-            return f"epoch_ms(TRY_STRPTIME({text}, {quoted(self.form)}))"
+            return _strptime(text, self.form)
         return _yearless(text, self.form, change_time)
 
     def _text(self, line: str) -> str:
         """Return SQL for the text of the time in a line."""
         if self.field:
-            pointer = "/" + self.field.replace("~", "~0").replace("/", "~1")
-            pointers = dict.fromkeys((pointer, pointer.replace(".", "/")))
+            each = (_pointers(field) for field in (self.field, *self.others))
+            pointers = dict.fromkeys(chain.from_iterable(each))
             texts = (f"TRY(json_extract_string({line}, {quoted(each)}))" for each in pointers)
             return f"coalesce({', '.join(texts)})"
         return f"regexp_extract({line}, {quoted(self.pattern)}, 1)"
@@ -146,6 +157,18 @@ S3_EXPORT = Clock(
     prefix=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z ",
     likes=("____-__-__T%Z %",),
 )
+_LAMBDA_LINE = r"^(?:START|END|REPORT) RequestId: "
+"""A line that Lambda writes, and which has no time where a console or ``sam local`` shows it."""
+_LAMBDA_TIMED = re.compile(
+    r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3}Z)? "
+    r"(?:(?:START|END|REPORT) RequestId|INIT_START Runtime Version): "
+)
+LAMBDA = S3_EXPORT._replace(
+    name="export of Lambda's lines",
+    prefix=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3}Z)? ",
+    likes=("____-__-__T%",),
+)
+"""The form of ``aws logs tail --format short``, and of an export to S3 outside its folder."""
 FLOW_LOG = Clock(
     "VPC flow log",
     r"^\d+ (?:\d{12}|unknown) eni-(?:\S+ ){8}(\d{10}) ",
@@ -165,8 +188,14 @@ CLOCKS = (
     ), likes=("____-__-__T%+00:00 %",)),
     Clock("ISO 8601 at the beginning", rf"^\[?{_ISO}", "iso", likes=_ISO_LIKES),
     Clock(
-        "ISO 8601 after a level", rf"^\[?(?:[A-Z]{{4,8}}[\]:]?|[DIWEFA],)[ \t]+\[?{_ISO}", "iso"
+        "ISO 8601 after a level",
+        rf"^\[?(?:[A-Z]{{4,8}}[\]:]?|[DIWEFA],)[ \t]+(?:\[[^\]]*\][ \t]+)?\[?{_ISO}",
+        "iso",
     ),
+    Clock("ISO 8601 after blanks", rf"^\s+\[?{_ISO}", "iso"),
+    Clock("ISO 8601 after brackets", rf"^\[[^\]]*\][ \t]+\[?{_ISO}", "iso"),
+    Clock("Docker Compose", rf"^[\w.-]+ +\| {_ISO}", "iso"),
+    Clock("slow queries of MySQL", rf"^# Time: {_ISO}", "iso", likes=("# Time: %",)),
     Clock("ISO 8601 in colour", rf"^(?:\x1b\[[\d;]*m)+\[?{_ISO}", "iso"),
     Clock("logfmt", rf'^(?:[\w.-]+=(?:"[^"]*"|[^\s"]*) )*(?:time|ts|timestamp|t)="?{_ISO}', "iso"),
     Clock("nginx or Apache", r"\[(\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d [+-]\d{4})\]",
@@ -179,6 +208,17 @@ CLOCKS = (
           "%Y/%m/%d %H:%M:%S.%f", likes=("____/__/__ __:__:__.______ %",)),
     Clock("Tomcat", rf"^(\d\d-{_MONTH}-\d{{4}} \d\d:\d\d:\d\d\.\d{{3}}) ",
           "%d-%b-%Y %H:%M:%S.%g", likes=("__-___-____ __:__:__.___ %",)),
+    Clock("PHP", rf"^\[(\d\d-{_MONTH}-\d{{4}} \d\d:\d\d:\d\d)[ \]]", "%d-%b-%Y %H:%M:%S",
+          likes=("[__-___-____ __:__:__%",)),
+    Clock("Django", rf"^\[(\d\d/{_MONTH}/\d{{4}} \d\d:\d\d:\d\d)\]", "%d/%b/%Y %H:%M:%S",
+          likes=("[__/___/____ __:__:__]%",)),
+    Clock("Spark", r"^(\d\d/\d\d/\d\d \d\d:\d\d:\d\d) ", "%y/%m/%d %H:%M:%S",
+          likes=("__/__/__ __:__:__ %",)),
+    Clock("HDFS", r"^(\d{6} \d{6}) ", "%y%m%d %H%M%S", likes=("______ ______ %",)),
+    Clock("RDS audit", r"^(\d{8} \d\d:\d\d:\d\d),", "%Y%m%d %H:%M:%S",
+          likes=("________ __:__:__,%",)),
+    Clock("ISO 8601 without signs", r"^\[?(\d{8}T\d{6})(?:\.\d+)?Z", "%Y%m%dT%H%M%S",
+          likes=("________T______%", "[________T______%")),
     Clock("dmesg", rf"^\[?\w{{3}} ({_MONTH} [ \d]\d \d\d:\d\d:\d\d \d{{4}})\]? ",
           "%b %d %H:%M:%S %Y",
           likes=("___ ___ __ __:__:__ ____ %", "[___ ___ __ __:__:__ ____] %")),
@@ -196,9 +236,12 @@ CLOCKS = (
     Clock("syslog (RFC 5424)", rf"^<\d{{1,3}}>1 {_ISO}", "iso", likes=("<%>1 %",)),
     Clock("syslog", rf"^(?:<\d{{1,3}}>)?({_MONTH} [ \d]\d \d\d:\d\d:\d\d) ", "%b %d %H:%M:%S",
           likes=("___ __ __:__:__ %", "<%>___ __ __:__:__ %")),
+    Clock("klog with a year", r"^[IWEF](\d{8} \d\d:\d\d:\d\d\.\d{6}) ", "%Y%m%d %H:%M:%S.%f",
+          likes=("_________ __:__:__.%",)),
     Clock("klog", r"^[IWEF](\d{4} \d\d:\d\d:\d\d\.\d{6}) ", "%m%d %H:%M:%S.%f",
           likes=("_____ __:__:__.%",)),
     Clock("load balancer", rf"^(?:https?|h2|grpcs?|wss?) {_ISO} ", "iso", likes=("%Z %",)),
+    Clock("network load balancer", rf"^tls \d\.\d {_ISO} ", "iso", likes=("tls _._ %",)),
     FLOW_LOG,
     Clock("epoch at the beginning", rf"^\[?({_EPOCH})(?:[\] :,\s]|$)", "epoch"),
 )  # fmt: skip
@@ -227,7 +270,21 @@ def _clock_of(first: Sequence[str]) -> Clock | None:
             best, most = clock, count
         if first and count == len(first):
             break
-    return _told_of_zone(best, first)
+    return _told_of_zone(_with_others(best, keys, first), first)
+
+
+def _with_others(clock: Clock | None, keys: Set[str], first: Sequence[str]) -> Clock | None:
+    """Return a clock of a JSON field with the other fields that hold the times of some lines.
+
+    The records of Lambda's platform have ``time``, and those of a function ``timestamp``.
+    """
+    if clock is None or not clock.field or clock.form:
+        return clock
+    present = (field for field in _FIELDS if keys & {field, field.partition(".")[0]})
+    lines = [line for line in first if not clock.fits(line)]
+    others = tuple(field for field in present if any(map(field_clock(field).fits, lines)))
+    names = "".join(f" or {field!r}" for field in others)
+    return clock._replace(name=f"{clock.name}{names}", others=others)
 
 
 def _told_of_zone(clock: Clock | None, first: Sequence[str]) -> Clock | None:
@@ -255,7 +312,8 @@ def beginning(clock: Clock | None) -> Beginning:
 @cache
 def _any_beginning() -> Beginning:
     """Return the test of whether a line has a time, of whatever form."""
-    forms = (rf"^\{{.*\"(?:{_ANY_FIELD})\" *:", *(each.pattern for each in CLOCKS))
+    object_ = rf"^\{{.*\"(?:{_ANY_FIELD})\" *:"
+    forms = (object_, _LAMBDA_LINE, *(each.pattern for each in CLOCKS))
     return re.compile("|".join(forms).encode()).search
 
 
@@ -263,6 +321,11 @@ def own_beginning(clock: Clock) -> bytes:
     """Return a regular expression that finds a time of this form, and no other, in a line."""
     needed = clock.pattern.removesuffix(_REST)
     return (clock.prefix or needed or r"^\{").encode()
+
+
+def lambda_clock(first: Iterable[str]) -> Clock | None:
+    """Return the clock of lines of Lambda behind times, None if no line shows such an export."""
+    return LAMBDA if any(map(_LAMBDA_TIMED.match, first)) else None
 
 
 def flow_log_clock(header: str) -> Clock | None:
@@ -303,13 +366,16 @@ def format_clock(form: str) -> Clock:
     Parameters
     ----------
     form : str
-        A format of strptime of the letters in ``LETTERS``.
+        A format of strptime of the letters in ``LETTERS``. After ``*`` the time may be anywhere in
+        a line, after a blank behind blanks.
 
     Raises
     ------
     ValueError
         If the format has another letter, or none.
     """
+    given, whole = form, form.lstrip()
+    form = whole.removeprefix(ANYTHING)
     parts = re.split("%(.?)", form)
     unknown = [letter for letter in parts[1::2] if letter not in LETTERS]
     if unknown or not parts[1:]:
@@ -317,7 +383,8 @@ def format_clock(form: str) -> Clock:
     pattern = "".join(
         LETTERS[part] if place % 2 else re.escape(part) for place, part in enumerate(parts)
     )
-    return Clock(f"format {form!r}", rf"^\[?({pattern})", form)
+    begin = "" if form != whole else r"^\s*\[?" if form != given else r"^\[?"
+    return Clock(f"format {given!r}", rf"{begin}({pattern})", form)
 
 
 def _fields(line: str) -> dict[str, object]:
@@ -335,8 +402,17 @@ def _value(line: str, field: str) -> object:
         return fields[field]
     value: object = fields
     for name in field.split("."):
-        value = value.get(name) if isinstance(value, dict) else None
+        if isinstance(value, list) and name.isdecimal():
+            value = dict(enumerate(value)).get(int(name))
+        else:
+            value = value.get(name) if isinstance(value, dict) else None
     return value
+
+
+def _pointers(field: str) -> tuple[str, str]:
+    """Return the JSON pointers of a field: dots are part of its name, or lead into fields."""
+    pointer = "/" + field.replace("~", "~0").replace("/", "~1")
+    return pointer, pointer.replace(".", "/")
 
 
 def _once(text: str, value: str) -> str:
@@ -346,7 +422,8 @@ def _once(text: str, value: str) -> str:
 
 def _iso(text: str, pattern: str) -> str:
     parts = f"regexp_extract({text}, {quoted(pattern)}, ['time', 'fraction', 'zone'])"
-    time = "p.time || '.' || rpad(p.fraction, 6, '0') || coalesce(nullif(p.zone, ''), 'Z')"
+    # The third digit is not rounded: a time is in the bin that it begins in.
+    time = "p.time || '.' || rpad(p.fraction, 3, '0') || coalesce(nullif(p.zone, ''), 'Z')"
     moment = f"epoch_ms(TRY_CAST({time} AS TIMESTAMPTZ))"
     any_form = f"list_transform([{parts}], lambda p: {moment})[1]"
     before, _, after = pattern.partition(_ISO)
@@ -361,7 +438,7 @@ def _common_iso(text: str, after: str) -> str:
     It takes half the time of the regular expression, which captures three groups.
     """
     begin = f"{text} LIKE '____-__-__"
-    zone = f"{text}[25] IN ('+', '-', 'Z') AND {text}[25:26] <> '- '"
+    zone = f"({text}[25] IN ('+', '-', 'Z') AND {text}[25:26] <> '- ') OR {text}[20] = ' '"
     point = f"replace(left({text}, 23), ',', '.')"
     forms = (
         (f"{begin}T__:__:__.___Z{after}%'", f"left({text}, 23)", "TIMESTAMP"),
@@ -373,6 +450,11 @@ def _common_iso(text: str, after: str) -> str:
         f"WHEN {fits} THEN epoch_ms(TRY_CAST({time} AS {type_}))" for fits, time, type_ in forms
     )
     return f"CASE {' '.join(cases)} END"
+
+
+def _strptime(text: str, form: str) -> str:
+    # DuckDB's epoch_ms rounds.
+    return f"epoch_us(TRY_STRPTIME({text}, {quoted(form)})) // 1000"
 
 
 def _epoch(text: str) -> str:
@@ -388,8 +470,7 @@ def _yearless(text: str, form: str, change_time: str) -> str:
     """Return SQL for the last such time up to a day after the change of the file."""
     year = f"year(make_timestamp_ms({change_time} + 86400000))"
     times = (
-        f"epoch_ms(TRY_STRPTIME(({year} - {before})::VARCHAR || ' ' || {text}, "
-        f"{quoted('%Y ' + form)}))"
+        _strptime(f"({year} - {before})::VARCHAR || ' ' || {text}", f"%Y {form}")
         for before in (0, 1)
     )
     return f"list_filter([{', '.join(times)}], lambda t: t <= {change_time} + 86400000)[1]"

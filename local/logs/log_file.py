@@ -13,7 +13,7 @@ from typing import BinaryIO, NamedTuple
 
 from local.insights.source import quoted_path
 from local.insights.values import quoted
-from local.logs.clocks import S3_EXPORT, Clock, clock_of, flow_log_clock, headers
+from local.logs.clocks import S3_EXPORT, Clock, clock_of, flow_log_clock, headers, lambda_clock
 from local.logs.encodings import UTF16, encoding_of
 from local.logs.folders import LogFilesError
 from local.logs.joining import first_lines
@@ -86,8 +86,13 @@ class LogFile(NamedTuple):
     """The number of the first lines that name columns, as in a flow log that S3 has."""
     is_joined: bool
     """Whether each line is an event, also one without a time, as in a copy."""
-    is_timed: bool
-    """Whether one of the first lines has a time that the clock reads."""
+    first_timed: str
+    """The first of the first lines with a time that the clock reads, '' without one."""
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether one of the first lines has a time that the clock reads."""
+        return self.first_timed != ""
 
     @property
     def kind(self) -> tuple[object, ...]:
@@ -155,14 +160,16 @@ def inspect(
         returns=form is Form.TEXT and "\r" in begin,
         headers=headers(first) if form is Form.TEXT else 0,
         is_joined=is_joined,
-        is_timed=clock is not None and any(map(clock.fits, first)),
+        first_timed=next(filter(clock.fits, first), "") if clock else "",
     )
 
 
 def clock_in(original: Path, first: Sequence[str]) -> Clock | None:
     """Return the clock of the first lines of a file, None if they have none that is known."""
     is_export = _EXPORTED.fullmatch(original.name) and any(map(S3_EXPORT.fits, first[:1]))
-    return S3_EXPORT if is_export else flow_log_clock("".join(first[:1])) or clock_of(first)
+    if is_export:
+        return S3_EXPORT
+    return flow_log_clock("".join(first[:1])) or lambda_clock(first) or clock_of(first)
 
 
 def form_of(begin: str) -> Form:
@@ -256,8 +263,17 @@ def largest_of(files: Sequence[LogFile]) -> int:
 
 def change_times_of(files: Sequence[LogFile]) -> str:
     """Return SQL for the time of the last change of a file [ms since 1970-01-01 UTC]."""
-    times = {file.change_time for file in files}
-    if len(times) == 1:
-        return f"{times.pop()}::BIGINT"
-    pairs = ", ".join(f"{quoted(str(file.path))}: {file.change_time}" for file in files)
-    return f"(MAP {{{pairs}}})[filename]::BIGINT"
+    return f"{_of_each(files, [str(file.change_time) for file in files])}::BIGINT"
+
+
+def first_timed_of(files: Sequence[LogFile]) -> str:
+    """Return SQL for the first of the first lines of a file with a time."""
+    return _of_each(files, [quoted(file.first_timed) for file in files])
+
+
+def _of_each(files: Sequence[LogFile], values: Sequence[str]) -> str:
+    """Return SQL for the value of a file."""
+    if len(set(values)) == 1:
+        return values[0]
+    pairs = zip((quoted(str(file.path)) for file in files), values, strict=True)
+    return f"(MAP {{{', '.join(map(': '.join, pairs))}}})[filename]"

@@ -59,6 +59,11 @@ VPC = "2 123456789012 eni-1235b8ca 172.31.16.139 172.31.16.21 20641 22 6 20 4249
             "ISO 8601 at the beginning, CEST read as UTC",
             MILLISECOND,
         ),
+        (
+            "2024-06-02 14:26:00 GMT+2 x",
+            "ISO 8601 at the beginning, GMT+2 read as UTC",
+            SECOND,
+        ),
         ('logger=a msg="b c" t=2024-06-02T14:26:00Z level=info', "logfmt", SECOND),
         ("2024/06/02 14:26:00 x", "Go", SECOND),
         ("2024/06/02 14:26:00.123456 a.go:7: x", "Go with microseconds", MILLISECOND),
@@ -66,6 +71,25 @@ VPC = "2 123456789012 eni-1235b8ca 172.31.16.139 172.31.16.21 20641 22 6 20 4249
         ("[Sun Jun  2 14:26:00 2024] x", "dmesg", SECOND),
         ("type=SYSCALL msg=audit(1717338360.123:7): x", "auditd", MILLISECOND),
         ("1.0 2024-06-02T14:26:00Z Z1 a.example A NOERROR", "Route 53", SECOND),
+        ("    2024-06-02T14:26:00.123Z [INFO]  x", "ISO 8601 after blanks", MILLISECOND),
+        (
+            "INFO  [main] 2024-06-02 14:26:00,123 A:7 - x",
+            "ISO 8601 after a level",
+            MILLISECOND,
+        ),
+        ("[pod/web-1/app] 2024-06-02T14:26:00Z x", "ISO 8601 after brackets", SECOND),
+        ("web-1  | 2024-06-02T14:26:00.123Z x", "Docker Compose", MILLISECOND),
+        ("# Time: 2024-06-02T14:26:00.123456Z", "slow queries of MySQL", MILLISECOND),
+        ("[02-Jun-2024 14:26:00 UTC] PHP Warning:  x", "PHP", SECOND),
+        ('[02/Jun/2024 14:26:00] "GET / HTTP/1.1" 200 5', "Django", SECOND),
+        ("24/06/02 14:26:00 INFO a.B: x", "Spark", SECOND),
+        ("240602 142600 7 INFO a.B: x", "HDFS", SECOND),
+        ("20240602 14:26:00,db,root,10.0.0.1,1,2,QUERY,,'x',0", "RDS audit", SECOND),
+        ("20240602T142600.123Z x", "ISO 8601 without signs", SECOND),
+        ("W20240602 14:26:00.123456 7 a.cc:7] x", "klog with a year", MILLISECOND),
+        ("tls 2.0 2024-06-02T14:26:00 net/lb/1 x", "network load balancer", SECOND),
+        ('{"timeUnixNano": "1717338360123456789"}', "JSON field 'timeUnixNano'", MILLISECOND),
+        ('{"query_timestamp": "2024-06-02T14:26:00Z"}', "JSON field 'query_timestamp'", SECOND),
         ("02 Jun 2024 14:26:00,123 INFO x", "log4j", MILLISECOND),
         ("[Sun Jun 02 14:26:00.123456 2024] [core:error] x", "errors of Apache", MILLISECOND),
         ("2024-06-02\t14:26:00\tFRA56-P1\t7", "CloudFront", SECOND),
@@ -145,6 +169,32 @@ def test_without_borrowing_an_event_without_a_time_is_an_error_if_its_time_is_ne
     assert run("stats count(*)", log_files([path])).rows[0][0]["value"] == "2"
 
 
+def test_an_event_before_the_first_time_has_that_time(log):
+    paths = [
+        log("banner", "", "2024-06-02T14:26:00.5Z x", "2024-06-02T14:27:00Z x"),
+        log("another", "2024-06-03T14:26:00Z x", name="b.log"),
+        log('{"n": 1}', '{"n": 2, "ts": 1717338360}', name="c.log"),
+    ]
+    for each in (paths, paths[:1], paths[2:]):
+        copies = Mending().copies(each, each[0].parent).copies
+        query = "fields @logStream, @timestamp | sort @ptr"
+        found = run(query, log_files(each, copies=copies, borrowing=True)).rows
+        first = {row[0]["value"]: row[1]["value"] for row in reversed(found)}
+        expected = ["2024-06-02 14:26:00.500", "2024-06-03 14:26:00.000", SECOND]
+        assert first == {path.name: expected[paths.index(path)] for path in each}
+
+
+def test_a_line_of_json_without_the_field_has_the_time_of_another_one(log):
+    lines = [
+        '{"time": "2024-06-02T14:26:00Z", "type": "platform.start"}',
+        '{"timestamp": "2024-06-02T14:26:00.123Z", "level": "ERROR"}',
+        '{"time": "2024-06-02T14:26:00Z", "type": "platform.report"}',
+    ]
+    path = log(*lines)
+    assert times(path) == [SECOND, MILLISECOND, SECOND]
+    assert clocks_of([path])[path].name == "JSON field 'time' or 'timestamp'"
+
+
 def test_most_of_the_first_lines_choose_the_clock(log):
     lines = ["2024-06-02 14:26:00 begin", *["Jun  2 14:26:00 host x"] * 5]
     found = clock_of(lines)
@@ -165,11 +215,35 @@ def test_the_field_of_the_time_may_be_named(log):
         ("%d/%b/%Y:%H:%M:%S %z", "02/Jun/2024:16:26:00 +0200", SECOND),
         ("%Y-%j %H:%M:%S.%f", "2024-154 14:26:00.123456", MILLISECOND),
         ("%b %d %H:%M:%S", "Jun 02 14:26:00", SECOND),
+        ("%Y-%m-%dT%H:%M:%S.%f", "2024-06-02T14:26:00.123999", MILLISECOND),
     ],
 )
 def test_the_format_of_the_times_may_be_named(log, form, text, time):
     assert times(log(f"{text} x"), clock=format_clock(form)) == [time]
     assert times(log(json.dumps({"at": text})), clock=field_clock("at", form)) == [time]
+
+
+@pytest.mark.parametrize(
+    ("form", "line"),
+    [
+        ("  %d.%m.%Y %H:%M:%S", "  02.06.2024 14:26:00 x"),
+        (" %d.%m.%Y %H:%M:%S", "\t\t[02.06.2024 14:26:00] x"),
+        ("*%d.%m.%Y %H:%M:%S", "host [main] 02.06.2024 14:26:00 x"),
+        ("*%d.%m.%Y %H:%M:%S", "02.06.2024 14:26:00 x"),
+    ],
+)
+def test_a_format_may_allow_for_blanks_or_any_text_before_the_times(log, form, line):
+    path = log(line, "  of the same event", line)
+    copies = Mending(format_clock(form)).copies([path], path.parent).copies
+    assert times(path, clock=format_clock(form), copies=copies) == [SECOND, SECOND]
+
+
+def test_the_field_of_the_time_may_be_in_a_list(log):
+    path = log('{"a": [{"t": "1717338360000000000"}, 7]}')
+    for field, time in (("a.0.t", SECOND), ("a.2.t", None), ("a.1.t", None)):
+        clock = field_clock(field)
+        assert (clocks_of([path], clock) == {path: clock}) == (time is not None)
+        assert (times(path, clock=clock) == [time]) == (time is not None)
 
 
 def test_the_field_of_the_time_may_be_nested(log):
@@ -241,6 +315,25 @@ def test_the_prefix_of_aws_logs_tail_is_no_part_of_the_message(log):
     assert rows(other, "fields @message")[0]["@message"].endswith("+00:00 INFO hello")
 
 
+@pytest.mark.parametrize("time", ["2024-06-02T14:26:00", "2024-06-02T14:26:00.123Z"])
+def test_the_times_before_lines_of_lambda_are_no_part_of_the_message(log, time):
+    path = log(f"{time} 2024-06-02T14:25:59.000Z\t7\tINFO\thello", f"{time} {REPORT}")
+    first, report = rows(path)
+    assert (report["@type"], report["@duration"]) == ("REPORT", "12.34")
+    assert report["@timestamp"] == (MILLISECOND if "." in time else SECOND)
+    assert rows(path, "fields @message | sort @ptr")[0]["@message"].endswith("Z\t7\tINFO\thello")
+    assert "@type" not in first
+
+
+def test_lines_of_lambda_without_times_are_events(log):
+    path = log("START RequestId: 7", "2024-06-02T14:26:00.123Z\t7\tINFO\thello", " of it", REPORT)
+    copies = Mending().copies([path], path.parent).copies
+    assert times(path, copies=copies) == [MILLISECOND] * 3
+    files = log_files([path], copies=copies)
+    report = run("filter @type = 'REPORT' | stats max(@duration) as longest", files)
+    assert report.rows[0][0]["value"] == "12.34"
+
+
 @pytest.mark.parametrize("name", ["trail.json", "trail.json.gz"])
 def test_the_records_of_cloudtrail_are_events(tmp_path, name):
     records = [
@@ -309,6 +402,14 @@ def test_a_flow_log_of_another_format_has_the_times_of_its_column(log):
         ("2024-06-02 14:26:00.1234 x", "14:26:00.123"),
         ("2024-06-02 14:26:00,123 +0200 x", "12:26:00.123"),
         ("2024-06-02 14:26:00,123 -5 x", "14:26:00.123"),
+        ("2024-06-02 14:26:00.123 -03 [12] LOG:  x", "17:26:00.123"),
+        ("2024-06-02 14:26:00 -03 [12] LOG:  x", "17:26:00.000"),
+        ("2024-06-02T14:26:00+02 x", "12:26:00.000"),
+        ("2024-06-02 14:26:00.123 -15 x", "14:26:00.123"),
+        ("2024-06-02 14:26:00.123 -033 x", "14:26:00.123"),
+        ("2024-06-02 14:26:00 200 x", "14:26:00.000"),
+        ("2024-06-02T14:26:59.9996Z x", "14:26:59.999"),
+        ("2024-06-02T14:26:59.999999+00:00", "14:26:59.999"),
         ("2024-06-02 14:26:00,123 Z", "14:26:00.123"),
         ("2024-06-02 14:26:00;123 x", "14:26:00.000"),
         ("[2024-06-02 14:26:00,123] x", "14:26:00.123"),

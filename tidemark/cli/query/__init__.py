@@ -8,7 +8,7 @@ import click
 
 from local.insights import EventsError, LookupTableError, QueryError, QueryResult
 from local.insights import compile as compile_query
-from local.logs.clocks import LETTERS, Beginning, Clock, field_clock, format_clock
+from local.logs.clocks import ANYTHING, LETTERS, Beginning, Clock, field_clock, format_clock
 from local.logs.errors import LogStoreError
 from local.logs.folders import LogFilesError, files_of
 from local.logs.mending import Mending
@@ -46,7 +46,9 @@ from tidemark.model.sentences import plural
 )
 @click.option("--time-field", metavar="NAME", help="JSON field that holds the time of a line.")
 @click.option(
-    "--time-format", metavar="FORMAT", help="Form of the times, such as %d.%m.%Y %H:%M:%S."
+    "--time-format",
+    metavar="FORMAT",
+    help="Form of the times, such as %d.%m.%Y %H:%M:%S; after * they are anywhere in a line.",
 )
 @click.option(
     "--event-start",
@@ -193,6 +195,8 @@ def _clock(field: str | None, form: str | None) -> Clock | None:
     except ValueError:
         letters = ", ".join(f"%{letter}" for letter in LETTERS)
         raise Refused(f"--time-format: {form!r} is not accepted; expected {letters}") from None
+    if field and form.startswith(ANYTHING):
+        raise Refused(f"--time-format: {form!r} is of whole lines, not of --time-field; omit the *")
     return field_clock(field, form) if field else clock
 
 

@@ -179,8 +179,8 @@ class LogQuery(NamedTuple):
         """Return the result over events of which some have the time of another, as this one."""
         result = self._run(events, events)
         warning = (
-            "events without a time have that of the event before, or else of the file's last "
-            f"change, such as in {visible(event)}"
+            "events without a time have that of the event before, or else of the first event with "
+            f"one, such as in {visible(event)}"
         )
         return result._replace(warnings=(*result.warnings, warning))
 
