@@ -236,6 +236,8 @@ def run(
         (cancellation or Cancellation()).of(connection),
         report_progress(connection, told),
     ):
+        # DuckDB would draw a progress bar on standard output, terminal or not.
+        connection.execute("SET enable_progress_bar_print = FALSE")
         _check_patterns(connection, compiled.patterns)
         for name, value in _variables(start, end).items():
             connection.execute(f"SET VARIABLE {name} = {value}")

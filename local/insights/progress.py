@@ -20,8 +20,6 @@ def report_progress(connection: duckdb.DuckDBPyConnection, receiver: Told | None
     if receiver is None:
         yield
         return
-    # DuckDB would draw a progress bar on standard output, terminal or not.
-    connection.execute("SET enable_progress_bar_print = FALSE")
     connection.execute("SET enable_progress_bar = TRUE")
     ended = threading.Event()
 

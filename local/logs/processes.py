@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TypeVar
 
 _Task = TypeVar("_Task")
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class ProcessFailedError(Exception):
@@ -18,7 +20,7 @@ class ProcessFailedError(Exception):
 
 
 def in_processes(work: Callable[[_Task], None], tasks: Sequence[_Task], processes: int) -> None:
-    """Work on each task, in this process and in others, each with an equal number of tasks.
+    """Work on each task, in this process and in others, each with its share of the tasks.
 
     The caller has no other thread, and ``work`` leaves its result in files.
 
@@ -28,30 +30,50 @@ def in_processes(work: Callable[[_Task], None], tasks: Sequence[_Task], processe
         If the work failed in another process, which says nothing more. An error in this process is
         raised as it is.
     """
-    children: set[int] = set()
+    children: list[int] = []
+    with _children_awaited():
+        try:
+            for number in range(1, min(processes, len(tasks))):
+                _fork(work, tasks[number::processes], children)
+            for task in tasks[::processes]:
+                work(task)
+            while children:
+                _, status = os.waitpid(children[-1], 0)
+                children.pop()
+                if status:
+                    raise ProcessFailedError
+        finally:
+            for child in children:
+                os.kill(child, signal.SIGKILL)
+            for child in children:
+                os.waitpid(child, 0)
+
+
+@contextmanager
+def _children_awaited() -> Iterator[None]:
+    """Let the system keep the ends of processes, also if a parent has this program ignore them."""
+    ignored = signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN
+    if ignored:
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     try:
-        for number in range(1, min(processes, len(tasks))):
-            children.add(_forked(work, tasks[number::processes]))
-        for task in tasks[::processes]:
-            work(task)
-        while children:
-            child, status = os.waitpid(min(children), 0)
-            children.remove(child)
-            if status:
-                raise ProcessFailedError
+        yield
     finally:
-        for child in children:
-            os.kill(child, signal.SIGKILL)
-            os.waitpid(child, 0)
+        if ignored:
+            signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 
 
-def _forked(work: Callable[[_Task], None], tasks: Sequence[_Task]) -> int:
-    """Return the id of a new process that works on tasks."""
+def _fork(work: Callable[[_Task], None], tasks: Sequence[_Task], children: list[int]) -> None:
+    """Add to ``children`` the id of a new process that works on tasks."""
+    # A signal between the fork and the next lines would leave a process without its end.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
     if child := os.fork():
-        return child
+        children.append(child)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        return
     # Whatever happens, this copy of the caller goes no further.
     code = 1
     try:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
         for task in tasks:
             work(task)
         code = 0

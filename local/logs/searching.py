@@ -7,43 +7,40 @@ which DuckDB reads in place of the files.
 from __future__ import annotations
 
 import os
-import re
 import time
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from heapq import merge
 from io import BufferedIOBase, BufferedReader
-from itertools import chain
-from mmap import ACCESS_READ, MADV_DONTNEED, PAGESIZE, mmap
+from itertools import chain, pairwise
+from mmap import mmap
 from pathlib import Path
 from shutil import copyfileobj
 from typing import BinaryIO, NamedTuple, cast
 
-from stringzilla import find, rfind
-
 from local.logs.boundaries import LIMITS
-from local.logs.clocks import Beginning, Clock, beginning, own_beginning
+from local.logs.clocks import Beginning, Clock
 from local.logs.encodings import is_utf16
+from local.logs.event_lines import Lines, Tests, TooLongError, is_plain
 from local.logs.joining import Joining, first_lines, last_event, without_returns
 from local.logs.log_file import PEEKED_BYTES, Form, clock_in, form_of
+from local.logs.mapped_files import TruncatedError, mapped, windows
 from local.logs.packing import INCOMPLETE, unpacked
 from local.logs.processes import ProcessFailedError, in_processes
 
 # A copy of more than this share of a file takes longer than to read the file whole.
 _MOST_SHARE = 1 / 16
 _DECIDING = 16 * 1024 * 1024
-# How the code points begin that stand for line ends in copies, or that no text has.
-_MARK = b"\xf4\x8f\xbf"
-# MADV_POPULATE_READ (Linux, uapi/asm-generic/mman-common.h), which Python 3.11 does not name.
-_POPULATE_READ = 22
+_PROCESSORS = (
+    len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+)
 
 
 class NotSearchedError(Exception):
     """A file that is to be read whole: of another form than text, or with the texts often.
 
-    An event with a text that is damaged or too long is another reason.
+    An event with a text that is damaged or too long is another reason, and a change of the file.
     """
 
 
@@ -87,7 +84,7 @@ class Search(NamedTuple):
     window: int = 16 * 1024 * 1024
     settled: float = 60
     share: int = 64 * 1024 * 1024
-    processes: int = os.cpu_count() or 1
+    processes: int = _PROCESSORS
 
     def copies(self, files: Iterable[Path], folder: Path) -> Mapping[Path, Path]:
         """Return copies of files, written into a folder, each with an event on a line.
@@ -100,12 +97,12 @@ class Search(NamedTuple):
         try:
             sizes = {file: file.stat().st_size for file in files}
             parts = {
-                file: self._parts(file, size, folder / f"found-{number}")
+                file: list(self._parts(file, size, folder / f"found-{number}"))
                 for number, (file, size) in enumerate(sizes.items())
             }
             tasks = list(chain.from_iterable(parts.values()))
             in_processes(self._copy, tasks, self._processes(sum(sizes.values())))
-        except (*INCOMPLETE, ProcessFailedError) as error:
+        except (*INCOMPLETE, ProcessFailedError, TooLongError, TruncatedError) as error:
             raise NotSearchedError from error
         return {file: _joined([part.copy for part in each]) for file, each in parts.items()}
 
@@ -113,34 +110,62 @@ class Search(NamedTuple):
         """Return the number of processes that are worth a number of bytes."""
         return max(1, min(self.processes, size // self.share))
 
-    def _parts(self, file: Path, size: int, path: Path) -> Sequence[_Part]:
-        """Return the parts of a file; only one that can be searched in place has several."""
+    def _parts(self, file: Path, size: int, path: Path) -> Iterator[_Part]:
+        """Yield the parts of a file, only one if it is not searched in place."""
+        number = self._processes(size)
+        lines: Lines | None = None
+        ends: Sequence[int] = [size]
         with unpacked(file) as content:
-            number = self._processes(size) if self._is_mapped(content) else 1
-        copies = (path.with_name(f"{path.name}-{each}") for each in range(number))
-        return [_Part(file, copy, each, number) for each, copy in enumerate(copies)]
+            if number > 1 and self._is_mapped(content):
+                lines = self._lines(content, self._tests(file, content))
+                ends = self._ends(lines, number)
+        for each, (begin, end) in enumerate(pairwise([0, *ends])):
+            yield _Part(file, path.with_name(f"{path.name}-{each}"), lines, begin, end)
+
+    def _lines(self, file: BinaryIO, tests: Tests) -> Lines:
+        """Return the lines of a file that is read in place."""
+        whole = mapped(file)
+        return Lines(whole, memoryview(whole), len(whole), tests, self.most_bytes)
+
+    def _ends(self, lines: Lines, number: int) -> Sequence[int]:
+        """Return the ends of a number of parts of whole events, one end if an event is too long."""
+        places = [lines.size * each // number - 1 for each in range(1, number + 1)]
+        with suppress(TooLongError):
+            return list(map(lines.after_event, places))
+        return [lines.size]
 
     def _copy(self, part: _Part) -> None:
-        with unpacked(part.file) as content, part.copy.open("wb") as copy:
-            tests = self._tests(part.file, content)
-            content.seek(0)
+        with part.copy.open("wb") as copy:
             kept = 0
-            for searched, lines in self._found(content, part, tests):
+            for searched, lines in self._found(part):
                 kept += copy.write(lines)
                 if searched > _DECIDING and kept > searched * _MOST_SHARE:
                     raise NotSearchedError
 
-    def _tests(self, file: Path, content: BinaryIO) -> _Tests:
-        """Return the tests of whether a line of a file begins an event."""
+    def _found(self, part: _Part) -> Iterator[tuple[int, bytes]]:
+        """Yield the lines of a copy, after the number of bytes that were searched."""
+        if part.lines:
+            yield from self._mapped(part.lines, part.begin, part.end)
+            return
+        with unpacked(part.file) as content:
+            tests = self._tests(part.file, content)
+            if self._is_mapped(content):
+                lines = self._lines(content, tests)
+                yield from self._mapped(lines, 0, lines.size)
+            else:
+                yield from self._streamed(cast(BufferedIOBase, content), tests)
+
+    def _tests(self, file: Path, content: BinaryIO) -> Tests:
+        """Return the tests of whether a line of a file begins an event; move to its beginning."""
         if is_utf16(content):
             raise NotSearchedError
         begin = self._begin(content).decode(errors="replace").removeprefix("\ufeff")
+        content.seek(0)
         if form_of(begin) is not Form.TEXT:
             raise NotSearchedError
         if self.begins:
-            return _Tests(self.begins, None)
-        clock = self.clock or clock_in(file, first_lines(begin[: self.head]))
-        return _Tests(beginning(clock), _single_line(own_beginning(clock) if clock else b"."))
+            return Tests(self.begins, None)
+        return Tests.of(self.clock or clock_in(file, first_lines(begin[: self.head])))
 
     def _begin(self, content: BinaryIO) -> bytes:
         """Return the bytes of a file that choose its form: only one of JSON may have another."""
@@ -155,27 +180,16 @@ class Search(NamedTuple):
         is_settled = time.time() - status.st_mtime > self.settled
         return isinstance(file, BufferedReader) and status.st_size > 0 and is_settled
 
-    def _found(self, file: BinaryIO, part: _Part, tests: _Tests) -> Iterator[tuple[int, bytes]]:
-        """Yield the lines of a copy, after the number of bytes that were searched."""
-        if part.parts > 1 or self._is_mapped(file):
-            return self._mapped(file, part, tests)
-        return self._streamed(cast(BufferedIOBase, file), tests)
+    def _mapped(self, lines: Lines, first: int, last: int) -> Iterator[tuple[int, bytes]]:
+        """Search a part of a file in place: its copy into a buffer takes as long as the search."""
+        assert isinstance(lines.buffer, mmap)
+        done = first
+        for begin, end in windows(lines.buffer, first, last, self.window):
+            head = 0 if begin else min(self.head, last)
+            done, found = self._copied(lines, (begin, end), done, head)
+            yield end - first, found
 
-    def _mapped(self, file: BinaryIO, part: _Part, tests: _Tests) -> Iterator[tuple[int, bytes]]:
-        """Search a file in place, since its copy into a buffer takes as long as the search."""
-        with mmap(file.fileno(), 0, access=ACCESS_READ) as mapped, memoryview(mapped) as view:
-            lines = _Lines(mapped, view, len(mapped), tests)
-            first, last = part.within(lines)
-            done = first
-            for begin in range(first, last, self.window):
-                end = min(begin + self.window, last)
-                _load(mapped, begin, end)
-                head = 0 if begin else min(self.head, last)
-                done, found = self._copied(lines, (begin, end), done, head)
-                yield end - first, found
-                _advise(mapped, MADV_DONTNEED, begin, end)
-
-    def _streamed(self, file: BufferedIOBase, tests: _Tests) -> Iterator[tuple[int, bytes]]:
+    def _streamed(self, file: BufferedIOBase, tests: Tests) -> Iterator[tuple[int, bytes]]:
         """Search a file block by block, as it is read or unpacked."""
         # A buffer of its own for each block takes as long as the search.
         buffer = bytearray(2 * self.most_bytes + self.head + self.block)
@@ -183,12 +197,14 @@ class Search(NamedTuple):
         with memoryview(buffer) as view:
             while read := self._read(file, view, size):
                 size += read
-                lines = _Lines(buffer, view, last_event(buffer, tests.begins, size), tests)
+                end = last_event(buffer, tests.begins, size)
+                lines = Lines(buffer, view, end, tests, self.most_bytes)
                 yield searched, self._block(lines, searched)
                 searched += lines.size
                 size -= lines.size
                 view[:size] = bytes(view[lines.size : lines.size + size])
-            yield searched, self._block(_Lines(buffer, view, size, tests), searched)
+            lines = Lines(buffer, view, size, tests, self.most_bytes)
+            yield searched, self._block(lines, searched)
 
     def _read(self, file: BufferedIOBase, view: memoryview, place: int) -> int:
         """Read the next bytes to a place of the buffer; return their number."""
@@ -196,18 +212,18 @@ class Search(NamedTuple):
             raise NotSearchedError
         return file.readinto(view[place : place + self.head + self.block])
 
-    def _block(self, lines: _Lines, searched: int) -> bytes:
+    def _block(self, lines: Lines, searched: int) -> bytes:
         """Return the lines of a copy of whole events."""
         return self._copied(lines, (0, lines.size), 0, 0 if searched else self.head)[1]
 
     def _copied(
-        self, lines: _Lines, part: tuple[int, int], done: int, head: int
+        self, lines: Lines, part: tuple[int, int], done: int, head: int
     ) -> tuple[int, bytes]:
         """Return the end of the last event of a part that a copy has, and the events of the part.
 
         Parameters
         ----------
-        lines : _Lines
+        lines : Lines
             The lines of the file.
         part : tuple of int
             The places between which the texts begin.
@@ -221,18 +237,18 @@ class Search(NamedTuple):
             done = lines.after_event(head - 1)
             events += self._joined(lines.part(0, done), lines.tests.begins)
         places = partial(lines.places, self.texts, max(part[0], done), part[1])
-        if single := lines.single(places(), done, self.most_bytes):
+        if single := lines.single(places(), done):
             return single[0], b"".join((*events, single[1]))
         for place in places():
             if place >= done:
-                begin = lines.event_at(place, done, self.most_bytes)
+                begin = lines.event_at(place, done)
                 done = lines.after_event(place)
                 events += self._joined(lines.part(begin, done), lines.tests.begins)
         return done, b"".join(events)
 
     def _joined(self, lines: bytes, begins: Beginning) -> Iterator[bytes]:
         """Yield lines as a copy has them, each event as one line."""
-        if len(lines) >= self.most_bytes or not _is_plain(lines):
+        if len(lines) >= self.most_bytes or not is_plain(lines):
             raise NotSearchedError
         if lines.find(b"\n") == len(lines) - 1 and b"\r" not in lines:
             yield lines
@@ -243,105 +259,24 @@ class Search(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """A part of a file, and the path of the copy with what a search finds in it."""
+    """A part of a file, and the path of the copy with what a search finds in it.
+
+    Attributes
+    ----------
+    file, copy : Path
+        The file and the copy.
+    lines : Lines or None
+        The lines of a file that has several parts, as it was before their search; None if the part
+        is the whole file, as it is when its search begins.
+    begin, end : int
+        The places at which the part begins and ends.
+    """
 
     file: Path
     copy: Path
-    number: int
-    parts: int
-
-    def within(self, lines: _Lines) -> tuple[int, int]:
-        """Return the begin and the end of the part among the lines of the file: whole events."""
-        places = (lines.size * each // self.parts for each in (self.number, self.number + 1))
-        begin, end = (lines.after_event(place - 1) if place else 0 for place in places)
-        return begin, end
-
-
-class _Tests(NamedTuple):
-    """Tests of whether a line begins an event."""
-
-    begins: Beginning
-    single: re.Pattern[bytes] | None
-    """A faster test, which fits only events of one line, and not all of them."""
-
-
-class _Lines(NamedTuple):
-    """The lines of a file, or of whole events at the beginning of a buffer."""
-
-    buffer: bytearray | mmap
-    view: memoryview
-    size: int
-    tests: _Tests
-
-    def places(self, texts: Iterable[bytes], begin: int, end: int) -> Iterator[int]:
-        """Yield the places between two ones at which a text begins, in their order."""
-        each = [self._places(text, begin, min(end + len(text) - 1, self.size)) for text in texts]
-        return merge(*each) if len(each) > 1 else each[0]
-
-    def _places(self, text: bytes, place: int, end: int) -> Iterator[int]:
-        while place < end and (place := find(self.view, text, place, end)) >= 0:
-            yield place
-            place += 1
-
-    def single(self, places: Iterable[int], done: int, most_bytes: int) -> tuple[int, bytes] | None:
-        """Return the end of the last line with one of the places, and these lines.
-
-        Return None unless each of them is an event of its own, and in the form of a copy.
-        """
-        if not self.tests.single:
-            return None
-        lines = []
-        view, size, single = self.view, self.size, self.tests.single.match
-        for place in places:
-            if place >= done:
-                begin = rfind(view, b"\n", done, place) + 1 or done
-                line = single(view, begin, size)
-                if not line or line.end() - begin >= most_bytes:
-                    return None
-                lines.append(line[0])
-                done = line.end()
-        found = b"".join(lines)
-        return (done, found) if b"\r" not in found and _is_plain(found) else None
-
-    def part(self, begin: int, end: int) -> bytes:
-        """Return the lines from one place to another."""
-        return bytes(self.buffer[begin:end])
-
-    def event_at(self, place: int, least: int, most_bytes: int) -> int:
-        """Return the begin of the event at a place, not before ``least``.
-
-        Raises
-        ------
-        NotSearchedError
-            If the event is too large.
-        """
-        begin = place + 1
-        while begin > least:
-            begin = rfind(self.view, b"\n", least, begin - 1) + 1 or least
-            if self._begins_at(begin):
-                break
-            if place - begin > most_bytes:
-                raise NotSearchedError
-        return begin
-
-    def after_event(self, place: int) -> int:
-        """Return the end of the event at a place."""
-        end = self._next(place)
-        while end < self.size and not self._begins_at(end):
-            end = self._next(end)
-        return end
-
-    def _next(self, place: int) -> int:
-        return find(self.view, b"\n", place, self.size) + 1 or self.size
-
-    def _begins_at(self, place: int) -> object:
-        return self.tests.begins(self.part(place, self._next(place)).rstrip(b"\r\n"))
-
-
-def _single_line(begins: bytes) -> re.Pattern[bytes]:
-    """Return what fits a line that begins an event, if the line after it begins one, too."""
-    begin = rb"(?=.*?(?:%b))" % begins
-    return re.compile(rb"(?m)%b.*\n(?=\Z|%b)" % (begin, begin))
+    lines: Lines | None
+    begin: int
+    end: int
 
 
 def _joined(copies: Sequence[Path]) -> Path:
@@ -352,24 +287,3 @@ def _joined(copies: Sequence[Path]) -> Path:
             with path.open("rb") as part:
                 copyfileobj(part, copy)
     return whole
-
-
-def _load(mapped: mmap, begin: int, end: int) -> None:
-    """Map the pages of a part at once: one by one they take a sixteenth of a search."""
-    with suppress(OSError):  # Linux before 5.14
-        _advise(mapped, _POPULATE_READ, begin, end)
-
-
-def _advise(mapped: mmap, advice: int, begin: int, end: int) -> None:
-    """Advise the system about the whole pages of a part, and the page in which it begins."""
-    pages = range(begin - begin % PAGESIZE, end - end % PAGESIZE)
-    if pages:
-        mapped.madvise(advice, pages.start, len(pages))
-
-
-def _is_plain(lines: bytes) -> bool:
-    """Tell whether lines are text without the code points that have a meaning in copies."""
-    try:
-        return lines.isascii() or (_MARK not in lines and bool(lines.decode()))
-    except UnicodeDecodeError:
-        return False

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from itertools import accumulate
 from pathlib import Path
-from shutil import copystat
 from typing import BinaryIO, NamedTuple
 
 from local import duckdb_core as duckdb
 from local.insights.source import TimeRange
 from local.logs.clocks import Clock, own_beginning
+from local.logs.encodings import UTF16
 from local.logs.folders import LogFilesError
-from local.logs.log_file import Form, LogFile, inspect, opened
+from local.logs.log_file import Form, LogFile, inspect
 from local.logs.packing import Packing
 
 SLACK_SECONDS = 60
@@ -56,40 +58,51 @@ class SortedFiles(NamedTuple):
     def parts(self, places: Mapping[Path, Path]) -> dict[Path, Path]:
         """Copy the part of each file to its place, and return these places.
 
-        A file has none if it is packed, small, no text or without times, or if the part is more
-        than half of it.
+        A file has none if it cannot be read or copied, is packed, small, in UTF-16, no text, or
+        without times, if its first line names columns, if the part is more than half of it, or if
+        the first lines of the part choose another clock.
 
         Raises
         ------
         NotSortedError
             If an event that was looked at is earlier than one before it by more than the slack.
-        LogFilesError
-            If a file cannot be read.
         """
         with duckdb.connect() as connection:
-            return {
-                file: place
-                for file, place in places.items()
-                if self._copied(file, place, connection)
-            }
+            parts = {file: self._part_of(file, connection) for file in places}
+        return {
+            file: places[file]
+            for file, part in parts.items()
+            if part and self._copied(part, places[file])
+        }
 
-    def _copied(self, path: Path, place: Path, connection: duckdb.DuckDBPyConnection) -> bool:
-        """Copy the part of a file, unless the file itself is to be read; tell whether."""
-        log = inspect(path, path, self.clock, is_joined=False)
-        is_plain = log.form is Form.TEXT and log.packing is Packing.NONE
-        is_whole = not is_plain or log.encoding.startswith("utf-16") or log.headers
-        if is_whole or log.clock is None or not log.is_timed or log.size < self.least_bytes:
-            return False
-        with opened(path) as file:
-            times = _Times(file, log, log.clock, connection)
-            begin, end = self._part(times)
-            times.check_order(path)
-            if end - begin > log.size // 2:
-                return False
-            _copy(file, begin, end, place)
-        copystat(path, place)
-        # The first lines of the part choose its clock.
-        return inspect(place, place, self.clock, is_joined=False).clock == log.clock
+    def _part_of(self, path: Path, connection: duckdb.DuckDBPyConnection) -> _Part | None:
+        """Return the part of a file, None if the file itself is to be read."""
+        try:
+            log = inspect(path, path, self.clock, is_joined=False)
+            is_plain = log.form is Form.TEXT and log.packing is Packing.NONE
+            is_whole = not is_plain or log.encoding == UTF16 or log.headers
+            if is_whole or not (log.clock and log.is_timed) or log.size < self.least_bytes:
+                return None
+            with path.open("rb") as file:
+                times = _Times(file, log, log.clock, connection)
+                begin, end = self._part(times)
+        except (LogFilesError, OSError):
+            return None  # a reading of the file tells more
+        times.check_order(path)
+        return _Part(log, begin, end) if end - begin <= log.size // 2 else None
+
+    def _copied(self, part: _Part, place: Path) -> bool:
+        """Copy a part, unless this fails or the copy would be read in another way; tell whether."""
+        try:
+            part.copy(place)
+            copy = inspect(place, place, self.clock, is_joined=False)
+        except (LogFilesError, OSError):  # such as of a full disk
+            copy = None
+        is_alike = copy is not None and copy.clock == part.log.clock
+        if not is_alike:
+            with suppress(OSError):
+                place.unlink()
+        return is_alike
 
     def _part(self, times: _Times) -> tuple[int, int]:
         """Return the begin and the end of the part."""
@@ -104,7 +117,11 @@ class SortedFiles(NamedTuple):
         return begin, end
 
     def _around(self, times: _Times, time: int) -> tuple[int, int]:
-        """Return the begins of the last event before a time and of the first other one, nearly."""
+        """Return the places before a time and from it on, at most ``near`` bytes apart.
+
+        At the first begins the last event before the time that was looked at, at the second the
+        first other one.
+        """
         low, high = times.around(time)
         while high - low > self.near:
             step = max(1, (high - low) // self.probes)
@@ -114,6 +131,26 @@ class SortedFiles(NamedTuple):
                 break
             low, high = closer
         return low, high
+
+
+class _Part(NamedTuple):
+    """A part of a file."""
+
+    log: LogFile
+    begin: int
+    end: int
+
+    def copy(self, place: Path) -> None:
+        """Write a copy, which has the time of the file's last change; raise OSError if it fails."""
+        place.parent.mkdir(parents=True, exist_ok=True)
+        left = self.end - self.begin
+        with self.log.path.open("rb") as file, place.open("wb") as copy:
+            file.seek(self.begin)
+            while left and (chunk := file.read(min(left, _CHUNK))):
+                copy.write(chunk)
+                left -= len(chunk)
+        # Times without a year depend on it.
+        os.utime(place, ns=(0, self.log.change_time * 1_000_000))
 
 
 class _Times:
@@ -138,7 +175,9 @@ class _Times:
         self._known |= {begin: time for begin, time in times if time is not None}
 
     def around(self, time: int) -> tuple[int, int]:
-        """Return the begins of the last event before a time and of the first other one.
+        """Return the places of the last event before a time and of the first other one.
+
+        Only events that were looked at count; without one it is the begin or the end of the file.
 
         Parameters
         ----------
@@ -171,13 +210,3 @@ class _Times:
                     f"{path}: the event at byte {begin:,} is {(before - time) / 1000:,.0f} seconds "
                     "earlier than one before it"
                 )
-
-
-def _copy(file: BinaryIO, begin: int, end: int, path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    file.seek(begin)
-    left = end - begin
-    with path.open("wb") as copy:
-        while left and (chunk := file.read(min(left, _CHUNK))):
-            copy.write(chunk)
-            left -= len(chunk)

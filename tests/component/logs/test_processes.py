@@ -59,6 +59,32 @@ def test_an_interrupt_ends_the_other_processes():
         in_processes(work, range(3), 3)
 
     os.close(write)
-    # The end of the pipe comes when no other process holds it.
+    # The end of the pipe is there once no other process holds it.
+    os.set_blocking(read, False)
     assert os.read(read, 1) == b""
     os.close(read)
+
+
+def test_the_ends_of_processes_are_known_also_if_they_are_ignored():
+    def work(number):
+        if number == 1:
+            os._exit(3)
+
+    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    try:
+        with pytest.raises(ProcessFailedError):
+            in_processes(work, range(2), 2)
+        assert signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGCHLD, before)
+
+
+def test_a_signal_ends_another_process(tmp_path):
+    def work(number):
+        if number == 1:
+            os.kill(os.getpid(), signal.SIGTERM)
+            (tmp_path / "survived").touch()
+
+    with pytest.raises(ProcessFailedError):
+        in_processes(work, range(2), 2)
+    assert not list(tmp_path.iterdir())

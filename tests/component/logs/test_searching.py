@@ -5,6 +5,8 @@ import gzip
 import os
 import random
 import re
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from backports import zstd
@@ -110,6 +112,64 @@ def test_processes_share_a_file_by_whole_events(tmp_path, processes):
     (copy,) = Search([b"needle"], ISO, **sizes).copies([path], tmp_path).values()
     assert copy.read_text().count("another needle") == 9
     assert copy.read_text().count("\n") == 10
+
+
+@pytest.fixture
+def shared(tmp_path, monkeypatch):
+    """Return what searches a log in three parts, after a change between their begin and search."""
+
+    def search(change):
+        path = tmp_path / "app.log"
+        path.write_text((A * 9 + f"{B}  at needle\n") * 200)
+
+        def in_processes(work, tasks, processes):
+            assert len(tasks) == processes == 3
+            change(path)
+            for task in tasks:
+                work(task)
+
+        monkeypatch.setattr("local.logs.searching.in_processes", in_processes)
+        search = Search([b"needle"], ISO, head=1, settled=-1, share=1, processes=3)
+        (copy,) = search.copies([path], tmp_path).values()
+        return copy.read_text().count("needle")
+
+    return search
+
+
+def appended(path):
+    with path.open("a") as file:
+        file.write(f"{A}needle\n" * 1000)
+
+
+def replaced(path):
+    path.rename(path.with_name("app.log.1"))
+    path.write_text("x needle\n" * 100)
+
+
+@pytest.mark.parametrize("change", [appended, replaced, Path.unlink])
+def test_a_file_that_changes_is_searched_as_it_was(shared, change):
+    assert shared(change) == 200
+
+
+def test_a_file_that_is_truncated_is_not_searched(shared):
+    with pytest.raises(NotSearchedError):
+        shared(lambda path: os.truncate(path, 0))
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_the_lines_of_a_long_event_are_not_each_looked_at(tmp_path, processes):
+    path = tmp_path / "app.log"
+    path.write_text("begin\n" + "line of a dump\n" * 10_000 + "begin needle\n")
+    looked_at = []
+
+    def begins(line):
+        looked_at.append(line)
+        return line.startswith(b"begin")
+
+    sizes = {"most_bytes": 500, "head": 1, "settled": -1, "share": 1, "processes": processes}
+    with suppress(NotSearchedError):
+        Search([b"needle"], begins=begins, **sizes).copies([path], tmp_path)
+    assert len(looked_at) < 200
 
 
 def test_processes_share_files(tmp_path):

@@ -5,7 +5,7 @@ import os
 import random
 
 import pytest
-from hypothesis import given
+from hypothesis import event, given
 from hypothesis import strategies as st
 
 from local.insights import run
@@ -76,6 +76,7 @@ def test_the_events_of_a_part_are_those_of_the_whole_file(
     path.write_bytes(text.replace("\n", chance.choice(["\n", "\r\n"])).encode())
 
     part = part_of(path, first, first + seconds)
+    event("a part" if part else "the whole file")
 
     if part:
         assert part.stat().st_size <= path.stat().st_size / 2
@@ -132,6 +133,21 @@ def test_a_file_that_is_not_sorted_is_refused(log, place):
 )
 def test_another_file_is_read_whole(log, content):
     assert part_of(log(content), 100, 200) is None
+
+
+@pytest.mark.parametrize("name", sorted(KINDS.keys() - {"CloudTrail"}))
+def test_a_log_of_any_kind_has_parts(log, name):
+    records = (Record(BEGIN + number * 20_000, "INFO", 7) for number in range(300))
+    path = log(KINDS[name].envelope([KINDS[name].write(record) for record in records]))
+    part = part_of(path, 3_000, 3_100)
+    assert part.stat().st_size < path.stat().st_size / 10
+    assert len(events(part, 3_000, 3_100)) == 6
+
+
+def test_a_file_whose_part_has_no_room_is_read_whole(log, tmp_path):
+    path = log(lines(range(1000)))
+    (tmp_path / "part").write_text("no folder")
+    assert part_of(path, 0, 10) is None
 
 
 def test_a_small_file_is_read_whole(log):

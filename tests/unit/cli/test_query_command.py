@@ -501,7 +501,31 @@ def test_of_a_sorted_file_only_a_part_is_read(hours):
 def test_a_part_has_the_name_of_its_file(hours, name):
     path = name.format(folder=hours.parent)
     done = query("stats count(*) as n by @log, @logStream", path, "--format", "csv", *OF_SORTED)
-    assert done.stdout == f"@log,@logStream,n\n{hours},hour.log,10\n"
+    assert done.stdout == f"@log,@logStream,n\n{path},hour.log,10\n"
+
+
+def test_a_source_names_a_sorted_file(hours):
+    text = f"SOURCE '../{hours.parent.name}/hour.log' | stats count(*) as n"
+    path = f"../{hours.parent.name}/hour.log"
+    assert query(text, path, "--format", "csv", *OF_SORTED).stdout == "n\n10\n"
+
+
+def test_sorted_files_of_one_name_are_two_files(hours):
+    (hours.parent / "a b" / ("x" * 250)).mkdir(parents=True)
+    (hours.parent / "link").symlink_to("a b")
+    others = ["link/../hour.log", f"a b/{'x' * 250}/hour.log", f"{hours.parent}/a b/hour.log"]
+    for other in others:
+        (hours.parent / other).write_text(hours.read_text())
+    paths = ["hour.log", *others]
+    done = query("stats count(*) as n by @log", *paths, "--format", "csv", *OF_SORTED)
+    assert sorted(done.stdout.splitlines()) == sorted(["@log,n", *(f"{p},10" for p in paths)])
+
+
+def test_a_damaged_file_beside_a_sorted_one_is_left_out(hours):
+    (hours.parent / "hour.log.gz").write_bytes(gzip.compress(hours.read_bytes())[:-9])
+    done = query("stats count(*) as n", ".", "--format", "csv", *OF_SORTED)
+    assert (done.exit_code, done.stdout) == (0, "n\n20\n")
+    assert "1 file ends early" in done.stderr
 
 
 def test_a_part_is_searched_for_a_text(hours):

@@ -62,8 +62,8 @@ from tidemark.model.sentences import plural
     "--sorted",
     "is_sorted",
     is_flag=True,
-    help="Read only the part of each file from --start to --end: its lines are in the order of "
-    "their times.",
+    help="The lines of each file are in the order of their times: read only the part from --start "
+    "to --end.",
 )
 @click.option("--follow", is_flag=True, help="Show new events as the files grow, until Ctrl-C.")
 @click.option("--strict", is_flag=True, help="Refuse damaged files.")

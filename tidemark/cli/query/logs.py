@@ -90,8 +90,8 @@ class LogQuery(NamedTuple):
         places = {file: place_of_copy(file, folder) for file in given}
         parts = SortedFiles((first, last), clock, _SEARCHED_BYTES).parts(places)
         read = [parts.get(file, file) for file in files]
-        sizes = (sum(file.stat().st_size for file in each) for each in (read, files))
-        tell([f"--sorted: {next(sizes):,} of {next(sizes):,} bytes are read"])
+        part, whole = (sum(file.stat().st_size for file in each) for each in (read, files))
+        tell([f"--sorted: {part:,} of {whole:,} bytes are read"])
         return read
 
     def _searched(

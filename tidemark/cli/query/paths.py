@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import sys
@@ -11,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
 from typing import BinaryIO
+from urllib.parse import quote, unquote
 
 from local.insights import EventsError
 from local.logs.clocks import Clock
@@ -21,11 +21,13 @@ from tidemark.model.sentences import listed, plural
 
 STANDARD_INPUT = "-"
 _MOST_NAMED = 5
-_FOLDER, _SPOOLED, _ABSOLUTE, _RELATIVE = "tidemark-query-", "stdin", "absolute", "relative"
-_SPOOLED_PATH = re.compile(
+_FOLDER, _SPOOLED, _COPIES = "tidemark-query-", "stdin", "copies"
+_COPIED_PATH = re.compile(
     rf"{re.escape(gettempdir())}/{_FOLDER}\w+/"
-    rf"(?:(?P<input>{_SPOOLED})\b|{_ABSOLUTE}(?=/)|{_RELATIVE}/)"
+    rf"(?:(?P<input>{_SPOOLED})\b|{_COPIES}/(?P<parent>(?:~[\w.~%-]+/)+)@/)"
 )
+# The longest name of a file on Linux has 255 bytes.
+_LONGEST = 200
 
 
 @contextmanager
@@ -55,13 +57,10 @@ def _spooled(path: str, folder: Path) -> Path:
 
 
 def place_of_copy(path: Path, folder: Path) -> Path:
-    """Return the place in the folder for a copy of a file, which has the path of the file as name.
-
-    It has the absolute path if that is given, or another folder above it.
-    """
-    if path.is_absolute() or ".." in path.parts:
-        return Path(f"{folder / _ABSOLUTE}{os.path.abspath(path)}")  # noqa: PTH100
-    return folder / _RELATIVE / path
+    """Return the place in a folder for a copy of a file, from which `log_name` tells the path."""
+    parent = quote(str(path.parent), safe="")
+    parts = (f"~{parent[place : place + _LONGEST]}" for place in range(0, len(parent), _LONGEST))
+    return folder.joinpath(_COPIES, *parts, "@", path.name)
 
 
 def _copied(file: BinaryIO, path: Path) -> Path:
@@ -78,7 +77,14 @@ def log_name(file: Path) -> str:
 
 def _named(text: str, standard_input: str = "standard input") -> str:
     """Return a text with the names of standard input and files, not the paths of their copies."""
-    return _SPOOLED_PATH.sub(lambda match: standard_input if match["input"] else "", text)
+
+    def name(match: re.Match[str]) -> str:
+        if match["input"]:
+            return standard_input
+        parent = "".join(part[1:] for part in match["parent"].split("/"))
+        return str(Path(unquote(parent)) / "@").removesuffix("@")
+
+    return _COPIED_PATH.sub(name, text)
 
 
 def on_disk(paths: Iterable[str]) -> list[Path]:
