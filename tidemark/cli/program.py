@@ -11,7 +11,7 @@ from typing import NoReturn, TextIO, cast
 import click
 from click.exceptions import NoArgsIsHelpError
 
-from tidemark.cli.standard_output import StandardOutput
+from tidemark.cli.standard_output import StandardOutput, open_streams
 from tidemark.model.refusal import Refused
 
 _FAILED, _REFUSED = 1, 2
@@ -27,8 +27,8 @@ def execute(command: click.Command, program: str) -> NoReturn:
     a failure, 2 for an input that is not accepted, 130 for an interrupt.
     """
     _end_as_by_ctrl_c()
-    if sys.stdout is not None:  # None if it is closed
-        sys.stdout = cast(TextIO, StandardOutput(sys.stdout))
+    open_streams()
+    sys.stdout = cast(TextIO, StandardOutput(sys.stdout))
     try:
         result = command(prog_name=program, standalone_mode=False)
         if result is ENDED:
@@ -58,8 +58,7 @@ def execute(command: click.Command, program: str) -> NoReturn:
 def _leave() -> NoReturn:
     """End the process at once: to take down Python and DuckDB takes a tenth of a short query."""
     for stream in (sys.stdout, sys.stderr):
-        if stream is not None:
-            stream.flush()
+        stream.flush()
     os._exit(0)
 
 

@@ -1,13 +1,28 @@
-"""Standard output whose failures are one sentence."""
+"""Standard output whose failures are one sentence, and standard streams that are closed."""
 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
 import click
+
+
+def open_streams() -> None:
+    """Open each standard stream that is closed, which Python has as None, so that its use fails.
+
+    Messages to a closed standard error are lost. The streams are opened in the order of their
+    numbers, which no other file gets then.
+    """
+    if sys.stdin is None:
+        sys.stdin = os.fdopen(os.open(os.devnull, os.O_WRONLY), "r")
+    if sys.stdout is None:
+        sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w")
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
 
 
 class StandardOutput:

@@ -117,6 +117,32 @@ def test_the_error_of_a_full_output_is_one_sentence():
     assert (done.returncode, done.stderr) == (1, sentence)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "closed", "code", "out", "err"),
+    [
+        ("limit 1' a.log --format csv", ">&-", 1, "", "standard output cannot be written"),
+        ("limit 1' a.log", ">&-", 1, "", "standard output cannot be written"),
+        ("stats count(*) as n' a.log --format csv", "2>&-", 0, "n\n2\n", ""),
+        ("stats count(*) as n' a.log --format csv", "<&-", 0, "n\n2\n", ""),
+        ("limit 1' -", "<&-", 2, "", "tidemark: standard input is closed\n"),
+        ("limit 1' -", "<&- 2>&-", 2, "", ""),
+    ],
+)
+def test_a_closed_stream_is_no_traceback(tmp_path, arguments, closed, code, out, err):
+    (tmp_path / "a.log").write_text("1\n2\n")
+    program = f"{sys.executable} -c 'from tidemark.cli import main; main()' query '{arguments}"
+    done = subprocess.run(
+        ["sh", "-c", f"{program} {closed}"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (code, out)
+    assert err in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 @pytest.mark.parametrize("name", commands.COMMANDS)
 def test_the_list_of_commands_has_the_first_sentence_of_each(name):
     command = commands.tidemark.get_command(None, name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 import shutil
 import sys
@@ -49,7 +50,12 @@ def files_at(paths: Iterable[str]) -> Iterator[tuple[list[Path], Path]]:
 def _spooled(path: str, folder: Path) -> Path:
     """Return a path, or that of a copy of standard input or of a pipe."""
     if path == STANDARD_INPUT:
-        return _copied(sys.stdin.buffer, folder / _SPOOLED)
+        try:
+            return _copied(sys.stdin.buffer, folder / _SPOOLED)
+        except OSError as error:
+            if error.errno != errno.EBADF:
+                raise
+            raise LogFilesError("standard input is closed") from None
     if not Path(path).is_fifo():
         return Path(path)
     with Path(path).open("rb") as pipe:
