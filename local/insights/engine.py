@@ -78,6 +78,8 @@ class CompiledQuery(NamedTuple):
         The comparison with an earlier time range, if the query has one.
     discovered : tuple of str
         The fields that the query takes from messages.
+    compared : frozenset of str
+        The fields that values are compared with.
     statements : Statements
         DuckDB's SQL for the result and its statistics, over the views ``events`` and ``named``.
     patterns : tuple of Pattern
@@ -101,6 +103,7 @@ class CompiledQuery(NamedTuple):
     lookups: tuple[Lookup, ...]
     comparisons: tuple[Comparison, ...]
     discovered: tuple[str, ...]
+    compared: frozenset[str]
     statements: Statements
     patterns: tuple[Pattern, ...]
     most_rows: int
@@ -171,6 +174,7 @@ def compile_query(query: str) -> CompiledQuery:
         plan.lookups,
         plan.comparisons,
         tuple(plan.discovered),
+        plan.compared,
         statements(plan),
         plan.patterns,
         MOST_ROWS if plan.limited else DEFAULT_ROWS,
@@ -334,10 +338,14 @@ def _absent_fields(
         if all(present):
             break
     return [
-        f"{none} has a field {name!r}"
+        f"{none} has a field {name!r}{_quotes(name) if name in compiled.compared else ''}"
         for name, is_present in zip(compiled.discovered, present, strict=True)
         if not is_present
     ]
+
+
+def _quotes(name: str) -> str:
+    return f"; for the text, write it in quotes: '{name}'" if name.isidentifier() else ""
 
 
 def _sentence(error: duckdb.Error) -> str:

@@ -10,6 +10,7 @@ from local.insights.syntax import QueryError, Span
 
 OPERATORS = {
     "<>": "write a != b",
+    "!~": "write field not like /a+/",
     "&&": "write a = 1 and b = 2",
     "||": "write a = 1 or b = 2",
     "exists": "write ispresent(field)",

@@ -82,6 +82,7 @@ class Names:
         self._unmade: list[Unmade] = []
         self._captured: list[str] = []
         self.discovered: dict[str, str] = {}
+        self.compared: set[str] = set()
         self.scope: Scope = EventScope(self.discovered, self.discover)
         self.before_stats = True
         # The fields of the rows that each stats groups, and the number of steps before it.
@@ -135,6 +136,7 @@ class Names:
             (*self._unmade, *chain.from_iterable(plan.unmade for plan in subplans)),
             limited="Limit" in self.seen,
             discovered=self.discovered,
+            compared=frozenset(self.compared),
             sources=tuple(self.sources),
             named=(*self.sources, *chain.from_iterable(plan.named for plan in subplans)),
             lookups=(*self.lookups, *chain.from_iterable(plan.lookups for plan in subplans)),
@@ -298,6 +300,7 @@ class Names:
                 resolved = Column(expression.span, column)
             case Operation():
                 self._warn_of_wildcards(expression)
+                self._note_words(expression)
                 resolved = self._with_arguments(expression, place)
             case Call():
                 resolved = self._call(expression, place)
@@ -336,6 +339,12 @@ class Names:
                     "% is an ordinary character in Logs Insights; "
                     f"write like {quoted(text.strip('%'))} to find the text anywhere",
                 )
+
+    def _note_words(self, operation: Operation) -> None:
+        """Note a field that a value is compared with: its name may be a text without quotes."""
+        match operation:
+            case Operation(operator="=" | "!=", arguments=[_, Field(name=name)]):
+                self.compared.add(name)
 
     def _with_arguments(self, expression: Applied, place: Scope | Group) -> Applied:
         arguments = tuple(self.resolve(each, place) for each in expression.arguments)

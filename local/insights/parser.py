@@ -10,11 +10,13 @@ import re
 from local.insights import foreign
 from local.insights.commands import COMMANDS, REFUSED, read
 from local.insights.expressions import Reader
+from local.insights.functions import FUNCTIONS
 from local.insights.lexer import Kind, Token
 from local.insights.syntax import Command, QueryError, Span
 
 # The limit of StartQuery (AWS documentation, StartQuery: queryString).
 MOST_CHARACTERS = 10_000
+_COMPARISONS = ("=", "!=", "<", "<=", ">", ">=", "=~", "like", "in", "not")
 
 
 def parse(query: str) -> tuple[Command, ...]:
@@ -38,7 +40,8 @@ def parse(query: str) -> tuple[Command, ...]:
     _check_beginning(reader, query)
     commands = _commands(reader)
     if reader.token.kind is not Kind.END:
-        raise reader.expected("'|' and the next command, or the end of the query")
+        comma = "',' between fields, " if reader.token.kind is Kind.NAME else ""
+        raise reader.expected(f"{comma}'|' and the next command, or the end of the query")
     return commands
 
 
@@ -84,8 +87,19 @@ def _command(reader: Reader) -> Command:
     word = reader.advance()
     name = word.value.lower()
     if name not in COMMANDS:
+        if hint := _with_command(reader, word.value):
+            raise QueryError(f"unknown command {word.value!r}; {hint}", word.span)
         raise _unknown(word)
     return read(name, reader, word.span)
+
+
+def _with_command(reader: Reader, word: str) -> str:
+    """Return a hint at the command that a condition or a call needs, '' for another beginning."""
+    if reader.at("(") and (function := FUNCTIONS.get(word.lower())):
+        return f"write {'stats' if function.aggregate else 'fields'} {word}(…)"
+    if reader.at_word(*_COMPARISONS) or any(map(reader.at, _COMPARISONS)):
+        return f"write filter {word} {reader.token.span.text} …"
+    return ""
 
 
 def _unknown(word: Token) -> QueryError:

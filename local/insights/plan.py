@@ -173,6 +173,8 @@ class Plan(NamedTuple):
         Whether the query has a ``limit``.
     discovered : dict of str to str
         The fields that the query takes from messages, and their columns.
+    compared : frozenset of str
+        The fields that values are compared with.
     sources : tuple of Groups
         The log groups that the query's own SOURCE commands name; empty without SOURCE.
     named : tuple of Groups
@@ -193,6 +195,7 @@ class Plan(NamedTuple):
     unmade: tuple[Unmade, ...]
     limited: bool
     discovered: Mapping[str, str]
+    compared: frozenset[str]
     sources: tuple[Groups, ...]
     named: tuple[Groups, ...]
     lookups: tuple[Lookup, ...]

@@ -63,6 +63,7 @@ exact_option = click.option(
 
 
 _UNIT_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+_DAY = re.compile(r"\d{4}-\d\d-\d\d|\d{4}-W\d\d-\d")
 _AGO = re.compile("-([0-9]{1,6})([smhdw])")
 # As seconds this is the year 5138, as milliseconds 1973.
 _FIRST_MILLISECONDS = 10**11
@@ -79,9 +80,17 @@ class MomentType(click.ParamType[Moment]):
     """A time in ISO 8601, by default in UTC, since 1970-01-01 UTC, or before now.
 
     A number of 12 digits or more counts milliseconds, microseconds or nanoseconds.
+
+    Parameters
+    ----------
+    ends : bool
+        Whether a day without a time is its last second.
     """
 
     name = "time"
+
+    def __init__(self, *, ends: bool = False) -> None:
+        self._ends = ends
 
     def convert(
         self, value: str | Moment, _: click.Parameter | None, __: click.Context | None
@@ -98,6 +107,8 @@ class MomentType(click.ParamType[Moment]):
             time = datetime.fromisoformat(value)
         except ValueError:
             self.fail(f"{value!r} is not a time; accepted: 1717338360, 2024-06-02T14:26:00Z or -1h")
+        if self._ends and _DAY.fullmatch(value):
+            time = time.replace(hour=23, minute=59, second=59)
         return int((time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp())
 
 

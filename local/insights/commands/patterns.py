@@ -11,6 +11,7 @@ from local.insights import printing
 from local.insights.clusters import without_variables
 from local.insights.comparison import PERIODS, Comparison
 from local.insights.expressions import Reader
+from local.insights.lexer import Kind
 from local.insights.names import Names
 from local.insights.plan import Step, columns_of
 from local.insights.sql import Writer
@@ -74,7 +75,7 @@ class Diff(Command):
     @classmethod
     def read(cls, reader: Reader, start: Span) -> Diff:
         """Read the argument of ``diff``."""
-        period = reader.one_of(*PERIODS) if reader.at_word(*PERIODS) else ""
+        period = reader.one_of(*PERIODS) if reader.token.kind is Kind.NAME else ""
         return cls(reader.since(start), period)
 
     def resolve(self, names: Names) -> None:

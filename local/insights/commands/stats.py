@@ -44,6 +44,8 @@ class Stats(Command):
     @classmethod
     def read(cls, reader: Reader, start: Span) -> Stats:
         """Read the arguments of ``stats``; ``group by`` is accepted in place of ``by``."""
+        if reader.at_word("by", "group"):
+            raise reader.expected("an aggregate such as count(*) before the groups")
         items = reader.items("by", "group")
         keys: tuple[Item, ...] = ()
         if reader.take_word("group"):

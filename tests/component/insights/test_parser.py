@@ -3,7 +3,7 @@ from contextlib import suppress
 import pytest
 
 from local import insights
-from local.insights import QueryError
+from local.insights import QueryError, run
 from local.insights.commands import COMMANDS
 
 
@@ -49,6 +49,14 @@ def test_typical_queries_are_accepted(query):
         ("# only a comment", 1, 1, "the query is empty; write commands"),
         ("fields @message\n| patern @message", 2, 3, "unknown command 'patern'; did you mean"),
         ("fields @message | frobnicate", 1, 19, "unknown command 'frobnicate'; supported: fields,"),
+        ("level = 40", 1, 1, "unknown command 'level'; write filter level = …"),
+        ("name not like 'x'", 1, 1, "unknown command 'name'; write filter name not …"),
+        ("fields a | count(*)", 1, 12, "unknown command 'count'; write stats count(…)"),
+        ("strlen(a)", 1, 1, "unknown command 'strlen'; write fields strlen(…)"),
+        ("filter @message !~ /x/", 1, 17, "unknown operator '!~'; write field not like /a+/"),
+        ("fields @timestamp @message", 1, 19, "expected ',' between fields, '|' and the next com"),
+        ("stats by level", 1, 7, "expected an aggregate such as count(*) before the groups, found"),
+        ("pattern @message | diff previousHour", 1, 25, "expected previousday or previousweek"),
         ("SELEC @message", 1, 1, "unknown command 'SELEC'; write fields a, b to show fields, or"),
         ("stats count(*) by a having n > 1", 1, 21, "'having'; write filter after stats to select"),
         ("SOURCE", 1, 7, "expected a text in quotes"),
@@ -82,7 +90,7 @@ def test_typical_queries_are_accepted(query):
         ("fields @message as", 1, 19, "expected a name"),
         ("fields @message as 'm'", 1, 20, "expected a name, found \"'m'\""),
         ("fields @message limit 1", 1, 17, "'|' is missing before the command 'limit'"),
-        ("fields @message a", 1, 17, "expected '|' and the next command"),
+        ("fields @message a", 1, 17, "expected ',' between fields, '|' and the next command"),
         ("filter @message like 'open", 1, 22, "this text is not closed by '"),
         ('filter @message like "open', 1, 22, 'this text is not closed by "'),
         ("fields `open", 1, 8, "this name in backticks is not closed by `"),
@@ -311,6 +319,14 @@ def test_every_command_has_its_reader(word):
 def test_forms_of_public_dashboards_are_accepted(ask, query, value):
     rows = ask(query, "a b c")
     assert [list(row.values()) for row in rows] == ([[value]] if value else [])
+
+
+def test_a_missing_field_that_a_value_is_compared_with_may_be_a_text(source):
+    query = "filter level = info or j.level != info or level = j.info | fields other"
+    warnings = run(query, source("a")).warnings
+    quotes = "no event has a field 'info'; for the text, write it in quotes: 'info'"
+    assert [each for each in warnings if "quotes" in each] == [quotes]
+    assert "no event has a field 'j.info'" in warnings
 
 
 def test_a_glob_without_a_star_gets_a_warning():

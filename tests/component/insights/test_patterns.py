@@ -181,7 +181,8 @@ def test_the_earlier_time_range_is_as_long(period, start, first):
         ("diff previousDay", (0, DAY), "diff needs a time range that the earlier one ends before"),
         ("pattern @message | limit 1 | diff", (0, 9), "diff must follow pattern"),
         ("diff | diff", (0, 9), "diff must follow pattern"),
-        ("diff yesterday", (0, 9), "expected '|'"),
+        ("diff yesterday", (0, 9), "expected previousday or previousweek"),
+        ("diff 7", (0, 9), "expected '|'"),
     ],
 )
 def test_a_comparison_that_cannot_be_made_is_refused(timed, query, window, sentence):

@@ -240,6 +240,43 @@ def test_a_bound_may_be_in_any_unit_of_the_epoch(text, seconds):
     assert MomentType().convert(text, None, None).seconds == seconds
 
 
+def test_an_end_without_a_time_is_the_whole_day():
+    bounds = [MomentType(ends=ends).convert("2024-06-02", None, None) for ends in (False, True)]
+    assert [bound.seconds for bound in bounds] == [1717286400, 1717286400 + 86399]
+    exact = MomentType(ends=True).convert("2024-06-02T00:00", None, None)
+    assert exact.seconds == 1717286400
+
+
+@pytest.mark.parametrize(
+    ("lines", "warning"),
+    [
+        (
+            ["2024-06-02T14:26:00Z a", "x", "2024-06-02T14:27:00Z b"],
+            "none of 2 events is in the time range; they are from 2024-06-02 14:26:00.000 to "
+            "2024-06-02 14:27:00.000",
+        ),
+        (
+            ["2024-06-02T14:26:00Z a"],
+            "the only event is not in the time range; it is of 2024-06-02 14:26:00.000",
+        ),
+        ([], None),
+    ],
+)
+def test_a_time_range_without_events_gets_a_warning_with_their_times(tmp_path, lines, warning):
+    path = tmp_path / "a.log"
+    path.write_text("".join(f"{line}\n" for line in lines))
+    done = query("stats count(*)", str(path), "--start", "-1h")
+    assert done.exit_code == 0
+    assert (f"warning: {warning}\n" in done.stderr) == (warning is not None)
+
+
+def test_a_log_or_a_folder_in_the_place_of_the_query_is_named(log, tmp_path):
+    refused = query(log, "limit 1").exception
+    assert "; this file is read as a query: the query comes before the files\n" in str(refused)
+    refused = query(str(tmp_path), log).exception
+    assert str(refused) == f"{tmp_path}: this is a folder; the query comes before the files"
+
+
 def test_a_bound_may_be_a_time_before_now(tmp_path):
     recent = tmp_path / "recent.log"
     recent.write_text(f"{datetime.now(UTC) - timedelta(minutes=90):%Y-%m-%dT%H:%M:%S}Z x\n")

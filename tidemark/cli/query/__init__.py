@@ -35,7 +35,11 @@ from tidemark.model.sentences import plural
     type=MomentType(),
     help="First second of events: ISO 8601, epoch, or -1h, an hour ago.",
 )
-@click.option("--end", type=MomentType(), help="Last second of events: ISO 8601, epoch, or -1h.")
+@click.option(
+    "--end",
+    type=MomentType(ends=True),
+    help="Last second of events: ISO 8601, also a whole day, epoch, or -1h.",
+)
 @click.option(
     "--lookup-table",
     "tables",

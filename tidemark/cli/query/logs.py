@@ -12,6 +12,7 @@ from typing import NamedTuple
 from local.account import ACCOUNT
 from local.cancellation import interruptible
 from local.insights import CompiledQuery, EventsError, EventSource, QueryResult, run
+from local.insights import compile as compile_query
 from local.insights.group_choice import NoLogGroupError, chosen
 from local.logs.clocks import Clock
 from local.logs.files import log_files
@@ -36,6 +37,7 @@ from tidemark.model.sentences import listed, visible
 
 # DuckDB reads less at once, so files of less are neither searched nor read in part.
 _SEARCHED_BYTES = 8 * 1024 * 1024
+_TIMES = "stats count(*), fromMillis(min(@timestamp)), fromMillis(max(@timestamp))"
 Window = tuple[int | None, int | None]
 """The first and last second of a query [s since 1970-01-01 UTC], None where it has no limit."""
 
@@ -171,6 +173,10 @@ class LogQuery(NamedTuple):
             if found or event is None:
                 raise
             result = self._over_borrowed(source(borrowing=True), event)
+        is_empty = self.window != (None, None) and not result.statistics["recordsScanned"]
+        if is_empty and not (found or self.is_sorted):
+            missed = _missed(source(borrowing=True))
+            result = result._replace(warnings=(*result.warnings, *missed))
         if self.window != (None, None) or self.query.uses_times:
             tell(recognised(files, clock, copies))
         return result
@@ -205,3 +211,15 @@ class LogQuery(NamedTuple):
                     cancellation=ending,
                 )
             )
+
+
+def _missed(events: EventSource) -> list[str]:
+    """Return a warning with the times of events of which none is in the time range of a query."""
+    rows = LogQuery(compile_query(_TIMES), (None, None), {})._run(events, events).rows
+    return [_sentence(*(cell["value"] for cell in row)) for row in rows]
+
+
+def _sentence(number: str, first: str, last: str) -> str:
+    if number == "1":
+        return f"the only event is not in the time range; it is of {first}"
+    return f"none of {int(number):,} events is in the time range; they are from {first} to {last}"

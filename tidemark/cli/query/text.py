@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import stat
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import click
@@ -13,6 +15,7 @@ from local.logs.clocks import Beginning
 from tidemark.cli.query.paths import STANDARD_INPUT
 from tidemark.model.refusal import Refused
 
+_ENDING = ".cwli"
 # Editors of Windows write a mark before the text.
 _ENCODING = "utf-8-sig"
 
@@ -61,8 +64,10 @@ def query_text(query: str) -> tuple[str, str]:
     try:
         if query == STANDARD_INPUT:
             return "<stdin>", sys.stdin.buffer.read().decode(_ENCODING)
-        if query.endswith(".cwli") or _is_file(query):
+        if query.endswith(_ENDING) or _is_file(query):
             return query, Path(query).read_text(_ENCODING)
+        if _is_folder(query):
+            raise Refused(f"{query}: this is a folder; the query comes before the files")
     except UnicodeDecodeError:
         raise Refused(f"{query}: this is no text in UTF-8") from None
     except OSError as error:
@@ -71,8 +76,13 @@ def query_text(query: str) -> tuple[str, str]:
 
 
 def place_of(name: str, error: QueryError) -> str:
-    """Return the sentence of an error after the name of its query, and the line with a caret."""
-    return _with_excerpt(f"{name}: {error}", error)
+    """Return the sentence of an error after the name of its query, and the line with a caret.
+
+    A file of another ending than that of queries may be a log in the place of the query.
+    """
+    is_log = _is_file(name) and not name.endswith(_ENDING)
+    order = "; this file is read as a query: the query comes before the files" if is_log else ""
+    return _with_excerpt(f"{name}: {error}{order}", error)
 
 
 def place_in_file(file: Path, line: int, error: QueryError) -> str:
@@ -85,7 +95,16 @@ def _with_excerpt(sentence: str, error: QueryError) -> str:
 
 
 def _is_file(query: str) -> bool:
+    return _mode(query, stat.S_ISREG)
+
+
+def _is_folder(query: str) -> bool:
+    return _mode(query, stat.S_ISDIR)
+
+
+def _mode(query: str, test: Callable[[int], bool]) -> bool:
+    """Tell whether a text is a path to a file whose mode passes a test."""
     try:
-        return Path(query).is_file()
-    except (OSError, ValueError):  # too long for a path, or with a NUL
+        return test(Path(query).stat().st_mode)
+    except (OSError, ValueError):  # there is none, or it is too long for a path, or has a NUL
         return False
