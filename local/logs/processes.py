@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import NoReturn, TypeVar
 
 _Task = TypeVar("_Task")
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -64,16 +64,25 @@ def _children_awaited() -> Iterator[None]:
 
 def _fork(work: Callable[[_Task], None], tasks: Sequence[_Task], children: list[int]) -> None:
     """Add to ``children`` the id of a new process that works on tasks."""
-    # A signal between the fork and the next lines would leave a process without its end.
+    # A signal between the fork and the note of the child would leave a process without its end.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
-    if child := os.fork():
-        children.append(child)
+    try:
+        child = os.fork()
+        if child:
+            children.append(child)
+        else:
+            _work(work, tasks, before)
+    finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        return
-    # Whatever happens, this copy of the caller goes no further.
+
+
+def _work(
+    work: Callable[[_Task], None], tasks: Sequence[_Task], signals: Iterable[int]
+) -> NoReturn:
+    """Work on tasks and end the process: whatever happens, this copy of the caller ends here."""
     code = 1
     try:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, signals)
         for task in tasks:
             work(task)
         code = 0

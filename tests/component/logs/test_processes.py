@@ -85,6 +85,10 @@ def test_a_signal_ends_another_process(tmp_path):
             os.kill(os.getpid(), signal.SIGTERM)
             (tmp_path / "survived").touch()
 
-    with pytest.raises(ProcessFailedError):
-        in_processes(work, range(2), 2)
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # as commands have it
+    try:
+        with pytest.raises(ProcessFailedError):
+            in_processes(work, range(2), 2)
+    finally:
+        signal.signal(signal.SIGTERM, before)
     assert not list(tmp_path.iterdir())
