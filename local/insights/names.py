@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -55,6 +56,8 @@ MOST_SELECTS = 200
 _NAMING = ("Fields", "Display", "ParseGlob", "ParseRegex", "ParseFormat")
 # AWS documents an order for dedup only: newest first.
 _NEWEST_FIRST: Order = (("timestamp", True), ("ptr", False))
+# A line end or a tab as other languages write it, not behind an escaped backslash.
+_LETTER = re.compile(r"(?:[^\\]|\\[^nrt])*(\\[nrt])", re.DOTALL)
 
 
 def resolve(commands: Iterable[Command]) -> Plan:
@@ -306,6 +309,8 @@ class Names:
                 resolved = self._call(expression, place)
             case Period():
                 resolved = self.period(expression)
+            case Text():
+                self._warn_of_letters(expression)
             case Regex():
                 resolved = replace(expression, pattern=self.pattern(expression).matching())
             case Subquery():
@@ -339,6 +344,14 @@ class Names:
                     "% is an ordinary character in Logs Insights; "
                     f"write like {quoted(text.strip('%'))} to find the text anywhere",
                 )
+
+    def _warn_of_letters(self, text: Text) -> None:
+        if match := _LETTER.match(text.span.text):
+            self.warn(
+                text.span,
+                f"{match[1]} in quotes is a backslash and a letter; a regular expression such as "
+                f"/{match[1]}/ finds the character",
+            )
 
     def _note_words(self, operation: Operation) -> None:
         """Note a field that a value is compared with: its name may be a text without quotes."""

@@ -321,6 +321,25 @@ def test_forms_of_public_dashboards_are_accepted(ask, query, value):
     assert [list(row.values()) for row in rows] == ([[value]] if value else [])
 
 
+@pytest.mark.parametrize(
+    ("text", "letter"),
+    [
+        (r"'a\nb'", r"\n"),
+        (r"'\'\t'", r"\t"),
+        (r'"a\\\n"', r"\n"),
+        (r"'a\\nb'", None),
+        (r"'\d'", None),
+        ("'a\nb'", None),
+        ("'n'", None),
+    ],
+)
+def test_a_line_end_as_in_other_languages_gets_a_warning(text, letter):
+    for query in (f"filter @message like {text}", f"fields replace(@message, {text}, '|') as a"):
+        warnings = insights.compile(query).warnings
+        assert [each for each in warnings if f": {letter} in quotes is" in each] == list(warnings)
+        assert len(warnings) == (letter is not None)
+
+
 def test_a_missing_field_that_a_value_is_compared_with_may_be_a_text(source):
     query = "filter level = info or j.level != info or level = j.info | fields other"
     warnings = run(query, source("a")).warnings
