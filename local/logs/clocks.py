@@ -22,6 +22,7 @@ _ISO = rf"(\d{{4}}-\d\d-\d\d[T ]\d\d:\d\d:\d\d){_REST}"
 _BEGINNINGS = ("^", r"^\[?")
 # Epochs from 2001 to 2286, in seconds, milliseconds, microseconds or nanoseconds.
 _EPOCH = r"[1-9]\d{9}(?:\.\d+|\d{3}|\d{6}|\d{9})?"
+_LEVEL = "(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL)"
 _MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 _FIELDS = (
     "@timestamp", "timestamp", "time", "ts", "eventTime", "datetime", "date", "asctime", "t",
@@ -212,9 +213,11 @@ CLOCKS = (
           likes=("[__-___-____ __:__:__%",)),
     Clock("Django", rf"^\[(\d\d/{_MONTH}/\d{{4}} \d\d:\d\d:\d\d)\]", "%d/%b/%Y %H:%M:%S",
           likes=("[__/___/____ __:__:__]%",)),
-    Clock("Spark", r"^(\d\d/\d\d/\d\d \d\d:\d\d:\d\d) ", "%y/%m/%d %H:%M:%S",
+    # Other programs have the day or the month first, but not these levels.
+    Clock("Spark", rf"^(\d\d/\d\d/\d\d \d\d:\d\d:\d\d) {_LEVEL} ", "%y/%m/%d %H:%M:%S",
           likes=("__/__/__ __:__:__ %",)),
-    Clock("HDFS", r"^(\d{6} \d{6}) ", "%y%m%d %H%M%S", likes=("______ ______ %",)),
+    Clock("HDFS", rf"^(\d{{6}} \d{{6}}) \d+ {_LEVEL} ", "%y%m%d %H%M%S",
+          likes=("______ ______ %",)),
     Clock("RDS audit", r"^(\d{8} \d\d:\d\d:\d\d),", "%Y%m%d %H:%M:%S",
           likes=("________ __:__:__,%",)),
     Clock("ISO 8601 without signs", r"^\[?(\d{8}T\d{6})(?:\.\d+)?Z", "%Y%m%dT%H%M%S",
@@ -454,7 +457,7 @@ def _common_iso(text: str, after: str) -> str:
 
 def _strptime(text: str, form: str) -> str:
     # DuckDB's epoch_ms rounds.
-    return f"epoch_us(TRY_STRPTIME({text}, {quoted(form)})) // 1000"
+    return f"(epoch_us(TRY_STRPTIME({text}, {quoted(form)})) // 1000)"
 
 
 def _epoch(text: str) -> str:

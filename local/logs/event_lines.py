@@ -20,15 +20,15 @@ class TooLongError(Exception):
     """An event that is too long."""
 
 
-class Tests(NamedTuple):
-    """Tests of whether a line begins an event."""
+class LineTests(NamedTuple):
+    """LineTests of whether a line begins an event."""
 
     begins: Beginning
     single: re.Pattern[bytes] | None
     """A faster test, which fits only events of one line, and not all of them."""
 
     @classmethod
-    def of(cls, clock: Clock | None) -> Tests:
+    def of(cls, clock: Clock | None) -> LineTests:
         """Return the tests by the clock of a file."""
         return cls(beginning(clock), _single_line(own_beginning(clock) if clock else b"."))
 
@@ -42,7 +42,7 @@ class Lines(NamedTuple):
         The bytes.
     size : int
         The number of the bytes that count.
-    tests : Tests
+    tests : LineTests
         The tests of the lines.
     most_bytes : int
         The size that an event does not reach [B].
@@ -51,7 +51,7 @@ class Lines(NamedTuple):
     buffer: bytearray | mmap
     view: memoryview
     size: int
-    tests: Tests
+    tests: LineTests
     most_bytes: int
 
     def places(self, texts: Iterable[bytes], begin: int, end: int) -> Iterator[int]:

@@ -22,7 +22,7 @@ from typing import BinaryIO, NamedTuple, cast
 from local.logs.boundaries import LIMITS
 from local.logs.clocks import Beginning, Clock
 from local.logs.encodings import is_utf16
-from local.logs.event_lines import Lines, Tests, TooLongError, is_plain
+from local.logs.event_lines import Lines, LineTests, TooLongError, is_plain
 from local.logs.joining import Joining, first_lines, last_event, without_returns
 from local.logs.log_file import PEEKED_BYTES, Form, clock_in, form_of
 from local.logs.mapped_files import TruncatedError, mapped, windows
@@ -122,7 +122,7 @@ class Search(NamedTuple):
         for each, (begin, end) in enumerate(pairwise([0, *ends])):
             yield _Part(file, path.with_name(f"{path.name}-{each}"), lines, begin, end)
 
-    def _lines(self, file: BinaryIO, tests: Tests) -> Lines:
+    def _lines(self, file: BinaryIO, tests: LineTests) -> Lines:
         """Return the lines of a file that is read in place."""
         whole = mapped(file)
         return Lines(whole, memoryview(whole), len(whole), tests, self.most_bytes)
@@ -155,7 +155,7 @@ class Search(NamedTuple):
             else:
                 yield from self._streamed(cast(BufferedIOBase, content), tests)
 
-    def _tests(self, file: Path, content: BinaryIO) -> Tests:
+    def _tests(self, file: Path, content: BinaryIO) -> LineTests:
         """Return the tests of whether a line of a file begins an event; move to its beginning."""
         if is_utf16(content):
             raise NotSearchedError
@@ -164,8 +164,8 @@ class Search(NamedTuple):
         if form_of(begin) is not Form.TEXT:
             raise NotSearchedError
         if self.begins:
-            return Tests(self.begins, None)
-        return Tests.of(self.clock or clock_in(file, first_lines(begin[: self.head])))
+            return LineTests(self.begins, None)
+        return LineTests.of(self.clock or clock_in(file, first_lines(begin[: self.head])))
 
     def _begin(self, content: BinaryIO) -> bytes:
         """Return the bytes of a file that choose its form: only one of JSON may have another."""
@@ -189,7 +189,7 @@ class Search(NamedTuple):
             done, found = self._copied(lines, (begin, end), done, head)
             yield end - first, found
 
-    def _streamed(self, file: BufferedIOBase, tests: Tests) -> Iterator[tuple[int, bytes]]:
+    def _streamed(self, file: BufferedIOBase, tests: LineTests) -> Iterator[tuple[int, bytes]]:
         """Search a file block by block, as it is read or unpacked."""
         # A buffer of its own for each block takes as long as the search.
         buffer = bytearray(2 * self.most_bytes + self.head + self.block)

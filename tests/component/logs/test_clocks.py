@@ -139,7 +139,17 @@ def test_the_clock_of_a_log_is_recognised(log, line, clock, time):
 
 @pytest.mark.parametrize(
     "line",
-    ["at 2024-06-02 14:26:00", "x", "[1] 5", '{"time": "now"}', '{"n": 1717338360}', "{", "[]"],
+    [
+        "at 2024-06-02 14:26:00",
+        "06/02/24 14:26:00 x",
+        "240602 142600 x",
+        "x",
+        "[1] 5",
+        '{"time": "now"}',
+        '{"n": 1717338360}',
+        "{",
+        "[]",
+    ],
 )
 def test_a_log_without_a_known_time_has_no_clock(log, line):
     path = log(line)
