@@ -22,6 +22,7 @@ _ISO = rf"(\d{{4}}-\d\d-\d\d[T ]\d\d:\d\d:\d\d){_REST}"
 _BEGINNINGS = ("^", r"^\[?")
 # Epochs from 2001 to 2286, in seconds, milliseconds, microseconds or nanoseconds.
 _EPOCH = r"[1-9]\d{9}(?:\.\d+|\d{3}|\d{6}|\d{9})?"
+_BLANKS = r"^\s"
 _LEVEL = "(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL)"
 _MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 _FIELDS = (
@@ -193,7 +194,7 @@ CLOCKS = (
         rf"^\[?(?:[A-Z]{{4,8}}[\]:]?|[DIWEFA],)[ \t]+(?:\[[^\]]*\][ \t]+)?\[?{_ISO}",
         "iso",
     ),
-    Clock("ISO 8601 after blanks", rf"^\s+\[?{_ISO}", "iso"),
+    Clock("ISO 8601 after blanks", rf"{_BLANKS}+\[?{_ISO}", "iso"),
     Clock("ISO 8601 after brackets", rf"^\[[^\]]*\][ \t]+\[?{_ISO}", "iso"),
     Clock("Docker Compose", rf"^[\w.-]+ +\| {_ISO}", "iso"),
     Clock("slow queries of MySQL", rf"^# Time: {_ISO}", "iso", likes=("# Time: %",)),
@@ -316,7 +317,9 @@ def beginning(clock: Clock | None) -> Beginning:
 def _any_beginning() -> Beginning:
     """Return the test of whether a line has a time, of whatever form."""
     object_ = rf"^\{{.*\"(?:{_ANY_FIELD})\" *:"
-    forms = (object_, _LAMBDA_LINE, *(each.pattern for each in CLOCKS))
+    # A line that begins with blanks is a part of the event before, if the events of its file do not.
+    others = (each.pattern for each in CLOCKS if not each.pattern.startswith(_BLANKS))
+    forms = (object_, _LAMBDA_LINE, *others)
     return re.compile("|".join(forms).encode()).search
 
 
@@ -386,7 +389,7 @@ def format_clock(form: str) -> Clock:
     pattern = "".join(
         LETTERS[part] if place % 2 else re.escape(part) for place, part in enumerate(parts)
     )
-    begin = "" if form != whole else r"^\s*\[?" if form != given else r"^\[?"
+    begin = "" if form != whole else rf"{_BLANKS}*\[?" if form != given else r"^\[?"
     return Clock(f"format {given!r}", rf"{begin}({pattern})", form)
 
 

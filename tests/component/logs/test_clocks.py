@@ -335,6 +335,14 @@ def test_the_times_before_lines_of_lambda_are_no_part_of_the_message(log, time):
     assert "@type" not in first
 
 
+def test_a_line_after_blanks_begins_an_event_only_where_events_begin_with_blanks(log):
+    inner, outer = "  2024-06-02T14:26:00Z y", "2024-06-02T14:26:00Z x"
+    for lines, number in (([outer, inner, outer], 2), ([inner, inner, "  z"], 2)):
+        path = log(*lines)
+        copies = Mending().copies([path], path.parent).copies
+        assert times(path, copies=copies) == [SECOND] * number
+
+
 def test_lines_of_lambda_without_times_are_events(log):
     path = log("START RequestId: 7", "2024-06-02T14:26:00.123Z\t7\tINFO\thello", " of it", REPORT)
     copies = Mending().copies([path], path.parent).copies
