@@ -317,7 +317,7 @@ def beginning(clock: Clock | None) -> Beginning:
 def _any_beginning() -> Beginning:
     """Return the test of whether a line has a time, of whatever form."""
     object_ = rf"^\{{.*\"(?:{_ANY_FIELD})\" *:"
-    # A line that begins with blanks is a part of the event before, if the events of its file do not.
+    # A line after blanks is a part of the event before, but where events begin with blanks.
     others = (each.pattern for each in CLOCKS if not each.pattern.startswith(_BLANKS))
     forms = (object_, _LAMBDA_LINE, *others)
     return re.compile("|".join(forms).encode()).search
