@@ -30,7 +30,8 @@ A, B = "2024-06-02T14:26:00Z a\n", "2024-06-02T14:26:01Z b\n"
 
 def answer(path, copies, texts, clock=None):
     filters = " or ".join(f"strcontains(@message, {text!r}) = 1" for text in texts)
-    result = run(QUERY.format(filters=filters), log_files([path], clock=clock, copies=copies))
+    source = log_files([path], clock=clock, copies=copies, borrowing=True)
+    result = run(QUERY.format(filters=filters), source)
     return [[cell["value"] for cell in row[:2]] for row in result.rows]
 
 
