@@ -125,6 +125,7 @@ def _source(
         Form.ANSWER: exports.answers,
         Form.RECORDS: exports.records,
         Form.DELIVERY: exports.deliveries,
+        Form.DOWNLOAD: exports.downloads,
     }
     return sources[form](files, prefix)
 

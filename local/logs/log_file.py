@@ -40,6 +40,7 @@ _ANSWER = re.compile(r'\s*\{\s*"events"\s*:\s*\[')
 _RECORDS = re.compile(r'\s*\{\s*"Records"\s*:\s*\[\s*\{\s*"eventVersion"')
 # AWS documentation, CloudWatch Logs: log group-level subscription filters.
 _DELIVERY = re.compile(r'\s*\{\s*"messageType"\s*:\s*"(?:DATA|CONTROL)_MESSAGE"')
+_DOWNLOAD = re.compile(r"timestamp,message\r?\n")
 _ARRAY = re.compile(r'\s*\[\s*\{\s*"')
 _OBJECT_OVER_LINES = re.compile(r'\s*\{[ \t]*\r?\n\s*"[^"\n]*"\s*:')
 _BETWEEN_OBJECTS = re.compile(r"[\s,\[]*")
@@ -55,10 +56,16 @@ class Form(Enum):
     ANSWER = "what aws logs filter-log-events or get-log-events prints"
     RECORDS = "a file of CloudTrail"
     DELIVERY = "what a subscription of CloudWatch Logs delivers, such as to Firehose"
+    DOWNLOAD = "what the console of CloudWatch Logs downloads: CSV of times and messages"
     OBJECTS = "JSON objects, in an array or each over several lines"
 
 
-_BEGINNINGS = {Form.ANSWER: _ANSWER, Form.RECORDS: _RECORDS, Form.DELIVERY: _DELIVERY}
+_BEGINNINGS = {
+    Form.ANSWER: _ANSWER,
+    Form.RECORDS: _RECORDS,
+    Form.DELIVERY: _DELIVERY,
+    Form.DOWNLOAD: _DOWNLOAD,
+}
 TIMED_BY_CLOCKS = (Form.TEXT, Form.OBJECTS)
 """The forms whose events have their times in a way that a clock reads."""
 
