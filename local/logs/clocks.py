@@ -8,21 +8,25 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
-from itertools import chain, islice, takewhile
+from itertools import islice, takewhile
 from typing import NamedTuple
 
 from local.insights.values import quoted
 
-# PostgreSQL writes an offset of whole hours as -03, such as that of America/Sao_Paulo.
-_REST = r"(?:[.,](\d{1,6})\d*)? ?(Z|[+-]\d\d:?\d\d|[+-](?:0\d|1[0-4])\b)?"
+# PostgreSQL writes an offset of whole hours as " -03 [", such as that of America/Sao_Paulo. Behind
+# a blank alone it may be a number.
+_HOURS = r"[+-](?:0\d|1[0-4])"
+_REST = rf"(?:[.,](\d{{1,6}})\d*)?( ?Z| ?[+-]\d\d:?\d\d|{_HOURS}\b| {_HOURS} \[)?"
 _ISO = rf"(\d{{4}}-\d\d-\d\d[T ]\d\d:\d\d:\d\d){_REST}"
 # The texts that may stand before a time in ISO 8601 whose characters have known places.
 _BEGINNINGS = ("^", r"^\[?")
 # Epochs from 2001 to 2286, in seconds, milliseconds, microseconds or nanoseconds.
 _EPOCH = r"[1-9]\d{9}(?:\.\d+|\d{3}|\d{6}|\d{9})?"
-_BLANKS = r"^\s"
+_BLANKS = r"^[ \t]"
+# Brackets around a name: a time in brackets is that of the line.
+_BRACKETS = r"\[[^\]\d\n][^\]\n]*\]"
 _LEVEL = "(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL)"
 _MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 _FIELDS = (
@@ -32,6 +36,7 @@ _FIELDS = (
     "query_timestamp", "timeUnixNano", "observedTimeUnixNano",
 )  # fmt: skip
 _COMMON_LOG = "%d/%b/%Y:%H:%M:%S %z"
+_PAIR = {"time", "timestamp"}
 # Fields of nginx and API Gateway, which have the time in the common log format.
 _COMMON_LOG_FIELDS = ("time_local", "requestTime")
 _ANY_FIELD = "|".join(field.partition(".")[0] for field in (*_FIELDS, *_COMMON_LOG_FIELDS))
@@ -74,8 +79,8 @@ class Clock(NamedTuple):
     prefix : str
         A regular expression of what an export writes before each message, '' without one. Its group
         1, if it has one, is the log stream.
-    others : tuple of str
-        The JSON fields that hold the time of lines without ``field``, the first one first.
+    other : str
+        The JSON field that holds the time of the other lines, '' without one.
     likes : tuple of str
         Patterns of LIKE, one of which every line with such a time fits, and hardly any other line;
         empty if only the regular expression tells.
@@ -86,7 +91,7 @@ class Clock(NamedTuple):
     form: str
     field: str = ""
     prefix: str = ""
-    others: tuple[str, ...] = ()
+    other: str = ""
     likes: tuple[str, ...] = ()
 
     def message(self, line: str) -> str:
@@ -105,7 +110,8 @@ class Clock(NamedTuple):
             patterns = (self.pattern, self.prefix)
             return all(re.search(pattern, line) for pattern in patterns)
         pattern = format_clock(self.form).pattern if self.form else f"(?:{_ISO}|{_EPOCH}$)"
-        values = (str(_value(line, field)) for field in (self.field, *self.others))
+        fields = filter(None, (self.field, self.other))
+        values = (str(_value(line, field)) for field in fields)
         return any(re.match(pattern, value) for value in values)
 
     def begins(self, line: str) -> str:
@@ -130,7 +136,10 @@ class Clock(NamedTuple):
         if self.field and not self.form:
             iso = _iso("t", f"^{_ISO}")
             both = f"CASE WHEN t LIKE '____-%' THEN {iso} ELSE {_epoch('t')} END"
-            return _once(self._text(line), both)
+            time = once(self._text(line), both)
+            if not self.other:
+                return time
+            return f"coalesce({time}, {field_clock(self.other).sql(line, change_time)})"
         if self.form == "iso":
             return _iso(line, self.pattern)
         text = self._text(line)
@@ -143,8 +152,7 @@ class Clock(NamedTuple):
     def _text(self, line: str) -> str:
         """Return SQL for the text of the time in a line."""
         if self.field:
-            each = (_pointers(field) for field in (self.field, *self.others))
-            pointers = dict.fromkeys(chain.from_iterable(each))
+            pointers = dict.fromkeys(_pointers(self.field))
             texts = (f"TRY(json_extract_string({line}, {quoted(each)}))" for each in pointers)
             return f"coalesce({', '.join(texts)})"
         return f"regexp_extract({line}, {quoted(self.pattern)}, 1)"
@@ -161,14 +169,12 @@ S3_EXPORT = Clock(
 )
 _LAMBDA_LINE = r"^(?:START|END|REPORT) RequestId: "
 """A line that Lambda writes, and which has no time where a console or ``sam local`` shows it."""
+_LAMBDA_PREFIX = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3}Z)? "
 _LAMBDA_TIMED = re.compile(
-    r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3}Z)? "
-    r"(?:(?:START|END|REPORT) RequestId|INIT_START Runtime Version): "
+    rf"{_LAMBDA_PREFIX}(?:(?:START|END|REPORT) RequestId|INIT_START Runtime Version): "
 )
 LAMBDA = S3_EXPORT._replace(
-    name="export of Lambda's lines",
-    prefix=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3}Z)? ",
-    likes=("____-__-__T%",),
+    name="export of Lambda's lines", prefix=_LAMBDA_PREFIX, likes=("____-__-__T%",)
 )
 """The form of ``aws logs tail --format short``, and of an export to S3 outside its folder."""
 FLOW_LOG = Clock(
@@ -191,15 +197,19 @@ CLOCKS = (
     Clock("ISO 8601 at the beginning", rf"^\[?{_ISO}", "iso", likes=_ISO_LIKES),
     Clock(
         "ISO 8601 after a level",
-        rf"^\[?(?:[A-Z]{{4,8}}[\]:]?|[DIWEFA],)[ \t]+(?:\[[^\]]*\][ \t]+)?\[?{_ISO}",
+        rf"^\[?(?:[A-Z]{{4,8}}[\]:]?|[DIWEFA],)[ \t]+(?:{_BRACKETS}[ \t]+)?\[?{_ISO}",
         "iso",
     ),
     Clock("ISO 8601 after blanks", rf"{_BLANKS}+\[?{_ISO}", "iso"),
-    Clock("ISO 8601 after brackets", rf"^\[[^\]]*\][ \t]+\[?{_ISO}", "iso"),
+    Clock("ISO 8601 after brackets", rf"^{_BRACKETS}[ \t]+\[?{_ISO}", "iso"),
     Clock("Docker Compose", rf"^[\w.-]+ +\| {_ISO}", "iso"),
     Clock("slow queries of MySQL", rf"^# Time: {_ISO}", "iso", likes=("# Time: %",)),
     Clock("ISO 8601 in colour", rf"^(?:\x1b\[[\d;]*m)+\[?{_ISO}", "iso"),
-    Clock("logfmt", rf'^(?:[\w.-]+=(?:"[^"]*"|[^\s"]*) )*(?:time|ts|timestamp|t)="?{_ISO}', "iso"),
+    Clock(
+        "logfmt",
+        rf'^(?:[\w.-]+=(?:"[^"\n]*"|[^\s"]*) )*(?:time|ts|timestamp|t)="?{_ISO}',
+        "iso",
+    ),
     Clock("nginx or Apache", r"\[(\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d [+-]\d{4})\]",
           _COMMON_LOG, likes=("%[%",)),
     Clock("errors of nginx", r"^(\d{4}/\d\d/\d\d \d\d:\d\d:\d\d) \[", "%Y/%m/%d %H:%M:%S",
@@ -210,19 +220,20 @@ CLOCKS = (
           "%Y/%m/%d %H:%M:%S.%f", likes=("____/__/__ __:__:__.______ %",)),
     Clock("Tomcat", rf"^(\d\d-{_MONTH}-\d{{4}} \d\d:\d\d:\d\d\.\d{{3}}) ",
           "%d-%b-%Y %H:%M:%S.%g", likes=("__-___-____ __:__:__.___ %",)),
-    Clock("PHP", rf"^\[(\d\d-{_MONTH}-\d{{4}} \d\d:\d\d:\d\d)[ \]]", "%d-%b-%Y %H:%M:%S",
-          likes=("[__-___-____ __:__:__%",)),
+    Clock("PHP", rf"^\[(\d\d-{_MONTH}-\d{{4}} \d\d:\d\d:\d\d)(?: UTC)?\]",
+          "%d-%b-%Y %H:%M:%S", likes=("[__-___-____ __:__:__]%", "[__-___-____ __:__:__ UTC]%")),
     Clock("Django", rf"^\[(\d\d/{_MONTH}/\d{{4}} \d\d:\d\d:\d\d)\]", "%d/%b/%Y %H:%M:%S",
           likes=("[__/___/____ __:__:__]%",)),
     # Other programs have the day or the month first, but not these levels.
     Clock("Spark", rf"^(\d\d/\d\d/\d\d \d\d:\d\d:\d\d) {_LEVEL} ", "%y/%m/%d %H:%M:%S",
           likes=("__/__/__ __:__:__ %",)),
-    Clock("HDFS", rf"^(\d{{6}} \d{{6}}) \d+ {_LEVEL} ", "%y%m%d %H%M%S",
-          likes=("______ ______ %",)),
+    Clock("HDFS", rf"^(\d{{6}} \d{{6}}) \d+ {_LEVEL} ", "%y%m%d %H%M%S"),
     Clock("RDS audit", r"^(\d{8} \d\d:\d\d:\d\d),", "%Y%m%d %H:%M:%S",
           likes=("________ __:__:__,%",)),
-    Clock("ISO 8601 without signs", r"^\[?(\d{8}T\d{6})(?:\.\d+)?Z", "%Y%m%dT%H%M%S",
-          likes=("________T______%", "[________T______%")),
+    Clock("ISO 8601 without signs", r"^\[?(\d{8}T\d{6})Z", "%Y%m%dT%H%M%S",
+          likes=("________T______Z%", "[________T______Z%")),
+    Clock("ISO 8601 without signs but a point", r"^\[?(\d{8}T\d{6}\.\d{1,6})\d*Z",
+          "%Y%m%dT%H%M%S.%f", likes=("________T______.%", "[________T______.%")),
     Clock("dmesg", rf"^\[?\w{{3}} ({_MONTH} [ \d]\d \d\d:\d\d:\d\d \d{{4}})\]? ",
           "%b %d %H:%M:%S %Y",
           likes=("___ ___ __ __:__:__ ____ %", "[___ ___ __ __:__:__ ____] %")),
@@ -274,21 +285,23 @@ def _clock_of(first: Sequence[str]) -> Clock | None:
             best, most = clock, count
         if first and count == len(first):
             break
-    return _told_of_zone(_with_others(best, keys, first), first)
+    if any(map(_LAMBDA_TIMED.match, first)) and sum(map(LAMBDA.fits, first)) >= most:
+        return LAMBDA
+    return _told_of_zone(_with_other(best, first), first)
 
 
-def _with_others(clock: Clock | None, keys: Set[str], first: Sequence[str]) -> Clock | None:
-    """Return a clock of a JSON field with the other fields that hold the times of some lines.
+def _with_other(clock: Clock | None, first: Sequence[str]) -> Clock | None:
+    """Return a clock of JSON with the other field of a pair, if it holds the times of some lines.
 
     The records of Lambda's platform have ``time``, and those of a function ``timestamp``.
     """
-    if clock is None or not clock.field or clock.form:
+    if clock is None or clock.field not in _PAIR:
         return clock
-    present = (field for field in _FIELDS if keys & {field, field.partition(".")[0]})
-    lines = [line for line in first if not clock.fits(line)]
-    others = tuple(field for field in present if any(map(field_clock(field).fits, lines)))
-    names = "".join(f" or {field!r}" for field in others)
-    return clock._replace(name=f"{clock.name}{names}", others=others)
+    (other,) = _PAIR - {clock.field}
+    fits = field_clock(other).fits
+    if not any(fits(line) and not clock.fits(line) for line in first):
+        return clock
+    return clock._replace(name=f"{clock.name} or {other!r}", other=other)
 
 
 def _told_of_zone(clock: Clock | None, first: Sequence[str]) -> Clock | None:
@@ -327,11 +340,6 @@ def own_beginning(clock: Clock) -> bytes:
     """Return a regular expression that finds a time of this form, and no other, in a line."""
     needed = clock.pattern.removesuffix(_REST)
     return (clock.prefix or needed or r"^\{").encode()
-
-
-def lambda_clock(first: Iterable[str]) -> Clock | None:
-    """Return the clock of lines of Lambda behind times, None if no line shows such an export."""
-    return LAMBDA if any(map(_LAMBDA_TIMED.match, first)) else None
 
 
 def flow_log_clock(header: str) -> Clock | None:
@@ -421,7 +429,7 @@ def _pointers(field: str) -> tuple[str, str]:
     return pointer, pointer.replace(".", "/")
 
 
-def _once(text: str, value: str) -> str:
+def once(text: str, value: str) -> str:
     """Return SQL for a value of the text ``t``, which DuckDB computes once, also for a CASE."""
     return f"list_transform([{text}], lambda t: {value})[1]"
 
@@ -429,7 +437,8 @@ def _once(text: str, value: str) -> str:
 def _iso(text: str, pattern: str) -> str:
     parts = f"regexp_extract({text}, {quoted(pattern)}, ['time', 'fraction', 'zone'])"
     # The third digit is not rounded: a time is in the bin that it begins in.
-    time = "p.time || '.' || rpad(p.fraction, 3, '0') || coalesce(nullif(p.zone, ''), 'Z')"
+    zone = "coalesce(nullif(trim(p.zone, ' ['), ''), 'Z')"
+    time = f"p.time || '.' || rpad(p.fraction, 3, '0') || {zone}"
     moment = f"epoch_ms(TRY_CAST({time} AS TIMESTAMPTZ))"
     any_form = f"list_transform([{parts}], lambda p: {moment})[1]"
     before, _, after = pattern.partition(_ISO)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from local.insights.source import EventSource, events_of
-from local.logs.boundaries import LIMITS
 from local.logs.clocks import field_clock
 from local.logs.log_file import (
     EVENT_FIELDS,
@@ -53,22 +52,6 @@ def deliveries(files: Sequence[LogFile], prefix: str) -> EventSource:
     return _logged(
         "SELECT filename, logStream AS logStreamName, NULL::BIGINT AS ingestionTime, "  # noqa: S608
         f"unnest(logEvents, recursive := TRUE) FROM {read} WHERE messageType = 'DATA_MESSAGE'",
-        prefix,
-        files,
-    )
-
-
-def downloads(files: Sequence[LogFile], prefix: str) -> EventSource:
-    """Return the events that the console downloads as CSV."""
-    # A message in quotes may have line ends, at which parallel readers of DuckDB would begin.
-    read = (
-        f"read_csv({source_of(files)}, columns = {{'timestamp': 'BIGINT', 'message': 'VARCHAR'}}, "
-        "header = TRUE, auto_detect = FALSE, delim = ',', quote = '\"', escape = '\"', "
-        f"max_line_size = {2 * LIMITS.line}, parallel = FALSE, filename = TRUE)"
-    )
-    return _logged(
-        "SELECT filename, timestamp, message, NULL::BIGINT AS ingestionTime, "  # noqa: S608
-        f"NULL::VARCHAR AS logStreamName FROM {read}",
         prefix,
         files,
     )

@@ -13,7 +13,7 @@ from typing import BinaryIO, NamedTuple
 
 from local.insights.source import quoted_path
 from local.insights.values import quoted
-from local.logs.clocks import S3_EXPORT, Clock, clock_of, flow_log_clock, headers, lambda_clock
+from local.logs.clocks import S3_EXPORT, Clock, clock_of, flow_log_clock, headers
 from local.logs.encodings import UTF16, encoding_of
 from local.logs.folders import LogFilesError
 from local.logs.joining import first_lines
@@ -40,7 +40,7 @@ _ANSWER = re.compile(r'\s*\{\s*"events"\s*:\s*\[')
 _RECORDS = re.compile(r'\s*\{\s*"Records"\s*:\s*\[\s*\{\s*"eventVersion"')
 # AWS documentation, CloudWatch Logs: log group-level subscription filters.
 _DELIVERY = re.compile(r'\s*\{\s*"messageType"\s*:\s*"(?:DATA|CONTROL)_MESSAGE"')
-_DOWNLOAD = re.compile(r"timestamp,message\r?\n")
+_DOWNLOAD = re.compile(r"timestamp,message(?:\r?\n|$)")
 _ARRAY = re.compile(r'\s*\[\s*\{\s*"')
 _OBJECT_OVER_LINES = re.compile(r'\s*\{[ \t]*\r?\n\s*"[^"\n]*"\s*:')
 _BETWEEN_OBJECTS = re.compile(r"[\s,\[]*")
@@ -93,13 +93,10 @@ class LogFile(NamedTuple):
     """The number of the first lines that name columns, as in a flow log that S3 has."""
     is_joined: bool
     """Whether each line is an event, also one without a time, as in a copy."""
-    first_timed: str
-    """The first of the first lines with a time that the clock reads, '' without one."""
-
-    @property
-    def is_timed(self) -> bool:
-        """Whether one of the first lines has a time that the clock reads."""
-        return self.first_timed != ""
+    is_timed: bool
+    """Whether one of the first lines has a time that the clock reads."""
+    timed_later: str
+    """The first of these lines if others are before it, else ''."""
 
     @property
     def kind(self) -> tuple[object, ...]:
@@ -154,6 +151,7 @@ def inspect(
     is_json = form is Form.OBJECTS
     first = _first_objects(begin) if is_json else first_lines(begin[:_CLOCK_PEEKED])
     clock = clock or clock_in(original, first)
+    timed = next(filter(clock.fits, first), "") if clock else ""
     return LogFile(
         original,
         name or str(original),
@@ -167,7 +165,8 @@ def inspect(
         returns=form is Form.TEXT and "\r" in begin,
         headers=headers(first) if form is Form.TEXT else 0,
         is_joined=is_joined,
-        first_timed=next(filter(clock.fits, first), "") if clock else "",
+        is_timed=timed != "",
+        timed_later=timed if timed != first[0] else "",
     )
 
 
@@ -176,7 +175,7 @@ def clock_in(original: Path, first: Sequence[str]) -> Clock | None:
     is_export = _EXPORTED.fullmatch(original.name) and any(map(S3_EXPORT.fits, first[:1]))
     if is_export:
         return S3_EXPORT
-    return flow_log_clock("".join(first[:1])) or lambda_clock(first) or clock_of(first)
+    return flow_log_clock("".join(first[:1])) or clock_of(first)
 
 
 def form_of(begin: str) -> Form:
@@ -273,9 +272,9 @@ def change_times_of(files: Sequence[LogFile]) -> str:
     return f"{_of_each(files, [str(file.change_time) for file in files])}::BIGINT"
 
 
-def first_timed_of(files: Sequence[LogFile]) -> str:
-    """Return SQL for the first of the first lines of a file with a time."""
-    return _of_each(files, [quoted(file.first_timed) for file in files])
+def timed_later_of(files: Sequence[LogFile]) -> str:
+    """Return SQL for the first line of a file with a time, '' if it is the first of all."""
+    return _of_each(files, [quoted(file.timed_later) for file in files])
 
 
 def _of_each(files: Sequence[LogFile], values: Sequence[str]) -> str:

@@ -1,12 +1,13 @@
 """Copies of files that DuckDB cannot read as they are, and the counts of the damage in them.
 
 A query first reads the files as they are. Only if that fails, they are read here line by line:
-damaged files, files in UTF-16, files in which an event has several lines or a carriage return, and
-files that bzip2 or zstd packed.
+damaged files, files in UTF-16, files in which an event has several lines or a carriage return, what
+the console downloads, and files that bzip2 or zstd packed.
 """
 
 from __future__ import annotations
 
+import csv
 import filecmp
 import json
 import re
@@ -29,6 +30,7 @@ from local.logs.packing import INCOMPLETE, unpacked
 _NONCHARACTERS = str.maketrans(dict.fromkeys("\U0010ffff\U0010fffe" + MARKS, "\ufffd"))
 # The lines that choose the form of a file and its clock.
 _FIRST_LINES = 200
+_MILLISECONDS = re.compile("[0-9]{1,15}")
 _NO_SPACE = re.compile(r"\S")
 # The forms in which a file is JSON as a whole.
 _DOCUMENTS = (Form.ANSWER, Form.RECORDS, Form.DELIVERY, Form.OBJECTS)
@@ -131,6 +133,9 @@ class _Copy:
             read = self._read(utf8_lines(file))
             begin = list(islice(read, _FIRST_LINES))
             self._form = form_of(b"".join(line for _, line in begin).decode(errors="replace"))
+            if self._form is Form.DOWNLOAD:
+                copy.writelines(self._downloaded(chain(begin, read)))
+                return
             lines = starmap(self._mended, chain(begin, read))
             first = list(islice(lines, _FIRST_LINES))
             joining = Joining(self._beginning(first), self._mending.most_bytes - 1)
@@ -151,6 +156,27 @@ class _Copy:
                 yield number, line if number > 1 else line.removeprefix(BOM_UTF8)
         except INCOMPLETE:
             self._count(Damage.INCOMPLETE if number else Damage.UNREADABLE, number)
+
+    def _downloaded(self, lines: Iterable[tuple[int, bytes]]) -> Iterator[bytes]:
+        """Yield each event of a CSV as a line of JSON, as the AWS CLI prints them."""
+        csv.field_size_limit(LIMITS.line)
+        rows = csv.reader((self._text(*line) for line in lines), strict=True)
+        try:
+            next(rows)
+            for row in rows:
+                if len(row) == 2 and _MILLISECONDS.fullmatch(row[0]):
+                    event = {"timestamp": int(row[0]), "message": row[1]}
+                    yield json.dumps(event, ensure_ascii=False).encode() + b"\n"
+                elif row:
+                    self._count(Damage.NO_EVENT, rows.line_num)
+        except csv.Error:  # a quote is not closed
+            self._count(Damage.INCOMPLETE, rows.line_num)
+
+    def _text(self, number: int, line: bytes) -> str:
+        text = _text_of(line)
+        if text != line:
+            self._count(Damage.BYTES, number)
+        return text.decode()
 
     def _mended(self, number: int, line: bytes) -> bytes:
         """Return a line as a copy has it, without its end; b"" for a line that is too long."""

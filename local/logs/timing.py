@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from local.insights.engine import EventsError
-from local.logs.log_file import LogFile, change_times_of, first_timed_of, log_of
+from local.logs.clocks import once
+from local.logs.log_file import LogFile, change_times_of, log_of, timed_later_of
 
 _UNTIMED = "an event without a time: "
 # DuckDB streams this, so that a query takes no more memory for it.
@@ -34,8 +35,10 @@ def timed(files: Sequence[LogFile], rows: str, text: str, *, borrowing: bool) ->
     time = clock.sql(text, change_time) if clock else "NULL"
     if clock and files[0].is_timed and borrowing:
         rows = f"(SELECT *, {_BORROWED.format(time)} AS borrowed FROM {rows})"  # noqa: S608
-        first = clock.sql(first_timed_of(files), change_time)
-        time = f"coalesce(CASE WHEN borrowed.file = filename THEN borrowed.time END, {first})"
+        time = "CASE WHEN borrowed.file = filename THEN borrowed.time END"
+        if any(file.timed_later for file in files):
+            first = once(timed_later_of(files), clock.sql("t", change_time))
+            time = f"coalesce({time}, {first})"
     elif files[0].is_timed:
         event = f"{log_of(files)} || ': ' || left({text}, 60)"
         time = f"coalesce({time}, error('{_UNTIMED}' || {event}))"

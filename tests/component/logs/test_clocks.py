@@ -6,7 +6,7 @@ import re
 import pytest
 
 from local.insights import EventsError, run
-from local.logs.clocks import clock_of, field_clock, format_clock
+from local.logs.clocks import CLOCKS, clock_of, field_clock, format_clock
 from local.logs.files import clocks_of, log_files
 from local.logs.mending import Mending
 from local.logs.timing import untimed
@@ -85,7 +85,8 @@ VPC = "2 123456789012 eni-1235b8ca 172.31.16.139 172.31.16.21 20641 22 6 20 4249
         ("24/06/02 14:26:00 INFO a.B: x", "Spark", SECOND),
         ("240602 142600 7 INFO a.B: x", "HDFS", SECOND),
         ("20240602 14:26:00,db,root,10.0.0.1,1,2,QUERY,,'x',0", "RDS audit", SECOND),
-        ("20240602T142600.123Z x", "ISO 8601 without signs", SECOND),
+        ("20240602T142600Z x", "ISO 8601 without signs", SECOND),
+        ("20240602T142600.123Z x", "ISO 8601 without signs but a point", MILLISECOND),
         ("W20240602 14:26:00.123456 7 a.cc:7] x", "klog with a year", MILLISECOND),
         ("tls 2.0 2024-06-02T14:26:00 net/lb/1 x", "network load balancer", SECOND),
         ('{"timeUnixNano": "1717338360123456789"}', "JSON field 'timeUnixNano'", MILLISECOND),
@@ -143,6 +144,7 @@ def test_the_clock_of_a_log_is_recognised(log, line, clock, time):
         "at 2024-06-02 14:26:00",
         "06/02/24 14:26:00 x",
         "240602 142600 x",
+        "[02-Jun-2024 14:26:00 Europe/Berlin] PHP Warning:  x",
         "x",
         "[1] 5",
         '{"time": "now"}',
@@ -156,6 +158,28 @@ def test_a_log_without_a_known_time_has_no_clock(log, line):
     assert clock_of([line]) is None
     assert clocks_of([path]) == {path: None}
     assert times(path) == ["2024-06-03 07:33:20.000"]
+
+
+def test_no_form_of_times_is_that_of_several_lines():
+    # A search matches the form of a line within the text of the file.
+    for clock in (*CLOCKS, format_clock(" %Y"), format_clock("*%Y")):
+        for pattern in (clock.pattern, clock.prefix):
+            classes = re.findall(r"\[\^(?:\\.|[^\]\\])+\]", pattern)
+            assert all(r"\n" in each or r"\s" in each for each in classes), clock
+            assert not re.search(r"\\[sDW][*+?]", pattern), clock
+
+
+def test_a_time_in_brackets_is_that_of_the_line(log):
+    path = log("INFO [2024-06-02 14:26:00] 2023-01-01 00:00:00 is the begin")
+    assert times(path) == [SECOND]
+
+
+def test_a_line_of_lambda_chooses_no_clock_of_a_log_of_others(log):
+    line = "Jun  2 14:26:00 host app[7]: x"
+    lines = [line] * 9 + ["2024-06-02T14:27:00 REPORT RequestId: 7 Duration: 5 ms", line]
+    path = log(*lines)
+    copies = Mending().copies([path], path.parent).copies
+    assert times(path, copies=copies) == [SECOND] * 11
 
 
 def test_a_time_without_a_year_is_before_the_last_change_of_the_file(log):
@@ -203,6 +227,8 @@ def test_a_line_of_json_without_the_field_has_the_time_of_another_one(log):
     path = log(*lines)
     assert times(path) == [SECOND, MILLISECOND, SECOND]
     assert clocks_of([path])[path].name == "JSON field 'time' or 'timestamp'"
+    pending = log(*lines, '{"time": "pending", "timestamp": "2024-06-02T14:26:00Z"}')
+    assert times(pending)[3] == SECOND
 
 
 def test_most_of_the_first_lines_choose_the_clock(log):
@@ -424,6 +450,9 @@ def test_a_flow_log_of_another_format_has_the_times_of_its_column(log):
         ("2024-06-02 14:26:00 -03 [12] LOG:  x", "17:26:00.000"),
         ("2024-06-02T14:26:00+02 x", "12:26:00.000"),
         ("2024-06-02 14:26:00.123 -15 x", "14:26:00.123"),
+        ("2024-06-02 14:26:00,123 -05 degrees", "14:26:00.123"),
+        ("2024-06-02 14:26:00 +12 points", "14:26:00.000"),
+        ("2024-06-02 14:26:00,123 +0200 [7] x", "12:26:00.123"),
         ("2024-06-02 14:26:00.123 -033 x", "14:26:00.123"),
         ("2024-06-02 14:26:00 200 x", "14:26:00.000"),
         ("2024-06-02T14:26:59.9996Z x", "14:26:59.999"),

@@ -206,20 +206,6 @@ def test_events_that_a_subscription_delivers_have_their_own_times_and_streams(lo
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_the_csv_that_the_console_downloads_has_events(log, end):
-    report = "REPORT RequestId: 7\tDuration: 12.5 ms\t"
-    lines = ["timestamp,message", f"1717338360123,{report}"]
-    lines += ['1717338361000,"{""level"": ""INFO"", ""n"": 7}"', '1717338362000,"a\nb, ""c"""', ""]
-    path = log(end.join(lines).encode(), "log-events-viewer-result.csv")
-    query = "fields @message, @timestamp, @type, @duration, level | sort @timestamp"
-    first, second, third = rows(path, query=query)
-    assert (first["@type"], first["@duration"]) == ("REPORT", "12.5")
-    assert first["@timestamp"] == "2024-06-02 14:26:00.123"
-    assert (second["@message"], second["level"]) == ('{"level": "INFO", "n": 7}', "INFO")
-    assert third["@message"] == 'a\nb, "c"'
-
-
 def test_files_of_all_kinds_are_queried_together(log):
     text, events = log("line", "a.log"), log(json.dumps(EVENTS[0]), "b.jsonl")
     answer = log(json.dumps({"events": EVENTS}), "c.json")

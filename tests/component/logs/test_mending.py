@@ -193,3 +193,47 @@ def test_a_cut_character_of_utf_16_is_replaced_and_counted(tmp_path):
     found, mended = events(path, tmp_path, Mending())
     assert [message for message, _ in found] == ["a", "b\ufffd"]
     assert mended.damage == {Damage.BYTES: 1}
+
+
+HEAD = "timestamp,message"
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, zstd.compress])
+def test_the_csv_that_the_console_downloads_has_events(tmp_path, end, pack):
+    report = "REPORT RequestId: 7\tDuration: 12.5 ms\t"
+    lines = [HEAD, f"1717338360123,{report}", '1717338361000,"{""level"": ""INFO"", ""n"": 7}"']
+    path = tmp_path / "log-events-viewer-result.csv"
+    path.write_bytes(pack(end.join([*lines, '1717338362000,"a\nb, ""c"""', ""]).encode()))
+    mended = Mending().copies([path], tmp_path)
+    query = "fields @message, @timestamp, @type, @duration, level | sort @timestamp"
+    found = run(query, log_files([path], copies=mended.copies)).rows
+    rows = [{cell["field"]: cell["value"] for cell in row[:-1]} for row in found]
+    assert rows[0] == {
+        "@message": report,
+        "@timestamp": "2024-06-02 14:26:00.123",
+        "@type": "REPORT",
+        "@duration": "12.5",
+    }
+    assert (rows[1]["@message"], rows[1]["level"]) == ('{"level": "INFO", "n": 7}', "INFO")
+    assert rows[2]["@message"] == 'a\nb, "c"'
+    assert (len(rows), mended.damage) == (3, {})
+
+
+@pytest.mark.parametrize(
+    ("lines", "messages", "damage"),
+    [
+        ([HEAD], [], {}),
+        ([HEAD, "1,a", "2,b,c", "3", "x,d", "", "4,e"], ["a", "e"], {Damage.NO_EVENT: 3}),
+        ([HEAD, "1,a", '2,"b', "3,c"], ["a"], {Damage.INCOMPLETE: 1}),
+        ([HEAD, '1,a "b"', '2,"c" d', "3,e"], ['a "b"'], {Damage.INCOMPLETE: 1}),
+        ([HEAD, "1,\udcff", f"2,{'x' * 500_000}"], ["\ufffd", "x" * 500_000], {Damage.BYTES: 1}),
+    ],
+)
+def test_what_can_be_read_of_a_damaged_csv_is_read(tmp_path, lines, messages, damage):
+    path = tmp_path / "events.csv"
+    path.write_text("\n".join(lines), errors="surrogateescape")
+    mended = Mending().copies([path], tmp_path)
+    rows = run("fields @message | sort @timestamp", log_files([path], copies=mended.copies)).rows
+    assert [row[0]["value"] for row in rows] == messages
+    assert mended.damage == damage

@@ -96,6 +96,14 @@ def test_an_event_of_several_lines_is_found_by_any_of_them(tmp_path):
     assert events == [f"{B}Traceback\n\n  at needle", f"{A}last needle"]
 
 
+def test_a_line_that_opens_a_bracket_is_no_event_of_the_next_line(tmp_path):
+    path = tmp_path / "app.log"
+    event = "[main] 2024-06-02T14:26:00Z a\n[payload needle"
+    path.write_text(f"{event}\n[main] 2024-06-02T14:26:01Z b\n" * 9)
+    events = [message for message, _ in found(path, tmp_path, "needle", head=70)]
+    assert events == [event] * 9
+
+
 def test_the_end_of_a_line_is_no_part_of_what_begins_an_event(tmp_path):
     path = tmp_path / "app.log"
     path.write_text("a b\nc d\nneedle\nlast one")
