@@ -309,8 +309,6 @@ class Names:
                 resolved = self._call(expression, place)
             case Period():
                 resolved = self.period(expression)
-            case Text():
-                self._warn_of_letters(expression)
             case Regex():
                 resolved = replace(expression, pattern=self.pattern(expression).matching())
             case Subquery():
@@ -344,14 +342,14 @@ class Names:
                     "% is an ordinary character in Logs Insights; "
                     f"write like {quoted(text.strip('%'))} to find the text anywhere",
                 )
-
-    def _warn_of_letters(self, text: Text) -> None:
-        if match := _LETTER.match(text.span.text):
-            self.warn(
-                text.span,
-                f"{match[1]} in quotes is a backslash and a letter; a regular expression such as "
-                f"/{match[1]}/ finds the character",
-            )
+            case Operation(operator="like", arguments=[_, Text(span=span)]) if (
+                match := _LETTER.match(span.text)
+            ):
+                self.warn(
+                    span,
+                    f"{match[1]} in quotes is a backslash and a letter; write like /{match[1]}/ to "
+                    "find the character",
+                )
 
     def _note_words(self, operation: Operation) -> None:
         """Note a field that a value is compared with: its name may be a text without quotes."""

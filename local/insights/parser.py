@@ -16,6 +16,9 @@ from local.insights.syntax import Command, QueryError, Span
 
 # The limit of StartQuery (AWS documentation, StartQuery: queryString).
 MOST_CHARACTERS = 10_000
+# The least similarity of a misspelt command.
+_SIMILAR = 0.75
+_LISTS = ("Fields", "Display", "Stats", "Sort", "Dedup")
 _COMPARISONS = ("=", "!=", "<", "<=", ">", ">=", "=~", "like", "in", "not")
 
 
@@ -40,7 +43,8 @@ def parse(query: str) -> tuple[Command, ...]:
     _check_beginning(reader, query)
     commands = _commands(reader)
     if reader.token.kind is not Kind.END:
-        comma = "',' between fields, " if reader.token.kind is Kind.NAME else ""
+        is_list = type(commands[-1]).__name__ in _LISTS and reader.token.kind is Kind.NAME
+        comma = "',' between fields, " if is_list else ""
         raise reader.expected(f"{comma}'|' and the next command, or the end of the query")
     return commands
 
@@ -87,9 +91,7 @@ def _command(reader: Reader) -> Command:
     word = reader.advance()
     name = word.value.lower()
     if name not in COMMANDS:
-        if hint := _with_command(reader, word.value):
-            raise QueryError(f"unknown command {word.value!r}; {hint}", word.span)
-        raise _unknown(word)
+        raise _unknown(word, _with_command(reader, word.value))
     return read(name, reader, word.span)
 
 
@@ -102,11 +104,15 @@ def _with_command(reader: Reader, word: str) -> str:
     return ""
 
 
-def _unknown(word: Token) -> QueryError:
+def _unknown(word: Token, otherwise: str = "") -> QueryError:
+    """Return the error of an unknown command; ``otherwise`` is the hint if none is meant."""
     name = word.value.lower()
     if reason := REFUSED.get(name):
         return QueryError(f"{name} is not supported: {reason}", word.span)
+    is_meant = name in foreign.COMMANDS or foreign.nearest(name, COMMANDS, _SIMILAR)
     near = foreign.nearest(name, (*COMMANDS, *REFUSED, *foreign.COMMANDS))
     hint = foreign.COMMANDS.get(near) or foreign.suggestion(near)
+    if otherwise and not is_meant:
+        hint = otherwise
     supported = f"supported: {', '.join(COMMANDS)}"
     return QueryError(f"unknown command {word.value!r}; {hint or supported}", word.span)

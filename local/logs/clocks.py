@@ -380,8 +380,8 @@ def format_clock(form: str) -> Clock:
     Parameters
     ----------
     form : str
-        A format of strptime of the letters in ``LETTERS``. After ``*`` the time may be anywhere in
-        a line, after a blank behind blanks.
+        A format of strptime of the letters in ``LETTERS``. One that begins with a blank also finds
+        times behind blanks; one that begins with ``*``, anywhere in a line.
 
     Raises
     ------

@@ -21,7 +21,7 @@ class TooLongError(Exception):
 
 
 class LineTests(NamedTuple):
-    """LineTests of whether a line begins an event."""
+    """Tests of whether a line begins an event."""
 
     begins: Beginning
     single: re.Pattern[bytes] | None

@@ -64,7 +64,7 @@ def log_files(
         leaves a file out.
     borrowing : bool, optional
         Whether a line whose time the file's clock cannot read has that of the line before, or else
-        of the file's last change. Otherwise a query that needs its time fails, as `untimed` tells.
+        of the first line with one. Otherwise a query that needs its time fails, as `untimed` tells.
     name_of : callable, optional
         Returns the ``@log`` of a file; by default its path.
 

@@ -38,15 +38,23 @@ def in_processes(work: Callable[[_Task], None], tasks: Sequence[_Task], processe
             for task in tasks[::processes]:
                 work(task)
             while children:
-                _, status = os.waitpid(children[-1], 0)
-                children.pop()
-                if status:
+                if _ended(children):
                     raise ProcessFailedError
         finally:
-            for child in children:
-                os.kill(child, signal.SIGKILL)
-            for child in children:
-                os.waitpid(child, 0)
+            with _signals_held():
+                for child in children:
+                    os.kill(child, signal.SIGKILL)
+                for child in children:
+                    os.waitpid(child, 0)
+
+
+def _ended(children: list[int]) -> int:
+    """Wait for the end of the last child, remove it, and return its status."""
+    # The id of a child is its own until it is reaped, which no signal may part from its removal.
+    os.waitid(os.P_PID, children[-1], os.WEXITED | os.WNOWAIT)
+    with _signals_held():
+        _, status = os.waitpid(children.pop(), 0)
+    return status
 
 
 @contextmanager
@@ -62,18 +70,24 @@ def _children_awaited() -> Iterator[None]:
             signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 
 
+@contextmanager
+def _signals_held() -> Iterator[Iterable[int]]:
+    """Hold back the signals that end the program; yield those that were held before."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
+    try:
+        yield before
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _fork(work: Callable[[_Task], None], tasks: Sequence[_Task], children: list[int]) -> None:
     """Add to ``children`` the id of a new process that works on tasks."""
     # A signal between the fork and the note of the child would leave a process without its end.
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
-    try:
-        child = os.fork()
-        if child:
+    with _signals_held() as before:
+        if child := os.fork():
             children.append(child)
         else:
             _work(work, tasks, before)
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _work(

@@ -31,6 +31,7 @@ from local.logs.processes import ProcessFailedError, in_processes
 
 # A copy of more than this share of a file takes longer than to read the file whole.
 _MOST_SHARE = 1 / 16
+_FEW = 16
 _DECIDING = 16 * 1024 * 1024
 _PROCESSORS = (
     len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -96,8 +97,10 @@ class Search(NamedTuple):
         """
         try:
             sizes = {file: file.stat().st_size for file in files}
+            # Processes share many files without a division of one.
+            are_few = len(sizes) <= _FEW
             parts = {
-                file: list(self._parts(file, size, folder / f"found-{number}"))
+                file: list(self._parts(file, size if are_few else 0, folder / f"found-{number}"))
                 for number, (file, size) in enumerate(sizes.items())
             }
             tasks = list(chain.from_iterable(parts.values()))
@@ -111,7 +114,7 @@ class Search(NamedTuple):
         return max(1, min(self.processes, size // self.share))
 
     def _parts(self, file: Path, size: int, path: Path) -> Iterator[_Part]:
-        """Yield the parts of a file, only one if it is not searched in place."""
+        """Yield the parts of a file, only one if it is small or not searched in place."""
         number = self._processes(size)
         lines: Lines | None = None
         ends: Sequence[int] = [size]

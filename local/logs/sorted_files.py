@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from collections.abc import Iterable, Mapping
@@ -149,6 +150,8 @@ class _Part(NamedTuple):
             while left and (chunk := file.read(min(left, _CHUNK))):
                 copy.write(chunk)
                 left -= len(chunk)
+        if left:
+            raise OSError(errno.EIO, "the file was truncated", str(self.log.path))
         # Times without a year depend on it.
         os.utime(place, ns=(0, self.log.change_time * 1_000_000))
 

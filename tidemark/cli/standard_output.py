@@ -12,10 +12,10 @@ import click
 
 
 def open_streams() -> None:
-    """Open each standard stream that is closed, which Python has as None, so that its use fails.
+    """Open each standard stream that is closed: Python has None in its place.
 
-    Messages to a closed standard error are lost. The streams are opened in the order of their
-    numbers, which no other file gets then.
+    Its reading or writing then fails, but messages to standard error are lost. Each gets its own
+    number, the lowest that is free, so that no other file is taken for a standard stream.
     """
     if sys.stdin is None:
         sys.stdin = os.fdopen(os.open(os.devnull, os.O_WRONLY), "r")

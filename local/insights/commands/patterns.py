@@ -80,6 +80,8 @@ class Diff(Command):
 
     def resolve(self, names: Names) -> None:
         """Add the differences; without ``pattern``, find the patterns of the message first."""
+        if not (_SEEN & set(names.seen) or names.before_stats):
+            raise QueryError("diff must come before stats, or after pattern", self.span)
         if not _SEEN & set(names.seen):
             Pattern(self.span, Field(self.span, "@message")).resolve(names)
         rows = names.last_step()

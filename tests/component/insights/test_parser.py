@@ -50,6 +50,9 @@ def test_typical_queries_are_accepted(query):
         ("fields @message\n| patern @message", 2, 3, "unknown command 'patern'; did you mean"),
         ("fields @message | frobnicate", 1, 19, "unknown command 'frobnicate'; supported: fields,"),
         ("level = 40", 1, 1, "unknown command 'level'; write filter level = …"),
+        ("filtr like /x/", 1, 1, "unknown command 'filtr'; did you mean 'filter'?"),
+        ("search not x", 1, 1, "write filter @message like 'part' to find a text"),
+        ("filter a = 1 b = 2", 1, 14, "expected '|' and the next command"),
         ("name not like 'x'", 1, 1, "unknown command 'name'; write filter name not …"),
         ("fields a | count(*)", 1, 12, "unknown command 'count'; write stats count(…)"),
         ("strlen(a)", 1, 1, "unknown command 'strlen'; write fields strlen(…)"),
@@ -334,10 +337,10 @@ def test_forms_of_public_dashboards_are_accepted(ask, query, value):
     ],
 )
 def test_a_line_end_as_in_other_languages_gets_a_warning(text, letter):
-    for query in (f"filter @message like {text}", f"fields replace(@message, {text}, '|') as a"):
-        warnings = insights.compile(query).warnings
-        assert [each for each in warnings if f": {letter} in quotes is" in each] == list(warnings)
-        assert len(warnings) == (letter is not None)
+    warnings = insights.compile(f"filter @message like {text}").warnings
+    assert [each for each in warnings if f": {letter} in quotes is" in each] == list(warnings)
+    assert len(warnings) == (letter is not None)
+    assert insights.compile(f"filter path = {text}").warnings == ()
 
 
 def test_a_missing_field_that_a_value_is_compared_with_may_be_a_text(source):

@@ -183,6 +183,7 @@ def test_the_earlier_time_range_is_as_long(period, start, first):
         ("diff | diff", (0, 9), "diff must follow pattern"),
         ("diff yesterday", (0, 9), "expected previousday or previousweek"),
         ("diff 7", (0, 9), "expected '|'"),
+        ("stats count(*) by @logStream | diff", (0, 9), "diff must come before stats"),
     ],
 )
 def test_a_comparison_that_cannot_be_made_is_refused(timed, query, window, sentence):

@@ -79,6 +79,23 @@ def test_the_ends_of_processes_are_known_also_if_they_are_ignored():
         signal.signal(signal.SIGCHLD, before)
 
 
+def test_a_signal_during_a_fork_leaves_no_process(monkeypatch):
+    fork, children = os.fork, []
+
+    def interrupted():
+        child = fork()
+        if child:
+            children.append(child)
+            signal.raise_signal(signal.SIGINT)
+        return child
+
+    monkeypatch.setattr(os, "fork", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        in_processes(lambda _: signal.pause(), range(2), 2)
+    with pytest.raises(ProcessLookupError):
+        os.kill(*children, 0)
+
+
 def test_a_signal_ends_another_process(tmp_path):
     def work(number):
         if number == 1:

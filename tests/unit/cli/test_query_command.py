@@ -183,7 +183,7 @@ def test_a_filter_that_no_event_passes_gets_a_warning(log):
         ),
         (
             ["limit 1", "a.log", "--time-format", "*%d", "--time-field", "t"],
-            "--time-format: '*%d' is of whole lines, not of --time-field; omit the *",
+            "--time-format: '*%d' is of whole lines, not of --time-field; begin with a letter",
         ),
         (["limit 1", "a.log", "--event-start", "("], "--event-start: '(' is no regular expression"),
         (["limit 1", "--sorted", "--start", "-1h"], "--sorted needs a PATH"),

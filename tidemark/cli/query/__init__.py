@@ -199,8 +199,10 @@ def _clock(field: str | None, form: str | None) -> Clock | None:
     except ValueError:
         letters = ", ".join(f"%{letter}" for letter in LETTERS)
         raise Refused(f"--time-format: {form!r} is not accepted; expected {letters}") from None
-    if field and form.startswith(ANYTHING):
-        raise Refused(f"--time-format: {form!r} is of whole lines, not of --time-field; omit the *")
+    if field and form[0] in (ANYTHING, " "):
+        raise Refused(
+            f"--time-format: {form!r} is of whole lines, not of --time-field; begin with a letter"
+        )
     return field_clock(field, form) if field else clock
 
 
@@ -231,5 +233,5 @@ def _show(result: QueryResult, form: str) -> None:
     if result.found:
         events = f"{plural(int(counts['recordsMatched']), 'event')} matched"
     read = f"{counts['bytesScanned']:,.0f} bytes read"
-    click.echo(f"{plural(len(rows), 'row')}; {events}, {read}", err=True)
+    tell([f"{plural(len(rows), 'row')}; {events}, {read}"])
     warn(result.warnings)

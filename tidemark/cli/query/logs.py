@@ -172,11 +172,11 @@ class LogQuery(NamedTuple):
             event = untimed(error)
             if found or event is None:
                 raise
-            result = self._over_borrowed(source(borrowing=True), event)
+            events = source(borrowing=True)
+            result = self._over_borrowed(events, event)
         is_empty = self.window != (None, None) and not result.statistics["recordsScanned"]
-        if is_empty and not (found or self.is_sorted):
-            missed = _missed(source(borrowing=True))
-            result = result._replace(warnings=(*result.warnings, *missed))
+        if is_empty and not (found or self.is_sorted or self.query.named):
+            result = result._replace(warnings=(*result.warnings, *_missed(events)))
         if self.window != (None, None) or self.query.uses_times:
             tell(recognised(files, clock, copies))
         return result
@@ -215,8 +215,10 @@ class LogQuery(NamedTuple):
 
 def _missed(events: EventSource) -> list[str]:
     """Return a warning with the times of events of which none is in the time range of a query."""
-    rows = LogQuery(compile_query(_TIMES), (None, None), {})._run(events, events).rows
-    return [_sentence(*(cell["value"] for cell in row)) for row in rows]
+    with suppress(EventsError):  # the result says enough
+        rows = LogQuery(compile_query(_TIMES), (None, None), {})._run(events, events).rows
+        return [_sentence(*(cell["value"] for cell in row)) for row in rows]
+    return []
 
 
 def _sentence(number: str, first: str, last: str) -> str:

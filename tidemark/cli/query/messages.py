@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 
 import click
 
 
 def tell(sentences: Iterable[str]) -> None:
-    """Print sentences, a line each."""
-    for sentence in sentences:
-        click.echo(sentence, err=True)
+    """Print sentences, a line each; a standard error that takes none loses no rows."""
+    with suppress(OSError):
+        for sentence in sentences:
+            click.echo(sentence, err=True)
 
 
 def warn(warnings: Iterable[str]) -> None:

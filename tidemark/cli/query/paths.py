@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import re
 import shutil
 import sys
@@ -11,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
 from typing import BinaryIO
-from urllib.parse import quote, unquote
+from urllib.parse import quote, unquote_to_bytes
 
 from local.insights import EventsError
 from local.logs.clocks import Clock
@@ -64,7 +65,7 @@ def _spooled(path: str, folder: Path) -> Path:
 
 def place_of_copy(path: Path, folder: Path) -> Path:
     """Return the place in a folder for a copy of a file, from which `log_name` tells the path."""
-    parent = quote(str(path.parent), safe="")
+    parent = quote(os.fsencode(path.parent), safe="")
     parts = (f"~{parent[place : place + _LONGEST]}" for place in range(0, len(parent), _LONGEST))
     return folder.joinpath(_COPIES, *parts, "@", path.name)
 
@@ -88,7 +89,7 @@ def _named(text: str, standard_input: str = "standard input") -> str:
         if match["input"]:
             return standard_input
         parent = "".join(part[1:] for part in match["parent"].split("/"))
-        return str(Path(unquote(parent)) / "@").removesuffix("@")
+        return str(Path(os.fsdecode(unquote_to_bytes(parent))) / "@").removesuffix("@")
 
     return _COPIED_PATH.sub(name, text)
 

@@ -66,7 +66,7 @@ def query_text(query: str) -> tuple[str, str]:
             return "<stdin>", sys.stdin.buffer.read().decode(_ENCODING)
         if query.endswith(_ENDING) or _is_file(query):
             return query, Path(query).read_text(_ENCODING)
-        if _is_folder(query):
+        if query and _is_folder(query):
             raise Refused(f"{query}: this is a folder; the query comes before the files")
     except UnicodeDecodeError:
         raise Refused(f"{query}: this is no text in UTF-8") from None
@@ -78,9 +78,11 @@ def query_text(query: str) -> tuple[str, str]:
 def place_of(name: str, error: QueryError) -> str:
     """Return the sentence of an error after the name of its query, and the line with a caret.
 
-    A file of another ending than that of queries may be a log in the place of the query.
+    A file of another ending than that of queries may be a log in the place of the query, if its
+    first word is wrong.
     """
-    is_log = _is_file(name) and not name.endswith(_ENDING)
+    is_first = (error.line, error.column) == (1, 1)
+    is_log = is_first and _is_file(name) and not name.endswith(_ENDING)
     order = "; this file is read as a query: the query comes before the files" if is_log else ""
     return _with_excerpt(f"{name}: {error}{order}", error)
 
