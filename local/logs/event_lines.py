@@ -11,9 +11,10 @@ from typing import NamedTuple
 from stringzilla import find, rfind
 
 from local.logs.clocks import Beginning, Clock, beginning, own_beginning
+from local.logs.joining import MARK
 
-# How the code points begin that stand for line ends in copies, or that no text has.
-_MARK = b"\xf4\x8f\xbf"
+# The bytes with which U+10FFFE and U+10FFFF begin, which separate columns of DuckDB's reader.
+_SEPARATOR = b"\xf4\x8f\xbf"
 
 
 class TooLongError(Exception):
@@ -135,7 +136,11 @@ def _single_line(begins: bytes) -> re.Pattern[bytes]:
 
 def is_plain(lines: bytes) -> bool:
     """Tell whether lines are text without the code points that have a meaning in copies."""
+    if lines.isascii():
+        return True
+    if MARK in lines or _SEPARATOR in lines:
+        return False
     try:
-        return lines.isascii() or (_MARK not in lines and bool(lines.decode()))
+        return bool(lines.decode())
     except UnicodeDecodeError:
         return False

@@ -15,6 +15,8 @@ _FEED, _RETURN = "\U000fffff", "\U000ffffe"
 _FEED_BYTES = _FEED.encode()
 MARKS = _FEED + _RETURN
 """The code points that stand for line ends."""
+MARK = b"\xf3\xbf\xbf"
+"""The bytes with which both begin in UTF-8."""
 
 
 class Joining:

@@ -16,7 +16,7 @@ from local.insights.values import quoted
 from local.logs.clocks import S3_EXPORT, Clock, clock_of, flow_log_clock, headers
 from local.logs.encodings import UTF16, encoding_of
 from local.logs.folders import LogFilesError
-from local.logs.joining import first_lines
+from local.logs.joining import MARK, first_lines
 from local.logs.packing import INCOMPLETE, Packing, packing_of, unpacked
 
 _UNPACKED = {Packing.NONE: "none", Packing.GZIP: "gzip"}
@@ -93,6 +93,8 @@ class LogFile(NamedTuple):
     """The number of the first lines that name columns, as in a flow log that S3 has."""
     is_joined: bool
     """Whether each line is an event, also one without a time, as in a copy."""
+    has_marks: bool
+    """Whether a copy has code points that stand for line ends within events."""
     is_timed: bool
     """Whether one of the first lines has a time that the clock reads."""
     timed_later: str
@@ -103,7 +105,7 @@ class LogFile(NamedTuple):
         """The properties that files must share for one reader."""
         return (
             self.clock, self.packing, self.encoding, self.returns, self.headers, self.is_joined,
-            self.is_timed,
+            self.has_marks, self.is_timed,
         )  # fmt: skip
 
     def check_returns(self) -> None:
@@ -165,9 +167,20 @@ def inspect(
         returns=form is Form.TEXT and "\r" in begin,
         headers=headers(first) if form is Form.TEXT else 0,
         is_joined=is_joined,
+        has_marks=is_joined and _has_marks(path),
         is_timed=timed != "",
         timed_later=timed if timed != first[0] else "",
     )
+
+
+def _has_marks(copy: Path) -> bool:
+    before = b""
+    with opened(copy) as file:
+        while chunk := file.read(_CHUNK):
+            if MARK in before + chunk:
+                return True
+            before = chunk[1 - len(MARK) :]
+    return False
 
 
 def clock_in(original: Path, first: Sequence[str]) -> Clock | None:

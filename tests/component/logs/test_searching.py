@@ -209,6 +209,8 @@ def test_only_the_begin_and_the_events_with_a_text_are_copied(tmp_path):
     "content",
     [
         A.encode() + b"needle \xff\n",
+        A.encode() + "needle \U000fffff\n".encode(),
+        A.encode() + "needle \U0010ffff\n".encode(),
         A.encode() + b"needle" + b"x" * 200 + b"\n",
         A.encode() + b"x" * 1000,
         f"{A}needle".encode("utf-16"),
@@ -216,7 +218,17 @@ def test_only_the_begin_and_the_events_with_a_text_are_copied(tmp_path):
         b'{"timestamp": 1, "message": "needle"}\n',
         b'{"timestamp": 1, "message": "%b"}\n' % (b"x" * 70_000),
     ],
-    ids=["damaged", "long", "without an end", "UTF-16", "cut short", "events", "long event"],
+    ids=[
+        "damaged",
+        "mark",
+        "separator",
+        "long",
+        "without an end",
+        "UTF-16",
+        "cut short",
+        "events",
+        "long event",
+    ],
 )
 def test_a_file_that_is_to_be_read_whole_is_not_searched(tmp_path, content):
     path = tmp_path / "a.log"
