@@ -42,6 +42,7 @@ _CSV_ERROR = re.compile(
     re.DOTALL,
 )
 _TIMESTAMP = re.compile(r"\btimestamp\b")
+_MISSING = ("null", "none", "nil")
 _CHOOSING = (Display, Fields, Stats)
 _TOO_LONG = re.compile(r"Maximum line size of (\d+) bytes exceeded")
 
@@ -345,6 +346,8 @@ def _absent_fields(
 
 
 def _quotes(name: str) -> str:
+    if name.lower() in _MISSING:
+        return "; for a missing field, write not ispresent(field)"
     return f"; for the text, write it in quotes: '{name}'" if name.isidentifier() else ""
 
 

@@ -18,7 +18,7 @@ from local.insights.values import quoted
 # PostgreSQL writes an offset of whole hours as " -03 [", such as that of America/Sao_Paulo. Behind
 # a blank alone it may be a number.
 _HOURS = r"[+-](?:0\d|1[0-4])"
-_REST = rf"(?:[.,](\d{{1,6}})\d*)?( ?Z| ?[+-]\d\d:?\d\d|{_HOURS}\b| {_HOURS} \[)?"
+_REST = rf"(?:[.,](\d{{1,6}})\d*)?( ?Z| ?{_HOURS}:?[0-5]\d\b|{_HOURS}\b| {_HOURS} \[)?"
 _ISO = rf"(\d{{4}}-\d\d-\d\d[T ]\d\d:\d\d:\d\d){_REST}"
 # The texts that may stand before a time in ISO 8601 whose characters have known places.
 _BEGINNINGS = ("^", r"^\[?")
@@ -33,10 +33,11 @@ _FIELDS = (
     "@timestamp", "timestamp", "time", "ts", "eventTime", "datetime", "date", "asctime", "t",
     "@t", "t.$date", "Timestamp", "__REALTIME_TIMESTAMP", "time_iso8601", "start_time", "StartUTC",
     "timeMillis", "requestTimeEpoch", "requestReceivedTimestamp", "_aws.Timestamp",
-    "query_timestamp", "timeUnixNano", "observedTimeUnixNano",
+    "query_timestamp", "timeUnixNano",
 )  # fmt: skip
 _COMMON_LOG = "%d/%b/%Y:%H:%M:%S %z"
-_PAIR = {"time", "timestamp"}
+_OTHER = {"time": "timestamp", "timestamp": "time", "timeUnixNano": "observedTimeUnixNano"}
+"""The fields with the time of lines that lack a field."""
 # Fields of nginx and API Gateway, which have the time in the common log format.
 _COMMON_LOG_FIELDS = ("time_local", "requestTime")
 _ANY_FIELD = "|".join(field.partition(".")[0] for field in (*_FIELDS, *_COMMON_LOG_FIELDS))
@@ -46,14 +47,15 @@ LETTERS = {
     "z": r"[+-]\d\d:?\d\d",
 }  # fmt: skip
 """The letters of strptime that a format of times may have, and what they match."""
-# The abbreviations of zones that PostgreSQL writes after a time; several zones share some.
+# Names of zones after a time, and the abbreviations that PostgreSQL writes, of which several zones
+# share some.
 _ZONES = (
-    r"(?:GMT|UTC)[+-]\d{1,2}|[CEMP][DS]T|[CEW]ET|[CEW]EST|MSK|BST|I[DS]T|[HJK]ST|A[CEW][DS]T|"
+    r"(?:GMT|UTC)[+-]\d{1,2}|[A-Z][A-Za-z]+/[A-Z][A-Za-z_]+|[CEMP][DS]T|[CEW]ET|[CEW]EST|MSK|BST|I[DS]T|[HJK]ST|A[CEW][DS]T|"
     "NZ[DS]T|SAST"
 )
 ANYTHING = "*"
 """What stands in a format for any text before the time."""
-_ZONE = re.compile(rf"\d\d:\d\d:\d\d(?:[.,]\d+)? ({_ZONES})\b")
+_ZONE = re.compile(rf"\d\d:\d\d:\d\d(?:[.,]\d+)? ?\[?({_ZONES})\b")
 # The lines that choose the clock of a file.
 _LINES = 200
 
@@ -291,13 +293,14 @@ def _clock_of(first: Sequence[str]) -> Clock | None:
 
 
 def _with_other(clock: Clock | None, first: Sequence[str]) -> Clock | None:
-    """Return a clock of JSON with the other field of a pair, if it holds the times of some lines.
+    """Return a clock of JSON with another field, if that holds the times of some lines.
 
-    The records of Lambda's platform have ``time``, and those of a function ``timestamp``.
+    The records of Lambda's platform have ``time``, and those of a function ``timestamp``; records
+    of OpenTelemetry may have only the time of their observation.
     """
-    if clock is None or clock.field not in _PAIR:
+    if clock is None or clock.field not in _OTHER:
         return clock
-    (other,) = _PAIR - {clock.field}
+    other = _OTHER[clock.field]
     fits = field_clock(other).fits
     if not any(fits(line) and not clock.fits(line) for line in first):
         return clock
@@ -475,9 +478,11 @@ def _strptime(text: str, form: str) -> str:
 def _epoch(text: str) -> str:
     scaled = (
         "CASE WHEN n < 1e11 THEN n * 1000 WHEN n < 1e14 THEN n WHEN n < 1e17 THEN n / 1000 "
-        "ELSE n / 1000000 END"
+        # A quotient as a double would be rounded up.
+        "ELSE CAST(n AS HUGEINT) // 1000000 END"
     )
-    number = f"TRY_CAST({text} AS DECIMAL(38, 9))"
+    # OpenTelemetry has 0 for an unknown time.
+    number = f"nullif(TRY_CAST({text} AS DECIMAL(38, 9)), 0)"
     return f"list_transform([{number}], lambda n: TRY_CAST(floor({scaled}) AS BIGINT))[1]"
 
 

@@ -37,7 +37,9 @@ EVENT_FIELDS = {
 }
 _ANSWER = re.compile(r'\s*\{\s*"events"\s*:\s*\[')
 # AWS documentation, CloudTrail: log file examples.
-_RECORDS = re.compile(r'\s*\{\s*"Records"\s*:\s*\[\s*\{\s*"eventVersion"')
+_RECORDS = re.compile(
+    r'\s*\{\s*"Records"\s*:\s*\[\s*\{(?=.*?"event(?:Time|Version)"\s*:)', re.DOTALL
+)
 # AWS documentation, CloudWatch Logs: log group-level subscription filters.
 _DELIVERY = re.compile(r'\s*\{\s*"messageType"\s*:\s*"(?:DATA|CONTROL)_MESSAGE"')
 _DOWNLOAD = re.compile(r"timestamp,message(?:\r?\n|$)")

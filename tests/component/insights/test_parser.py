@@ -349,6 +349,8 @@ def test_a_missing_field_that_a_value_is_compared_with_may_be_a_text(source):
     quotes = "no event has a field 'info'; for the text, write it in quotes: 'info'"
     assert [each for each in warnings if "quotes" in each] == [quotes]
     assert "no event has a field 'j.info'" in warnings
+    (_, null, _) = run("filter level = null", source("a")).warnings
+    assert null == "no event has a field 'null'; for a missing field, write not ispresent(field)"
 
 
 def test_a_glob_without_a_star_gets_a_warning():

@@ -106,6 +106,13 @@ VPC = "2 123456789012 eni-1235b8ca 172.31.16.139 172.31.16.21 20641 22 6 20 4249
         ("1717338360123 x", "epoch at the beginning", MILLISECOND),
         ("[1717338360123456] x", "epoch at the beginning", MILLISECOND),
         ("1717338360123456789 x", "epoch at the beginning", MILLISECOND),
+        ("1717338360123999999 x", "epoch at the beginning", MILLISECOND),
+        ('{"ts": 1717338360123999999}', "JSON field 'ts'", MILLISECOND),
+        (
+            "2024-06-02 14:26:00 Europe/Berlin x",
+            "ISO 8601 at the beginning, Europe/Berlin read as UTC",
+            SECOND,
+        ),
         ('{"timestamp": "2024-06-02T14:26:00.123Z"}', "JSON field 'timestamp'", MILLISECOND),
         ('{"ts": 1717338360.123, "m": 1}', "JSON field 'ts'", MILLISECOND),
         ('{"time": 1717338360123}', "JSON field 'time'", MILLISECOND),
@@ -229,6 +236,15 @@ def test_a_line_of_json_without_the_field_has_the_time_of_another_one(log):
     assert clocks_of([path])[path].name == "JSON field 'time' or 'timestamp'"
     pending = log(*lines, '{"time": "pending", "timestamp": "2024-06-02T14:26:00Z"}')
     assert times(pending)[3] == SECOND
+
+
+def test_an_unknown_time_of_opentelemetry_is_that_of_the_observation(log):
+    lines = [
+        '{"timeUnixNano": "1717338360000000000"}',
+        '{"timeUnixNano": "1717338360000000000", "observedTimeUnixNano": "1717338370000000000"}',
+        '{"timeUnixNano": "0", "observedTimeUnixNano": "1717338360123000000"}',
+    ]
+    assert times(log(*lines)) == [SECOND, SECOND, MILLISECOND]
 
 
 def test_most_of_the_first_lines_choose_the_clock(log):
@@ -378,13 +394,14 @@ def test_lines_of_lambda_without_times_are_events(log):
     assert report.rows[0][0]["value"] == "12.34"
 
 
+@pytest.mark.parametrize("is_sorted", [False, True])
 @pytest.mark.parametrize("name", ["trail.json", "trail.json.gz"])
-def test_the_records_of_cloudtrail_are_events(tmp_path, name):
+def test_the_records_of_cloudtrail_are_events(tmp_path, name, is_sorted):
     records = [
         {"eventVersion": "1.08", "eventTime": "2024-06-02T14:26:00Z", "eventName": f"Call{number}"}
         for number in range(2_000)
     ]
-    text = json.dumps({"Records": records}).encode()
+    text = json.dumps({"Records": records}, sort_keys=is_sorted).encode()
     path = tmp_path / name
     path.write_bytes(gzip.compress(text) if name.endswith("gz") else text)
     found = rows(path, "fields eventName, @timestamp, @logStream | sort @ptr")
@@ -452,6 +469,11 @@ def test_a_flow_log_of_another_format_has_the_times_of_its_column(log):
         ("2024-06-02 14:26:00.123 -15 x", "14:26:00.123"),
         ("2024-06-02 14:26:00,123 -05 degrees", "14:26:00.123"),
         ("2024-06-02 14:26:00 +12 points", "14:26:00.000"),
+        ("2024-06-02 14:26:00 +12345 bytes", "14:26:00.000"),
+        ("2024-06-02 14:26:00 -0300x", "14:26:00.000"),
+        ("2024-06-02 14:26:00 -1260 x", "14:26:00.000"),
+        ("2024-06-02 14:26:00 +2400 x", "14:26:00.000"),
+        ("2024-06-02T14:26:00+14:00", "00:26:00.000"),
         ("2024-06-02 14:26:00,123 +0200 [7] x", "12:26:00.123"),
         ("2024-06-02 14:26:00.123 -033 x", "14:26:00.123"),
         ("2024-06-02 14:26:00 200 x", "14:26:00.000"),

@@ -187,6 +187,9 @@ def test_a_filter_that_no_event_passes_gets_a_warning(log):
         ),
         (["limit 1", "a.log", "--event-start", "("], "--event-start: '(' is no regular expression"),
         (["limit 1", "--sorted", "--start", "-1h"], "--sorted needs a PATH"),
+        (["limit 1", ""], "PATH: '' is empty; write . for this folder"),
+        (["none.log", "limit 1"], "none.log: there is no such file; the query comes before"),
+        (["logs/*", "limit 1"], "logs/*: there is no such file; the query comes before"),
         (["limit 1", "a.log", "--sorted"], "--sorted needs --start or --end"),
         (
             ["limit 1", "a.log", "--sorted", "--start", "-1h", "--event-start", "x"],

@@ -166,6 +166,8 @@ def _lint_all(queries: list[str], tables: dict[str, Path]) -> bool:
 
 
 def _check_paths(paths: tuple[str, ...], groups: tuple[str, ...], of_files: object) -> None:
+    if "" in paths:
+        raise Refused("PATH: '' is empty; write . for this folder")
     if groups and paths:
         raise Refused(
             f"--log-group: {groups[0]!r} is not accepted with a PATH; expected one of both"

@@ -12,10 +12,15 @@ import click
 
 from local.insights import QueryError
 from local.logs.clocks import Beginning
+from local.logs.folders import SUFFIXES
 from tidemark.cli.query.paths import STANDARD_INPUT
 from tidemark.model.refusal import Refused
 
 _ENDING = ".cwli"
+# A word that is no command: with a slash, a star or the suffix of a log.
+_LIKE_A_FILE = re.compile(
+    rf"[^\s()|=]+(?:{'|'.join(map(re.escape, SUFFIXES))})|[^\s()|=]*[/*][^\s()|=]*"
+)
 # Editors of Windows write a mark before the text.
 _ENCODING = "utf-8-sig"
 
@@ -68,6 +73,8 @@ def query_text(query: str) -> tuple[str, str]:
             return query, Path(query).read_text(_ENCODING)
         if query and _is_folder(query):
             raise Refused(f"{query}: this is a folder; the query comes before the files")
+        if _LIKE_A_FILE.fullmatch(query):
+            raise Refused(f"{query}: there is no such file; the query comes before the files")
     except UnicodeDecodeError:
         raise Refused(f"{query}: this is no text in UTF-8") from None
     except OSError as error:
