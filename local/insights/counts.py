@@ -46,11 +46,9 @@ class Executed(NamedTuple):
 
 
 def execute(connection: duckdb.DuckDBPyConnection, statement: str) -> Executed:
-    """Execute a statement."""
-    connection.execute("PRAGMA enable_profiling = 'no_output'")
+    """Execute a statement; the connection profiles its statements."""
     rows = connection.execute(statement).fetchall()
     profile = json.loads(connection.get_profiling_information("json"))
-    connection.execute("PRAGMA disable_profiling")
     return Executed(rows, profile["operator"])
 
 

@@ -244,8 +244,8 @@ def run(
         # DuckDB would draw a progress bar on standard output, terminal or not.
         connection.execute("SET enable_progress_bar_print = FALSE")
         _check_patterns(connection, compiled.patterns)
-        for name, value in _variables(start, end).items():
-            connection.execute(f"SET VARIABLE {name} = {value}")
+        connection.execute(_variables(start, end))
+        connection.execute("PRAGMA enable_profiling = 'no_output'")
         _load(connection, compiled.lookups, tables or {})
         try:
             parsed = sql.parsed.sql if sql.parsed else None
@@ -294,13 +294,14 @@ def run(
     )
 
 
-def _variables(start: int | None, end: int | None) -> dict[str, int | str]:
-    """Return the DuckDB variables that ``now()`` and the functions of the time range read."""
-    return {
+def _variables(start: int | None, end: int | None) -> str:
+    """Return SQL that sets the variables of ``now()`` and of the functions of the time range."""
+    variables = {
         "query_start": int(time.time()),
         "first_ms": "NULL" if start is None else int(start) * 1000,
         "last_ms": "NULL" if end is None else int(end) * 1000 + 999,
     }
+    return "; ".join(f"SET VARIABLE {name} = {value}" for name, value in variables.items())
 
 
 def _check_patterns(connection: duckdb.DuckDBPyConnection, patterns: tuple[Pattern, ...]) -> None:

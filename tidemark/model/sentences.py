@@ -82,6 +82,8 @@ def visible(text: str) -> str:
 
     A document in JSON keeps its meaning.
     """
+    if text.isprintable():  # most texts are, and this is faster
+        return text
     return _HIDDEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
