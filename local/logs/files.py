@@ -156,7 +156,7 @@ def _lines(
     change_time = change_times_of(files)
     clock = files[0].clock
     first, message = "line", clock.message("line") if clock else "line"
-    if files[0].has_marks:
+    if any(file.has_marks() for file in files):
         rows = f"(SELECT *, {first_line('line')} AS first FROM {rows})"  # noqa: S608
         first, message = "first", whole(message)
     rows, time = timed(files, rows, first, borrowing=borrowing)

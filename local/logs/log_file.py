@@ -11,6 +11,8 @@ from io import SEEK_END
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
+from stringzilla import find
+
 from local.insights.source import quoted_path
 from local.insights.values import quoted
 from local.logs.clocks import S3_EXPORT, Clock, clock_of, flow_log_clock, headers
@@ -95,8 +97,6 @@ class LogFile(NamedTuple):
     """The number of the first lines that name columns, as in a flow log that S3 has."""
     is_joined: bool
     """Whether each line is an event, also one without a time, as in a copy."""
-    has_marks: bool
-    """Whether a copy has code points that stand for line ends within events."""
     is_timed: bool
     """Whether one of the first lines has a time that the clock reads."""
     timed_later: str
@@ -107,17 +107,27 @@ class LogFile(NamedTuple):
         """The properties that files must share for one reader."""
         return (
             self.clock, self.packing, self.encoding, self.returns, self.headers, self.is_joined,
-            self.has_marks, self.is_timed,
+            self.is_timed,
         )  # fmt: skip
+
+    def has_marks(self) -> bool:
+        """Tell whether this is a copy with code points for line ends within events."""
+        return self.is_joined and any(find(chunk, MARK) >= 0 for chunk in _overlapping(self.path))
 
     def check_returns(self) -> None:
         """Raise LogFilesError if a carriage return is within a line, and does not end it."""
-        last = b""
-        with opened(self.path) as file:
-            while chunk := file.read(_CHUNK):
-                if _WITHIN.search(last + chunk):
-                    raise LogFilesError(f"{self.path}: a carriage return is within a line")
-                last = chunk[-1:]
+        if any(_WITHIN.search(chunk) for chunk in _overlapping(self.path)):
+            raise LogFilesError(f"{self.path}: a carriage return is within a line")
+
+
+def _overlapping(path: Path) -> Iterator[bytes]:
+    """Yield the bytes of a file in chunks, each after the last two bytes of the one before."""
+    last = b""
+    with opened(path) as file:
+        while chunk := file.read(_CHUNK):
+            chunk = last + chunk
+            yield chunk
+            last = chunk[-2:]
 
 
 @contextmanager
@@ -169,20 +179,9 @@ def inspect(
         returns=form is Form.TEXT and "\r" in begin,
         headers=headers(first) if form is Form.TEXT else 0,
         is_joined=is_joined,
-        has_marks=is_joined and _has_marks(path),
         is_timed=timed != "",
         timed_later=timed if timed != first[0] else "",
     )
-
-
-def _has_marks(copy: Path) -> bool:
-    before = b""
-    with opened(copy) as file:
-        while chunk := file.read(_CHUNK):
-            if MARK in before + chunk:
-                return True
-            before = chunk[1 - len(MARK) :]
-    return False
 
 
 def clock_in(original: Path, first: Sequence[str]) -> Clock | None:
