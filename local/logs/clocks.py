@@ -54,7 +54,7 @@ _ZONES = (
     "NZ[DS]T|SAST"
 )
 ANYTHING = "*"
-"""What stands in a format for any text before the time."""
+"""The sign in a format that stands for any text before the time."""
 _ZONE = re.compile(rf"\d\d:\d\d:\d\d(?:[.,]\d+)? ?\[?({_ZONES})\b")
 # The lines that choose the clock of a file.
 _LINES = 200

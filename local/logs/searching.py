@@ -171,7 +171,7 @@ class Search(NamedTuple):
         return LineTests.of(self.clock or clock_in(file, first_lines(begin[: self.head])))
 
     def _begin(self, content: BinaryIO) -> bytes:
-        """Return the bytes of a file that choose its form: only one of JSON may have another."""
+        """Return the bytes of a file that choose its form; JSON needs more of them."""
         begin = content.read(self.head)
         if begin.removeprefix(BOM_UTF8).lstrip()[:1] in (b"", b"{"):
             begin += content.read(PEEKED_BYTES - self.head)

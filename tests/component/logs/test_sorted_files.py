@@ -1,4 +1,4 @@
-"""Of a sorted file only the part with the events of a time range is read."""
+"""A query reads only the part of a sorted file with the events of its time range."""
 
 import gzip
 import os
