@@ -86,7 +86,7 @@ class SortedFiles(NamedTuple):
                 return None
             with path.open("rb") as file:
                 times = _Times(file, log, log.clock, connection)
-                begin, end = self._part(times)
+                begin, end = self._bounds(times)
         except (LogFilesError, OSError):
             return None  # a reading of the file tells more
         times.check_order(path)
@@ -105,7 +105,7 @@ class SortedFiles(NamedTuple):
                 place.unlink()
         return is_alike
 
-    def _part(self, times: _Times) -> tuple[int, int]:
+    def _bounds(self, times: _Times) -> tuple[int, int]:
         """Return the begin and the end of the part."""
         times.look(range(0, times.size, max(1, times.size // self.samples)))
         times.look([max(0, times.size - self.near)])
