@@ -50,8 +50,8 @@ LETTERS = {
 # Names of zones after a time, and the abbreviations that PostgreSQL writes, of which several zones
 # share some.
 _ZONES = (
-    r"(?:GMT|UTC)[+-]\d{1,2}|[A-Z][A-Za-z]+/[A-Z][A-Za-z_]+|[CEMP][DS]T|[CEW]ET|[CEW]EST|MSK|BST|I[DS]T|[HJK]ST|A[CEW][DS]T|"
-    "NZ[DS]T|SAST"
+    r"(?:GMT|UTC)[+-]\d{1,2}|[A-Z][A-Za-z]+/[A-Z][A-Za-z_]+|"
+    "[CEMP][DS]T|[CEW]ET|[CEW]EST|MSK|BST|I[DS]T|[HJK]ST|A[CEW][DS]T|NZ[DS]T|SAST"
 )
 ANYTHING = "*"
 """The sign in a format that stands for any text before the time."""

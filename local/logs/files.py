@@ -119,7 +119,7 @@ def _source(
     if form is Form.TEXT:
         return _lines(files, prefix, limits, borrowing=borrowing)
     if form is Form.DOWNLOAD:
-        raise LogFilesError(f"{files[0].path}: DuckDB reads no CSV with damaged quotes rightly")
+        raise LogFilesError(f"{files[0].path}: DuckDB reads CSV with an open quote as no event")
     if form is Form.OBJECTS:
         return exports.objects(files, prefix, borrowing=borrowing)
     sources = {

@@ -180,7 +180,7 @@ def inspect(
         headers=headers(first) if form is Form.TEXT else 0,
         is_joined=is_joined,
         is_timed=timed != "",
-        timed_later=timed if timed != first[0] else "",
+        timed_later="" if first[:1] == [timed] else timed,
     )
 
 

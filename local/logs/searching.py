@@ -31,6 +31,7 @@ from local.logs.processes import ProcessFailedError, in_processes
 
 # A copy of more than this share of a file takes longer than to read the file whole.
 _MOST_SHARE = 1 / 16
+# The most files of which each may be divided: a divided file holds a descriptor until the end.
 _FEW = 16
 _DECIDING = 16 * 1024 * 1024
 _PROCESSORS = (
@@ -97,7 +98,6 @@ class Search(NamedTuple):
         """
         try:
             sizes = {file: file.stat().st_size for file in files}
-            # Processes share many files without a division of one.
             are_few = len(sizes) <= _FEW
             parts = {
                 file: list(self._parts(file, size if are_few else 0, folder / f"found-{number}"))

@@ -182,6 +182,13 @@ def test_lines_that_only_begin_as_json_objects_are_text(log, text):
     assert [row["@message"] for row in rows(log(text))] == text.splitlines()
 
 
+def test_an_array_that_ends_in_its_first_object_is_no_other_error(log):
+    path = log('[{"a": ')
+    assert log_files([path])
+    with pytest.raises(EventsError):
+        rows(path)
+
+
 def test_an_object_without_a_time_in_an_array_has_that_of_the_one_before(log):
     path = log(json.dumps([OBJECTS[1], {"n": 7}]))
     (before, borrowed) = rows(path)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import stat
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -71,7 +70,7 @@ def query_text(query: str) -> tuple[str, str]:
             return "<stdin>", sys.stdin.buffer.read().decode(_ENCODING)
         if query.endswith(_ENDING) or _is_file(query):
             return query, Path(query).read_text(_ENCODING)
-        if query and _is_folder(query):
+        if query and _passes(query, Path.is_dir):
             raise Refused(f"{query}: this is a folder; the query comes before the files")
         if _LIKE_A_FILE.fullmatch(query):
             raise Refused(f"{query}: there is no such file; the query comes before the files")
@@ -104,16 +103,11 @@ def _with_excerpt(sentence: str, error: QueryError) -> str:
 
 
 def _is_file(query: str) -> bool:
-    return _mode(query, stat.S_ISREG)
+    return _passes(query, Path.is_file)
 
 
-def _is_folder(query: str) -> bool:
-    return _mode(query, stat.S_ISDIR)
-
-
-def _mode(query: str, test: Callable[[int], bool]) -> bool:
-    """Tell whether a text is a path to a file whose mode passes a test."""
+def _passes(query: str, test: Callable[[Path], bool]) -> bool:
     try:
-        return test(Path(query).stat().st_mode)
-    except (OSError, ValueError):  # there is none, or it is too long for a path, or has a NUL
+        return test(Path(query))
+    except (OSError, ValueError):  # too long for a path, or with a NUL
         return False
