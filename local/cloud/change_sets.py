@@ -1,16 +1,17 @@
-"""Change sets, which the CDK CLI deploys with: executed as in CloudFormation, or refused.
+"""Change sets that create stacks, which the CDK CLI deploys with; changes of stacks are refused.
 
 moto executes a change set on a stack without a template, so that the stack has no outputs and no
-exports. moto also reports updates (``updates.py``) and deletions (``deletions.py``) of resources
-that it mostly leaves unchanged.
+exports. moto also reports deletions of resources (``deletions.py``) that it mostly leaves in place.
 """
 
 from __future__ import annotations
 
+import json
+import re
 from contextlib import suppress
-from dataclasses import replace
-from typing import Any, NoReturn
+from typing import NoReturn
 
+from moto.cloudformation import parsing
 from moto.cloudformation.exceptions import (
     AlreadyExistsException,
     CloudFormationError,
@@ -20,28 +21,11 @@ from moto.cloudformation.models import ChangeSet, CloudFormationBackend, Stack
 from moto.cloudformation.responses import CloudFormationResponse
 from moto.core.responses import ActionResult, EmptyResult
 
-from local.cloud import exports
-from local.cloud.deletions import RETAINED, delete_resources, refuse_undeletable
+from local.cloud.deletions import RETAINED, Resources, delete_resources, refuse_undeletable
 from local.cloud.replacements import Replacements
-from local.cloud.stack_changes import (
-    ResourceChange,
-    Resources,
-    UnknownChange,
-    changes_between,
-)
-from local.cloud.updates import update
 
 _EXECUTED = "EXECUTE_COMPLETE"
 _PLANNED = "REVIEW_IN_PROGRESS"
-_UNCHANGED = (
-    "The submitted information didn't contain changes. Submit different information to create a "
-    "change set."
-)
-
-
-_CHANGEABLE = {"CREATE_COMPLETE", "UPDATE_COMPLETE"}
-_WITHOUT_EFFECT = ("Conditions", "Mappings", "Parameters", "Rules", "Transform")
-"""The parts of a template whose change ``changes_between`` does not see."""
 
 
 class ChangeSetNotFound(CloudFormationError):
@@ -57,19 +41,15 @@ class InvalidChangeSetStatus(CloudFormationError):
 
 
 def replace_methods(replacements: Replacements) -> None:
-    """Make change sets create and change stacks, and deletions delete resources."""
+    """Make change sets create stacks, and deletions delete resources."""
 
     def plan(backend: CloudFormationBackend, stack_name: str, **options: object) -> tuple[str, str]:
         for stack in _stacks_named(backend, stack_name):
             _check_name(backend, stack, options["change_set_name"])
-        if options["change_set_type"] == "CREATE":
-            _discard_planned(backend, stack_name)
-        else:
-            stack = backend.get_stack(stack_name)
-            _check_whole(stack)
-            _check_same_inputs(stack, options)
+        if options["change_set_type"] != "CREATE":
+            _refuse("A change", stack_name)
+        _discard_planned(backend, stack_name)
         ids: tuple[str, str] = original_create(backend, stack_name, **options)
-        _note_without_changes(backend.change_sets[ids[0]])
         return ids
 
     def delete(backend: CloudFormationBackend, name_or_stack_id: str) -> None:
@@ -79,7 +59,7 @@ def replace_methods(replacements: Replacements) -> None:
                     message=f"Stack [{stack.name}] cannot be deleted while TerminationProtection "
                     "is enabled"
                 )
-            exports.check_deletion(backend, stack)
+            _check_exports_unused(backend, stack)
             # moto forgets the stack before it deletes the resources.
             if stack.status != _PLANNED:
                 refuse_undeletable(f"DeleteStack of {stack.name}", _going(stack))
@@ -95,7 +75,6 @@ def replace_methods(replacements: Replacements) -> None:
     replacements.set(Stack, "delete", delete_all)
     original_create = replacements.set(CloudFormationBackend, "create_change_set", plan)
     original_delete = replacements.set(CloudFormationBackend, "delete_stack", delete)
-    replacements.set(ChangeSet, "diff", _diff)
     replacements.set(CloudFormationResponse, "describe_change_set", _describe)
     replacements.set(CloudFormationResponse, "execute_change_set", _execute)
     replacements.set(CloudFormationResponse, "delete_change_set", _forget)
@@ -107,6 +86,19 @@ def _going(stack: Stack) -> Resources:
     """Return the parts of a stack's template that are deleted with the stack."""
     parts = stack.template_dict["Resources"].items()
     return {key: part for key, part in parts if part.get("DeletionPolicy") not in RETAINED}
+
+
+def _check_exports_unused(backend: CloudFormationBackend, stack: Stack) -> None:
+    """Refuse to delete a stack while another stack imports one of its exports."""
+    outputs = stack.template_dict.get("Outputs", {}).values()
+    exports = [output["Export"]["Name"] for output in outputs if "Export" in output]
+    names = {parsing.clean_json(name, stack.resource_map) for name in exports}
+    for other in backend.stacks.values():
+        imported = re.findall(r'"Fn::ImportValue": "([^"]+)"', json.dumps(other.template_dict))
+        if used := sorted(names & {*imported}):
+            raise ValidationError(
+                message=f"Export {used[0]} cannot be deleted as it is in use by {other.name}"
+            )
 
 
 def _discard_planned(backend: CloudFormationBackend, name: str) -> None:
@@ -137,58 +129,12 @@ def _change_sets(backend: CloudFormationBackend, stack: Stack) -> list[ChangeSet
     return [each for each in backend.change_sets.values() if each.stack_id == stack.stack_id]
 
 
-def _check_whole(stack: Stack) -> None:
-    """Refuse to change a stack that is not as its template says."""
-    if stack.status not in _CHANGEABLE:
-        raise ValidationError(
-            message=f"Stack:{stack.stack_id} is in {stack.status} state and can not be updated."
-        )
-
-
-def _check_same_inputs(stack: Stack, options: dict[str, Any]) -> None:
-    """Refuse what changes more than resources and outputs; leave the parameters as they are."""
-    known = {**stack.stack_parameters, **stack.parameters}
-    if options["parameters"].items() - known.items():
-        _refuse("A change of the parameters", stack.name)
-    if options["tags"] != stack.tags:
-        _refuse("A change of the tags", stack.name)
-    old, new = stack.template_dict, Stack.parse_template(options["template"])
-    for part in _WITHOUT_EFFECT:
-        if old.get(part) != new.get(part):
-            _refuse(f"A change of {part}", stack.name)
-    options["parameters"] = stack.parameters
-
-
-def _note_without_changes(change_set: ChangeSet) -> None:
-    """Make a change set fail whose template is that of its stack, as CloudFormation does."""
-    if change_set.template_dict == change_set.stack.template_dict:
-        change_set.status, change_set.execution_status = "FAILED", "UNAVAILABLE"
-        change_set.status_reason = _UNCHANGED
-
-
-def _diff(change_set: ChangeSet) -> list[ResourceChange]:
-    """Return the changes of a change set, as DescribeChangeSet lists them."""
-    resources: Any = change_set.stack.resource_map
-    old = change_set.stack.template_dict.get("Resources", {})
-    try:
-        changes = changes_between(old, change_set.template_dict["Resources"])
-    except UnknownChange as error:
-        raise ValidationError(message=str(error)) from None
-    return [
-        # moto's permissions of functions have no id.
-        replace(change, physical_resource_id=getattr(resources[name], "physical_resource_id", None))
-        if (name := change.logical_resource_id) in old
-        else change
-        for change in changes
-    ]
-
-
 def _describe(response: CloudFormationResponse) -> ActionResult:
     return ActionResult(_found(response))
 
 
 def _execute(response: CloudFormationResponse) -> ActionResult:
-    """Create or change the stack of a change set; a new one has the id that its plan has."""
+    """Create the stack of a change set, with the id that its plan has."""
     backend, change_set = response.cloudformation_backend, _found(response)
     if change_set.execution_status != "AVAILABLE":
         raise InvalidChangeSetStatus(
@@ -197,13 +143,8 @@ def _execute(response: CloudFormationResponse) -> ActionResult:
         )
     stack = backend.stacks[change_set.stack_id]
     stack.cross_stack_resources = backend.exports
-    if change_set.change_set_type == "CREATE":
-        _create(stack, change_set)
-    else:
-        _check_whole(stack)
-        exports.check_update(backend, stack, change_set)
-        update(stack, change_set)
-    exports.replace_exports(backend, stack)
+    _create(stack, change_set)
+    backend.exports.update({export.name: export for export in stack.exports})
     change_set.execution_status = _EXECUTED
     _forget_all(backend, stack)
     backend.change_sets[change_set.change_set_id] = change_set
@@ -256,6 +197,6 @@ def _stacks_named(backend: CloudFormationBackend, name_or_id: str) -> list[Stack
 
 def _refuse(action: str, stack: str) -> NoReturn:
     raise ValidationError(
-        message=f"{action} of {stack} is not supported on one machine; accepted: a change set with "
-        "another template."
+        message=f"{action} of {stack} is not supported: on one machine a stack keeps its template; "
+        "start another cloud, or delete the stack first."
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from moto.athena.models import athena_backends
@@ -22,8 +22,9 @@ from moto.sqs.models import sqs_backends
 from moto.stepfunctions.models import stepfunctions_backends
 
 from local.account import ACCOUNT, REGION
-from local.cloud.stack_changes import Resources, references
 
+Resources = Mapping[str, Mapping[str, Any]]
+"""The parts of a template by logical id."""
 Delete = Callable[[str], object]
 """A function that deletes a resource by its Ref."""
 RETAINED = {"Retain", "RetainExceptOnCreate"}
@@ -52,12 +53,27 @@ def refuse_undeletable(action: str, going: Resources) -> None:
     """
     of_type = _deletions()
     for name, part in going.items():
-        whole = {*references(part.get("Properties", {}).get(_PARTS_OF.get(part["Type"])))}
+        whole = {*_named(part.get("Properties", {}).get(_PARTS_OF.get(part["Type"])))}
         if part["Type"] not in of_type and not (whole and whole <= going.keys()):
             raise ValidationError(
                 message=f"{action} is not supported: one machine cannot delete "
                 f"{name} ({part['Type']})."
             )
+
+
+def _named(value: object) -> Iterator[str]:
+    """Yield the logical ids and pseudo parameters that a property refers to."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            if key == "Ref":
+                yield inner
+            elif key == "Fn::GetAtt":
+                yield inner.split(".")[0] if isinstance(inner, str) else inner[0]
+            else:
+                yield from _named(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _named(inner)
 
 
 def delete_resources(going: Resources, resources: Mapping[str, Any]) -> None:

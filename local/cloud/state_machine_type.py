@@ -27,7 +27,7 @@ _PROPERTIES = {
 
 
 def replace_methods(replacements: Replacements) -> None:
-    """Make templates create and change state machines with all of their properties."""
+    """Make templates create state machines with all of their properties."""
 
     def attribute(machine: StateMachine, name: str) -> object:
         return machine.arn if name == "Arn" else attribute_of(machine, name)
@@ -36,7 +36,6 @@ def replace_methods(replacements: Replacements) -> None:
         return name == "Arn" or bool(has_other(name))
 
     replacements.set(StateMachine, "create_from_cloudformation_json", classmethod(_create))
-    replacements.set(StateMachine, "update_from_cloudformation_json", classmethod(_update))
     attribute_of = replacements.set(StateMachine, "get_cfn_attribute", attribute)
     has_other = replacements.set(StateMachine, "has_cfn_attr", has_attribute)
 
@@ -55,28 +54,6 @@ def _create(
             loggingConfiguration=_configuration(properties, "LoggingConfiguration"),
             tracingConfiguration=_configuration(properties, "TracingConfiguration"),
             sm_type=properties.get("StateMachineType"),
-        )
-
-
-def _update(
-    _: type,
-    /,
-    machine: StateMachine,
-    name: str,
-    template: dict[str, Any],
-    account: str,
-    region: str,
-) -> StateMachine:
-    """Change a machine in place; executions that run go on with the definition of their start."""
-    properties = template["Properties"]
-    refuse_unknown(_TYPE, properties, _PROPERTIES)
-    with _as_template_errors():
-        return stepfunctions_backends[account][region].update_state_machine(
-            machine.arn,
-            _definition(properties),
-            role_arn=properties["RoleArn"],
-            logging_configuration=_configuration(properties, "LoggingConfiguration"),
-            tracing_configuration=_configuration(properties, "TracingConfiguration"),
         )
 
 

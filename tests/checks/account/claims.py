@@ -29,7 +29,7 @@ class Verified:
     trial: TrialResult
     outcome: Outcome
     update: Update | None
-    """The second deployment; None before it."""
+    """The second deployment; None before it, and if it failed."""
 
     @property
     def tasks(self) -> list[TaskResult]:
@@ -53,7 +53,8 @@ def _deployed(verified: Verified) -> str:
 
 
 def _changed_in_place(verified: Verified) -> str:
-    assert verified.update is not None
+    if verified.update is None:
+        raise NotSeen("the deployment of other settings failed")
     changes, before, after = verified.update
     # CloudFormation lists, as Conditional, what may be replaced if an attribute changes.
     replaced = [each["LogicalResourceId"] for each in changes if each.get("Replacement") == "True"]

@@ -1,4 +1,4 @@
-"""Stacks as the CDK CLI deploys them: through change sets."""
+"""Stacks as the CDK CLI deploys them: created by change sets, and deleted."""
 
 import json
 
@@ -118,30 +118,42 @@ def test_a_missing_resource_leaves_no_complete_stack(formation, plan):
     assert stack["StackStatus"] == "ROLLBACK_FAILED"
 
 
-def test_a_change_set_without_changes_fails(create, plan):
+def test_a_change_set_is_executed_once(formation, create):
     create(TOPIC)
-
-    assert plan(TOPIC, kind="UPDATE")[0] == "FAILED"
-
-
-def test_a_change_set_is_executed_once(formation, create, plan):
-    create(TOPIC)
-    executed = {"ChangeSetName": "change-s", "StackName": "s"}
 
     with pytest.raises(formation.exceptions.InvalidChangeSetStatusException, match="EXECUTE_COMPL"):
-        formation.execute_change_set(**executed)
-    assert plan(TOPIC, kind="UPDATE")[0] == "FAILED"
-    with pytest.raises(formation.exceptions.InvalidChangeSetStatusException, match="UNAVAILABLE"):
-        formation.execute_change_set(**executed)
+        formation.execute_change_set(ChangeSetName="change-s", StackName="s")
 
 
-def test_a_stack_changes_by_change_sets_alone(formation, create, plan):
+def test_a_change_set_is_found_by_its_name_and_stack(formation, plan):
+    plan(TOPIC)
+    named = {"ChangeSetName": "change-s", "StackName": "s"}
+
+    assert len(formation.describe_change_set(**named)["Changes"]) == 1
+    for absent in ({"StackName": "other"}, {"ChangeSetName": "other"}):
+        with pytest.raises(formation.exceptions.ChangeSetNotFoundException):
+            formation.describe_change_set(**{**named, **absent})
+
+
+def test_the_change_of_a_stack_is_refused_and_changes_nothing(endpoint, formation, create, plan):
     create(TOPIC)
 
-    with pytest.raises(ClientError, match="UpdateStack of s is not supported on one machine"):
-        formation.update_stack(StackName="s", TemplateBody=json.dumps(TOPIC))
+    with pytest.raises(ClientError, match="UpdateStack of s is not supported: on one machine a st"):
+        formation.update_stack(StackName="s", TemplateBody=json.dumps(READER))
+    with pytest.raises(ClientError, match="A change of s is not supported: on one machine a stack"):
+        plan(READER, kind="UPDATE")
     with pytest.raises(ClientError, match=r"Stack \[s\] already exists"):
         plan(TOPIC)
+    assert len(endpoint.client("sns").list_topics()["Topics"]) == 1
+
+
+def test_the_exports_of_a_deleted_stack_are_not_listed(formation, create):
+    create(TOPIC)
+    assert [export["Name"] for export in formation.list_exports()["Exports"]] == ["topic"]
+
+    formation.delete_stack(StackName="s")
+
+    assert formation.list_exports()["Exports"] == []
 
 
 @pytest.mark.parametrize("policy", ["Retain", "RetainExceptOnCreate"])

@@ -14,7 +14,7 @@ from moto.core.responses import ActionResult
 from moto.ecs.exceptions import ClusterNotFoundException
 from moto.ecs.responses import EC2ContainerServiceResponse
 
-from local.cloud import stacks, state_machines
+from local.cloud import state_machines
 from local.cloud.replacements import Replacements
 
 ROLE = "arn:aws:iam::123456789012:role/machine"
@@ -398,27 +398,6 @@ def test_a_machine_of_a_template_runs_its_substituted_definition(endpoint, state
     described = states.describe_state_machine(stateMachineArn=outputs["Arn"])
     assert described["loggingConfiguration"] == {"level": "ALL", "includeExecutionData": True}
     assert described["tracingConfiguration"] == {"enabled": True}
-
-
-def test_a_change_set_gives_a_machine_of_a_template_another_definition(endpoint, states, await_end):
-    replacements = stacks.install()
-    substituted = {"DefinitionSubstitutions": {"Number": 7, "Role": "r"}}
-    outputs = deploy(
-        endpoint,
-        {"DefinitionString": JOINED, **substituted},
-        {"Arn": {"Ref": "Machine"}},
-    )
-    cloudformation = endpoint.client("cloudformation")
-    body = cloudformation.get_template(StackName="s")["TemplateBody"]
-    changed = json.dumps(body).replace('"Number": 7', '"Number": 8')
-    cloudformation.create_change_set(
-        StackName="s", ChangeSetName="change", TemplateBody=changed, ChangeSetType="UPDATE"
-    )
-    cloudformation.execute_change_set(StackName="s", ChangeSetName="change")
-    replacements.restore()
-
-    started = states.start_execution(stateMachineArn=outputs["Arn"])
-    assert json.loads(await_end(started["executionArn"])["output"])[1] == 8
 
 
 @pytest.mark.parametrize(

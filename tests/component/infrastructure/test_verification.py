@@ -101,6 +101,11 @@ def test_a_replacement_a_missing_change_and_lost_logs_do_not_confirm_it(update, 
         changed_in_place(update, streams)
 
 
+def test_a_failed_deployment_of_other_settings_does_not_confirm_it():
+    with pytest.raises(NotSeen, match="the deployment of other settings failed"):
+        changed_in_place(None)
+
+
 def no_service(_name):
     """Return no client of a service."""
 
