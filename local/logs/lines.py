@@ -62,6 +62,6 @@ def event_of(line: bytes) -> LogEvent:
 
 
 def is_whole(line: bytes) -> bool:
-    """Tell whether a line has its checksum; an earlier version wrote none."""
+    """Tell whether a line has its checksum."""
     event, checksum, digits = line.rpartition(_CHECKSUM)
-    return not checksum or digits.rstrip(b"\n") == b"%d}" % crc32(event + b"}")
+    return bool(checksum) and digits.rstrip(b"\n") == b"%d}" % crc32(event + b"}")

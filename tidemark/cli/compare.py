@@ -106,7 +106,7 @@ def command(
         try:
             keys = store.publisher.comparison(suite, base, new)
         except Refused as refused:
-            hints = (_older_run(store, suite, side, target.flags) for side in (new, base))
+            hints = (_unpublished_run(store, suite, side, target.flags) for side in (new, base))
             hint = next(filter(None, hints), None)
             if hint is None and (command := _measuring(store, suite, (new, base), target.flags)):
                 unknown = str(refused).partition("; did you mean ")[0]
@@ -193,8 +193,8 @@ def _measuring(store: Stored, suite: str, sides: Sequence[str], flags: str) -> s
     return None
 
 
-def _older_run(store: Stored, suite: str, side: str, flags: str) -> str | None:
-    """Return a hint if only an earlier version of Tidemark stored runs of the version ``side``.
+def _unpublished_run(store: Stored, suite: str, side: str, flags: str) -> str | None:
+    """Return a hint if the runs of the version ``side`` have figures but no report.
 
     Return None if ``side`` is not a version, or if there is no such run.
     """
@@ -206,6 +206,6 @@ def _older_run(store: Stored, suite: str, side: str, flags: str) -> str | None:
     if run_id is None or results.plan(run_id) is None:
         return None
     return (
-        f"run {run_id} of an earlier Tidemark measured {name.version}; `tidemark report "
+        f"run {run_id} measured {name.version} and has no report; `tidemark report "
         f"{run_id}{flags}` makes it comparable"
     )

@@ -135,9 +135,7 @@ class RunClient:
         """
         if "WaitForLogs" in latest:
             yield "waiting for its log lines"
-            # A stack of an earlier version does not say how long.
-            if seconds := self._stack.outputs.get("LogsDeadlineSeconds"):
-                yield f"{seconds} s at most"
+            yield f"{self._stack.outputs['LogsDeadlineSeconds']} s at most"
         elif "WaitForCondition" in takewhile(lambda state: state != "ChooseStep", latest):
             number = latest.count("ChooseStep") - 1 - len(test.services)
             # A test starts its services first, each as a step.

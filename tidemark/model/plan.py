@@ -2,9 +2,8 @@
 
 import operator
 from datetime import datetime
-from typing import Annotated
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
 from tidemark.model.axes import Combination
 from tidemark.model.cost import Estimate, Prices
@@ -12,7 +11,6 @@ from tidemark.model.frozen import Frozen
 from tidemark.model.imported import Import
 from tidemark.model.known_instance import KnownInstance
 from tidemark.model.labels import labelled_name
-from tidemark.model.older_suites import upgraded_request, upgraded_suite
 from tidemark.model.run_spec import RunSpec
 from tidemark.model.suite import Suite
 from tidemark.model.version_order import version_order
@@ -40,23 +38,23 @@ class Plan(Frozen):
     run_id: str
     execution_arn: str
     started_at: datetime
-    request: Annotated[RunSpec, BeforeValidator(upgraded_request)]
-    suite: Annotated[Suite, BeforeValidator(upgraded_suite)]
+    request: RunSpec
+    suite: Suite
     suite_digest: str
     seed: int
     trials: tuple[PlannedTrial, ...]
     profiled: tuple[PlannedTrial, ...] = Field(default=(), exclude_if=operator.not_)
     """The profiled trials, which follow all others and count in no rate."""
     tidemark_version: str | None = None
-    """The version of Tidemark that made the plan; None in old plans."""
+    """The version of Tidemark that made the plan."""
     prices: Prices | None = None
-    """The list prices when the plan was made; None in old plans."""
+    """The list prices when the plan was made; None of imported figures."""
     estimate: Estimate | None = None
-    """The expected time and cost; None in old plans."""
+    """The expected time and cost; None of imported figures."""
     imported: Import | None = Field(default=None, exclude_if=operator.not_)
     """The origin of the figures if nothing was measured."""
     known: KnownInstance | None = Field(default=None, exclude_if=operator.not_)
-    """The names of the run's instance; None without an instance, and in old plans."""
+    """The names of the run's instance; None without an instance."""
 
     @property
     def words(self) -> dict[str, str]:

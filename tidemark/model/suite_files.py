@@ -12,7 +12,6 @@ from pydantic import ValidationError
 from tidemark.model.checkout import ROOT
 from tidemark.model.harness import HARNESS
 from tidemark.model.name import NAME
-from tidemark.model.older_suites import moved
 from tidemark.model.raw_parts import mapping, mappings
 from tidemark.model.refusal import Place, Problem, Refused, problem, problems
 from tidemark.model.request import example_input, resolve_request
@@ -39,8 +38,6 @@ def read_suite(path: Path, workloads: Path = ROOT / "workloads") -> Suite:
 
     name = f"{path.parent.name}/{path.name}"
     document = read_yaml(path, name)
-    if found := list(moved(document.value)):
-        raise _refused(name, document, found)
     between = contradictions(document.value)
     found = [*between, *_misplaced(document.value, path.parent, workloads)]
     try:

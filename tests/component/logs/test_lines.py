@@ -36,8 +36,9 @@ def test_a_line_gives_its_event_back_and_a_changed_bit_is_seen():
         event_of(line.replace(b"message", b"massage"))
 
 
-def test_a_line_of_an_earlier_version_has_no_checksum():
-    assert event_of(json.dumps(EVENT._asdict()).encode()) == EVENT
+def test_a_line_without_a_checksum_is_damaged():
+    with pytest.raises(ValueError, match="the line does not have its checksum"):
+        event_of(json.dumps(EVENT._asdict()).encode())
 
 
 def test_a_changed_line_of_an_open_segment_is_named_by_each_reader(tmp_path):

@@ -17,7 +17,6 @@ from local.store.stored_results import results_bucket
 from tests.checks.bench.commands import BUCKET, store_runs
 from tidemark.cli import tidemark
 from tidemark.model.acknowledgement import Acknowledgement
-from tidemark.model.checkout import ROOT
 from tidemark.model.kept_files import KeptFile
 from tidemark.model.level_alarm import LevelAlarm
 from tidemark.model.outcome import Outcome
@@ -25,7 +24,6 @@ from tidemark.store import keys
 from tidemark.store.alarms import read_alarms
 from tidemark.store.run_objects import read_trial
 
-SCHEMA_1 = ROOT / "tests" / "system" / "end_to_end" / "stores" / "schema-1"
 RUNS = [f"20261120T1{hour}0000Z-00000{hour - 2}" for hour in (2, 3, 4)]
 FIRST, SECOND, THIRD = RUNS
 
@@ -336,15 +334,6 @@ def test_the_doctor_says_that_an_acknowledgement_is_lost_with_its_name(state):
         file.unlink()
 
     assert run(state, "doctor", "--repair").exit_code == 1
-
-
-def test_the_doctor_names_the_runs_of_schema_1_again_which_had_no_journal(tmp_path):
-    state = shutil.copytree(SCHEMA_1, tmp_path / "state")
-    before = shown(state)
-    (state / "objects" / "index.sqlite").unlink()
-
-    assert run(state, "doctor", "--repair").exit_code == 0
-    assert shown(state) == before
 
 
 @pytest.mark.parametrize("name", ["assemblies", "functions"])

@@ -2,16 +2,12 @@
 
 import errno
 import os
-import shutil
 import sqlite3
 
 import pytest
 
 from local.store.errors import DamagedObject, FolderInUse, ObjectFilesError
 from local.store.object_files import ObjectFiles
-from tidemark.model.checkout import ROOT
-
-SCHEMA_1 = ROOT / "tests" / "system" / "end_to_end" / "stores" / "schema-1" / "objects"
 
 
 @pytest.fixture
@@ -215,11 +211,11 @@ def test_the_journal_of_often_replaced_objects_stays_short(folder):
     assert contents(folder)["k"][0] == b"2"
 
 
-def test_a_store_without_a_journal_is_read_unchanged_and_gets_one_with_its_first_change(folder):
-    shutil.copytree(SCHEMA_1, folder)
-    index = sqlite3.connect(f"file:{SCHEMA_1 / 'index.sqlite'}?immutable=1", uri=True)
-    keys = {key for (key,) in index.execute("SELECT key FROM objects")}
-    index.close()
+def test_a_store_without_a_journal_is_read_unchanged_and_gets_one_with_its_first_change(
+    folder, stored
+):
+    keys = contents(folder).keys()
+    (folder / "journal.jsonl").unlink()
     before = state_of(folder)
     assert contents(folder).keys() == keys
     assert state_of(folder) == before

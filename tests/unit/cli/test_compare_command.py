@@ -127,13 +127,11 @@ def test_a_version_of_the_suite_that_no_run_measured_comes_with_the_run_that_mea
     )
 
 
-def test_a_run_of_an_earlier_tidemark_is_named_with_the_command_that_makes_it_comparable(
-    cloud, tmp_path
-):
+def test_a_run_without_a_report_is_named_with_the_command_that_makes_it_comparable(cloud, tmp_path):
     cloud.rated = {RUN: None}
 
     assert refused("--state", tmp_path).endswith(
-        f" is known; run {RUN} of an earlier Tidemark measured 9.8.4; `tidemark report {RUN} "
+        f" is known; run {RUN} measured 9.8.4 and has no report; `tidemark report {RUN} "
         f"--state {tmp_path}` makes it comparable"
     )
 

@@ -1,15 +1,9 @@
-import json
-from pathlib import Path
-
 import pytest
 from pydantic import ValidationError
 
-from tidemark.model.plan import Plan
 from tidemark.model.refusal import problems
 from tidemark.model.subject import SUBJECT_FORMS, Subject
-from tidemark.model.suite_files import read_suites
 
-BODIES = Path(__file__).parents[2] / "system/end_to_end/stores/schema-1/objects/bodies"
 FORM = r"\d+\.\d+\.\d+"
 
 
@@ -21,12 +15,6 @@ def refusals(**fields):
     with pytest.raises(ValidationError) as error:
         subject(**fields)
     return [problem.sentence for problem in problems(Subject, error.value, SUBJECT_FORMS)]
-
-
-def older_plans():
-    """Return the plans of a store whose suites have no subject."""
-    bodies = [path.read_bytes() for path in sorted(BODIES.iterdir())]
-    return [json.loads(body) for body in bodies if b'"version_form"' in body]
 
 
 @pytest.mark.parametrize(
@@ -122,21 +110,3 @@ def test_a_version_of_another_form_is_unknown():
 )
 def test_a_subject_that_installs_nothing_certain_is_refused(fields, sentence):
     assert refusals(**fields) == [sentence]
-
-
-def test_a_plan_of_an_older_version_is_read_with_todays_suite_and_request():
-    plans = older_plans()
-    today = read_suites()["rocksdb"]
-
-    assert plans
-    for stored in plans:
-        plan = Plan.model_validate_json(json.dumps(stored))
-        assert plan.suite.subject == today.subject
-        assert plan.suite.default_parameters == {"records": 1_000_000, "tasks": 1}
-        assert [(test.seconds, test.per) for test in plan.suite.tests] == [
-            (seconds, {"records": 1_000_000}) for seconds in (2.3, 1.0)
-        ]
-        assert plan.request.parameters == {
-            name: stored["request"][name] for name in ("records", "tasks")
-        }
-        assert Plan.model_validate_json(plan.model_dump_json()) == plan

@@ -275,35 +275,10 @@ def test_every_pattern_of_the_model_has_words():
     assert patterns - {ONE_LINE} == set(FORMS)
 
 
-def test_an_older_suite_is_refused_with_todays_fields(tmp_path):
-    start, _, rest = ROCKSDB.partition("subject:\n")
-    _, _, others = rest.partition("task:\n")
-    older = f"{start}package: rocksdict\nversion_form: x\nversions: {{a: b}}\ntask:\n{others}"
-
-    assert refusal_of(tmp_path, older) == (
-        "rocksdb/suite.yaml:4: package, version_form, versions: not accepted here; write "
-        "subject: {package: …, form: …, versions: …}"
-    )
-
-
 def test_a_python_workload_needs_no_entry_point():
     assert read_suites()["rocksdb"].task.entry_point == (
         *("python", "-m", "harness", "rocksdb_workload"),
     )
-
-
-def test_the_sizes_of_an_older_suite_are_refused_with_todays_fields(tmp_path):
-    text = ROCKSDB.replace("  cpu: 2048\n", "  cpu: 2048\n  most_records: 10\n")
-    text = text.replace("  repetitions: 12\n", "  repetitions: 12\n  tasks: 1\n")
-    text = text.replace("    seconds: 4.3\n", "    seconds_per_million_records: 4.3\n")
-    parameter = "{type: integer, from: 1, to: …, default: …, means: …}"
-
-    assert sentences(refusal_of(tmp_path, text)) == [
-        f"task.most_records: not accepted here; write parameters: {{records: {parameter}}}",
-        f"defaults.tasks: not accepted here; write parameters: {{tasks: {parameter}}}",
-        "tests.0.seconds_per_million_records: not accepted here; write seconds: …, per: {records: "
-        "1000000}",
-    ]
 
 
 @pytest.mark.parametrize(
