@@ -26,7 +26,7 @@ def picture(charts: Sequence[Json], title: str, form: str) -> bytes:
         "background": "#fff",
         "padding": 16,
         "config": {**charts[0]["config"], "font": "sans-serif"},
-        "vconcat": [_part(chart) for chart in charts],
+        "vconcat": [_part(chart, number) for number, chart in enumerate(charts, start=1)],
     }
     text = _with_colors(json.dumps(drawn))
     if form == ".svg":
@@ -34,9 +34,14 @@ def picture(charts: Sequence[Json], title: str, form: str) -> bytes:
     return vl_convert.vegalite_to_png(text, scale=_SCALE)
 
 
-def _part(chart: Json) -> Json:
+def _part(chart: Json, number: int) -> Json:
+    """Return a chart as a part of a picture, with names that no other part has.
+
+    Vega-Lite names the data of a layer after it, and takes equal names for the same data.
+    """
     content = {name: value for name, value in chart.items() if name not in _OF_A_PAGE}
-    return {**content, "width": _WIDTH}
+    layers = [{**each, "name": f"{each['name']}_{number}"} for each in chart["layer"]]
+    return {**content, "layer": layers, "width": _WIDTH}
 
 
 def _with_colors(text: str) -> str:

@@ -4,6 +4,7 @@ from types import SimpleNamespace
 import pytest
 from click.testing import CliRunner
 
+from tests.unit.drawn_charts import plots
 from tidemark.cli.history import command
 from tidemark.client.history import columns, heading, histories, sentence
 from tidemark.model.version_order import version_order
@@ -274,6 +275,35 @@ def test_a_plot_is_a_picture_on_request_with_all_its_words_and_no_name_of_a_colo
     assert all(text in svg for text in ("9.8.4", "150 ± 30 (3 trials)", "higher is better"))
     assert "var(" not in svg
     assert pixels.read_bytes().startswith(b"\x89PNG")
+
+
+def test_each_chart_of_a_picture_has_the_figures_of_the_metric_in_its_title(monkeypatch, tmp_path):
+    latency = {"metric": "latency", "unit": "ms", "direction": "lower"}
+    rows = [
+        *MEASURED,
+        row("9.0.0", mean="4.0", stddev="1.5", trials="3", **latency),
+        row("9.8.4", mean="2.5", **latency),
+    ]
+    file = tmp_path / "history.svg"
+
+    history(monkeypatch, rows, "--output", str(file))
+
+    rates, latencies = plots(file.read_text(encoding="utf-8"))
+    assert rates.x.title == "Ingest rate (records/s), higher is better"
+    assert latencies.x.title == "Latency (ms), lower is better"
+    steps = {"9.0.0": (90, 100, 110), "9.8.4": (120, 150, 180), "9.9.0": (180, 180, 180)}
+    for chart, expected in (
+        (rates, steps),
+        (latencies, {"9.0.0": (2.5, 4, 5.5), "9.8.4": (2.5, 2.5, 2.5)}),
+    ):
+        spreads, points = chart.named("spreads"), chart.named("figures")
+        versions = [chart.y.nearest(point.at.y).split()[0] for point in points]
+        drawn = [
+            tuple(chart.x.value(place.x) for place in (spread.at, point.at, spread.places[1]))
+            for spread, point in zip(spreads, points, strict=True)
+        ]
+        assert versions == list(expected)
+        assert drawn == [pytest.approx(each, abs=chart.x.unit) for each in expected.values()]
 
 
 @pytest.mark.parametrize(
