@@ -82,6 +82,10 @@ class Plot(NamedTuple):
         return [mark for each, marks in self.marks.items() for mark in marks
                 if re.fullmatch(rf"(layer_\d+_)*{name}(_\d+)?(_layer_\d+)*", each)]  # fmt: skip
 
+    def in_row(self, row: str, name: str) -> Sequence[Drawn]:
+        """Return the marks of a layer in the row of this label."""
+        return [mark for mark in self.named(name) if self.y.nearest(mark.at.y) == row]
+
 
 def number(text: str) -> float:
     """Return the number of a label or cell: ``1.2 M`` is 1,200,000, ``−3 %`` is -0.03."""

@@ -1,12 +1,17 @@
 """The chart of changes of a comparison."""
 
+import itertools
+import json
 import re
 
 import pytest
 import vl_convert
 
+from tests.unit.drawn_charts import number, plots
 from tests.unit.measured_runs import charts, ingest_of, planned, with_ingest
 from tidemark.model.exclusions import NONE
+from tidemark.pages.pictures import _with_colors
+from tidemark.report.comparison.changes_chart import Change, specification
 from tidemark.report.comparison.contents import comparison
 from tidemark.report.comparison.document import document
 from tidemark.report.comparison.sides import sides
@@ -81,16 +86,75 @@ def test_one_trial_a_side_has_a_point_without_an_interval():
     assert point["interval"] == "none"
 
 
-def test_a_metric_that_takes_far_longer_stays_within_the_axis_and_is_so_many_times_as_long():
+def test_a_metric_that_takes_far_longer_is_an_arrow_at_the_edge_with_its_figure():
     both = both_sides([13.8 * each for each in BASE], direction="lower", unit="ms")
 
     chart, layers = drawn(both)
 
-    assert chart.spec["encoding"]["x"]["scale"]["domain"] == [-1.0, 1.0]
-    assert layers["decided"][0]["change"] == "13.8 times as long"
+    (arrow,) = layers["beyond"]
+    assert (arrow["edge"], arrow["shape"]) == (-1.0, "triangle-left")
+    assert arrow["figure"] == "13.8 times as long, 13.8 to 13.8 times"
+    assert "beyond" not in {each["metric"] for each in layers["decided"]}
+    assert "An arrow at the edge is a change, or an end of its interval" in chart.caption
     report = comparison(both)
     assert report.summary[0].startswith("▼ slower: ingest_rate (13.8 times as long); ")
     assert "ingest_rate is slower (13.8 times as long) with 9.8.4, 95 % interval " in str(report)
+
+
+FAR = [
+    # Title, direction, effect, low, high, and the figures beside arrows.
+    ("gained", "higher", 2.5, 1.2, 5.0, ["+250 %, +120 % to +500 %"]),
+    ("wide", "higher", 0.4, -0.2, 1.6, ["+160 %"]),
+    ("slow", "lower", 0.5, -0.1, 1.6, ["2.6 times as long"]),
+    ("any", "lower", 0.0, -0.9, 9.0, ["10.0 times as long"]),
+    ("near", "higher", 0.985, 0.98, 0.99, []),
+    ("all", "higher", 1.0, 0.9, 1.0, []),
+    ("lost", "higher", -1.0, -1.0, -0.9, []),
+    ("less", "higher", 0.2, 0.17, 0.23, []),
+    ("alone", "lower", 1.5, None, None, ["2.5 times as long"]),
+]
+
+
+@pytest.mark.parametrize("width", [320, 640])
+@pytest.mark.parametrize("few", [1, len(FAR)])
+def test_each_mark_is_at_its_figure_or_an_arrow_at_the_edge_says_it(few, width):
+    for start in range(0, len(FAR), few):
+        rows = FAR[start : start + few]
+        changes = [Change(title, "s", direction, verdict, effect, low, high)
+                   for (title, direction, effect, low, high, _), verdict
+                   in zip(rows, itertools.cycle(["slower", "cannot tell"]))]  # fmt: skip
+        (plot,) = plots(svg_of(specification(changes), width))
+        ends = [at for _, at in plot.x.labels]
+
+        for title, direction, effect, low, high, told in rows:
+            sign = 1 if direction == "higher" else -1
+            arrows = plot.in_row(title, "beyond")
+            figures = plot.in_row(title, "figures_(left|right)")
+            assert [mark.text for mark in figures] == told
+            assert len(arrows) == len(told)
+            points = plot.in_row(title, "(un)?decided")
+            assert len(points) == (abs(effect) <= 1)
+            assert [gain(plot, mark.at.x) for mark in points] == pytest.approx(
+                [sign * effect] * len(points), abs=0.01
+            )
+            (line,) = plot.in_row(title, "intervals")
+            expected = [min(1, max(-1, sign * (effect if end is None else end)))
+                        for end in (low, high)]  # fmt: skip
+            drawn = [gain(plot, end.x) for end in line.places]
+            assert drawn == pytest.approx(expected, abs=0.01)
+            at = [place.x for mark in (*arrows, *points, line) for place in mark.places]
+            assert min(ends) <= min(at) <= max(at) <= max(ends), "no mark is beyond the labels"
+
+
+def gain(plot, pixel):
+    """Return the change at a place: left of zero the labels have no minus."""
+    zero = next(at for text, at in plot.x.labels if number(text) == 0)
+    text, at = plot.x.labels[-1]
+    return number(text) * (pixel - zero) / (at - zero)
+
+
+def svg_of(spec, width):
+    return vl_convert.vegalite_to_svg(_with_colors(json.dumps({**spec, "width": width})))
 
 
 def test_vega_lite_draws_a_point_for_each_metric_and_one_line_for_zero():

@@ -1,13 +1,15 @@
 """The chart of changes: for each metric a point with its interval, and worse to the left of zero.
 
-Points of undecided metrics, and of those that unlike machines measured, are hollow.
+Points of undecided metrics, and of those that unlike machines measured, are hollow. An arrow at the
+edge is a change, or an end of its interval, beyond the axis, with its figure.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from tidemark.model.numerals import percent_places
 from tidemark.pages import vega_lite
 from tidemark.pages.vega_lite import Json, layer
 from tidemark.report.blocks import Block, Chart, Mark, Table
@@ -16,12 +18,15 @@ from tidemark.report.numbers import change, interval
 MOST = 40
 """The most metrics of the chart; more would be taller than a screen."""
 _CAPTION = "Δ of each metric with its 95 % interval; worse is left of zero for every metric."
-_AT_EDGE = " What worsened by 100 % or more is at the edge."
+_BEYOND = " An arrow at the edge is a change, or an end of its interval, of more than 100 %."
 # The points of other verdicts are hollow.
 _COLORS = {"slower": "var(--worse)", "faster": "var(--better)", "same": "var(--ink)"}
 _UNCLEAR = "var(--unclear)"
-_LEAST, _FARTHEST = 0.05, 1.0  # the ends of the axis, as shares
+_LEAST, _FARTHEST = 0.05, 1.0  # shares: the least of an axis, and the farthest that is drawn
 _ROW, _ABOVE = 28, 11  # pixels: of a metric, and from its point to a label above it
+_FIGURE = 12  # pixels: of the figure below an arrow
+_TICKS = 5
+_ARROWS = {-_FARTHEST: "triangle-left", _FARTHEST: "triangle-right"}
 # A phone has no room for names beside the points.
 _NARROW = "containerSize()[0] < 480"
 
@@ -61,36 +66,73 @@ def chart(changes: Sequence[Change], metrics: int, table: Table) -> Block:
 def specification(changes: Sequence[Change]) -> Json:
     """Return the chart of one change or more in Vega-Lite."""
     points = [_point(each) for each in changes]
+    arrows = [arrow for each in changes for arrow in _arrows(each)]
     far = max(abs(point[end]) for point in points for end in ("gain", "low", "high"))
-    far = min(_FARTHEST, max(_LEAST, 1.05 * far))
+    row = _ROW + (_FIGURE if arrows else 0)
     return vega_lite.chart(
-        height=_ROW * len(points) + _ROW,
-        encoding={"y": _by_metric(points), "x": _by_gain(far)},
-        layer=_layers(points),
+        height=row * len(points) + _ROW,
+        encoding={"y": _by_metric(points), "x": _by_gain(max(_LEAST, far))},
+        layer=[*_layers(points), *(_beyond(arrows) if arrows else [])],
     )
 
 
 def _caption(drawn: Sequence[Change], metrics: int) -> str:
-    is_far = any(each.direction == "lower" and each.effect >= _FARTHEST for each in drawn)
+    is_beyond = any(True for each in drawn for _ in _arrows(each))
     left_out = metrics - len(drawn)
     more = f" The table has {left_out} more." if left_out else ""
-    return f"{_CAPTION}{_AT_EDGE if is_far else ''}{more}"
+    return f"{_CAPTION}{_BEYOND if is_beyond else ''}{more}"
+
+
+def _ends(of: Change) -> tuple[float, float]:
+    """Return the ends of the interval, which without one has no length."""
+    low, high = (of.effect if end is None else end for end in (of.low, of.high))
+    return low, high
+
+
+def _gain(of: Change, share: float) -> float:
+    """Return a change with gains above zero."""
+    return share if of.direction == "higher" else -share
+
+
+def _text(of: Change, share: float) -> str:
+    return change(share, of, percent_places(of.low, of.high))
 
 
 def _point(of: Change) -> Json:
-    """Return the point of a metric, with gains above zero; without an interval it has no length."""
-    sign = 1 if of.direction == "higher" else -1
-    low, high = (of.effect if end is None else end for end in (of.low, of.high))
+    """Return the point of a metric and its interval; what is beyond the axis is at its edge."""
+    gain, low, high = (
+        min(_FARTHEST, max(-_FARTHEST, _gain(of, share))) for share in (of.effect, *_ends(of))
+    )
     return {
         "metric": of.title,
-        "gain": min(_FARTHEST, max(-_FARTHEST, sign * of.effect)),
-        "low": sign * low,
-        "high": sign * high,
+        "gain": gain,
+        "low": low,
+        "high": high,
         "color": _COLORS.get(of.verdict, _UNCLEAR),
         "verdict": of.verdict,
-        "change": change(of.effect, of),
-        "interval": interval(of, of),
+        "change": _text(of, of.effect),
+        "interval": interval(of, of, percent_places(of.low, of.high)),
+        "beyond": abs(of.effect) > _FARTHEST,
     }
+
+
+def _arrows(of: Change) -> Iterator[Json]:
+    """Yield an arrow for each edge that the change, or an end of its interval, is beyond."""
+    point = _point(of)
+    hollow = "var(--page)" if of.verdict not in _COLORS else point["color"]
+    for edge, shape in _ARROWS.items():
+        beyond = [share for share in (of.effect, *_ends(of)) if _gain(of, share) / edge > 1]
+        if not beyond:
+            continue
+        is_point = of.effect in beyond
+        within = f", {point['interval']}" if is_point and of.low is not None else ""
+        yield {
+            **point,
+            "edge": edge,
+            "shape": shape,
+            "fill": hollow if is_point else point["color"],
+            "figure": f"{_text(of, beyond[0])}{within}",
+        }
 
 
 def _by_metric(points: Sequence[Json]) -> Json:
@@ -114,26 +156,37 @@ def _by_gain(far: float) -> Json:
     return {
         "type": "quantitative",
         "title": "← worse\N{EM SPACE}\N{EM SPACE}\N{EM SPACE}better →",
-        "scale": {"domain": [-far, far], "nice": False},
+        # The axis ends at a label, and no mark is beyond it.
+        "scale": {"domain": [-far, far], "nice": _TICKS},
         # Above the points it is on the first screen, however many metrics there are.
         "axis": {
             "orient": "top",
             # Which side is worse is said above: the figure of a slower latency itself rises.
             "format": "~p",
             "labelExpr": "replace(datum.label, '\\u2212', '')",
-            "tickCount": 5,
+            "tickCount": _TICKS,
+            # The label of an end stands at its place, and not within it.
+            "labelFlush": False,
             "labelPadding": 6,
             "domain": False,
         },
     }
 
 
+def _as_it_is(field: str) -> Json:
+    """Return the encoding of a field that has colours or shapes themselves."""
+    return {"field": field, "type": "nominal", "scale": None}
+
+
+_TOOLTIP = [{"field": each} for each in ("metric", "change", "interval", "verdict")]
+
+
 def _layers(points: Sequence[Json]) -> list[Json]:
-    decided = [point for point in points if point["verdict"] in _COLORS]
-    undecided = [point for point in points if point["verdict"] not in _COLORS]
-    color = {"field": "color", "type": "nominal", "scale": None}
-    tooltip = [{"field": each} for each in ("metric", "change", "interval", "verdict")]
-    of_gain = {"x": {"field": "gain"}, "color": color, "tooltip": tooltip}
+    within = [point for point in points if not point["beyond"]]
+    decided = [point for point in within if point["verdict"] in _COLORS]
+    undecided = [point for point in within if point["verdict"] not in _COLORS]
+    color = _as_it_is("color")
+    of_gain = {"x": {"field": "gain"}, "color": color, "tooltip": _TOOLTIP}
     point: Json = {"type": "point", "shape": "circle", "size": 90, "opacity": 1, "strokeWidth": 2}
     return [
         layer(
@@ -142,12 +195,30 @@ def _layers(points: Sequence[Json]) -> list[Json]:
         layer(
             "intervals",
             points,
-            {"type": "rule", "strokeWidth": 2, "clip": True},
-            {"x": {"field": "low"}, "x2": {"field": "high"}, "color": color, "tooltip": tooltip},
+            {"type": "rule", "strokeWidth": 2},
+            {"x": {"field": "low"}, "x2": {"field": "high"}, "color": color, "tooltip": _TOOLTIP},
         ),
         layer("decided", decided, {**point, "filled": True}, of_gain),
         layer("undecided", undecided, {**point, "fill": "var(--page)"}, of_gain),
     ]
+
+
+def _beyond(arrows: Sequence[Json]) -> list[Json]:
+    """Return the layers of arrows, each with its figure below it."""
+    mark: Json = {"type": "point", "size": 130, "opacity": 1, "strokeWidth": 2}
+    at_edge = {"x": {"field": "edge"}, "tooltip": _TOOLTIP}
+    look = {"shape": _as_it_is("shape"), "fill": _as_it_is("fill"), "stroke": _as_it_is("color")}
+    figures = [
+        layer(
+            f"figures_{align}",
+            [arrow for arrow in arrows if arrow["edge"] == edge],
+            {"type": "text", "align": align, "baseline": "top", "dy": 7, "fontSize": 11,
+             "color": "var(--ink)"},
+            {**at_edge, "text": {"field": "figure"}},
+        )
+        for edge, align in zip(_ARROWS, ("left", "right"), strict=True)
+    ]  # fmt: skip
+    return [layer("beyond", arrows, mark, {**at_edge, **look}), *figures]
 
 
 def _legend(words: Iterable[str]) -> Iterable[Mark]:
