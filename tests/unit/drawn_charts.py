@@ -12,7 +12,7 @@ from xml.etree.ElementTree import Element
 
 _SVG = "{http://www.w3.org/2000/svg}"
 _MOVED = re.compile(r"translate\(([^,)]+),([^)]+)\)")
-_POINT = re.compile(r"[ML]([^,]+),([^ML]+)")
+_POINT = re.compile(r"[ML]([^,]+),([^MLZ]+)")
 _TURNED = "rotate("
 # From a place to that of its label: axes stand half a pixel beside their places, and a line of text
 # on its baseline.

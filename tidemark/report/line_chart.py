@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
 from statistics import fmean
 from typing import NamedTuple
 
-from tidemark.figures.series_points import thinned
 from tidemark.model.results import TestResult, TrialResult
 from tidemark.pages import vega_lite
 from tidemark.pages.vega_lite import Json, layer
@@ -15,6 +15,7 @@ from tidemark.report.numbers import figure
 
 # More points than a chart can show; the limit keeps the page of a long test small.
 _MOST_POINTS = 200
+_PARTS = _MOST_POINTS // 2 - 1
 # The dashes of each group, which tell groups apart in print, too; the page has as many colours.
 _DASHES = ([6, 3], [1, 0], [2, 2], [10, 3, 2, 3], [1, 0], [4, 2], [1, 0], [8, 2])
 MOST_GROUPS = len(_DASHES)
@@ -56,7 +57,7 @@ def lines(
     measured = {line.group for line in series}
     if missing := [name for name in names if name not in measured]:
         caption += f" Not measured: {', '.join(missing)}."
-    longest = max(second for line in series for second, _ in line.points)
+    longest = max(second for line in series for second, _ in line.points) or 1.0
     return Chart(
         caption=caption,
         spec=vega_lite.chart(
@@ -79,10 +80,11 @@ def lines(
                 "tooltip": [{"field": each} for each in ("version", "trial", "second", "value")],
             },
             layer=[
-                _layer(place, [line for line in series if line.group == name], steps=steps)
+                each
                 for place, name in enumerate(names)
-                # Vega warns of a layer without points.
-                if any(line.group == name for line in series)
+                for each in _layers(
+                    place, [line for line in series if line.group == name], steps=steps
+                )
             ],
         ),
         width=24,
@@ -123,7 +125,11 @@ def means_and_largest(caption: str, series: Sequence[Line]) -> Table:
     )
 
 
-def _layer(place: int, series: Sequence[Line], *, steps: bool) -> Json:
+def _layers(place: int, series: Sequence[Line], *, steps: bool) -> Iterator[Json]:
+    """Yield the lines of a group, and points for lines that have no length to be seen."""
+    # Vega warns of a layer without points.
+    if not series:
+        return
     color = _color(place)
     mark = {
         "type": "line",
@@ -135,16 +141,35 @@ def _layer(place: int, series: Sequence[Line], *, steps: bool) -> Json:
         # A step is a piece of work; its end is the logged point.
         "point": {"color": color, "size": 30} if steps else False,
     }
-    points = [point for line in series for point in _points(line)]
-    return layer(f"series_{place + 1}", points, mark, {})
+    yield layer(f"series_{place + 1}", _points(series), mark, {})
+    if lone := [] if steps else [line for line in series if len({*line.points}) == 1]:
+        point = {"type": "point", "filled": True, "opacity": 1, "size": 30, "color": color}
+        yield layer(f"points_{place + 1}", _points(lone), point, {})
 
 
 def _color(place: int) -> str:
     return f"var(--series-{place + 1})"
 
 
-def _points(line: Line) -> list[Json]:
+def _points(series: Iterable[Line]) -> list[Json]:
     return [
         {"second": round(second, 3), "value": value, "version": line.group, "trial": line.trial}
-        for second, value in thinned(line.points, _MOST_POINTS)
+        for line in series
+        for second, value in _drawn(line.points)
     ]
+
+
+def _drawn(points: Points) -> Points:
+    """Return points, or if there are too many the ends and the extremes of equal parts."""
+    if len(points) <= _MOST_POINTS:
+        return points
+    first, *inner, last = points
+    ends = [len(inner) * number // _PARTS for number in range(_PARTS + 1)]
+    parts = (inner[start:end] for start, end in pairwise(ends))
+    return [first, *(each for part in parts for each in _extremes(part)), last]
+
+
+def _extremes(points: Points) -> Points:
+    """Return the points of the least and of the largest value, in order of time."""
+    by_value = sorted(enumerate(points), key=lambda each: each[1][1])
+    return [point for _, point in sorted((by_value[0], by_value[-1]))]

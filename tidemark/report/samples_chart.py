@@ -83,11 +83,15 @@ def _legend(statistic: str, measurements: Sequence[Measurement]) -> tuple[Mark, 
 
 
 def _axis(values: Sequence[float]) -> tuple[float, float]:
-    """Return the ends of an axis: round figures a little beyond the values, not below zero."""
+    """Return the ends of an axis: round figures a little beyond the values.
+
+    It is below zero only for values there.
+    """
     low, high = min(values), max(values)
     room = 0.08 * (high - low) or 0.05 * abs(high) or 1
     step = 10.0 ** math.floor(math.log10(room))
-    return max(0.0, math.floor((low - room) / step) * step), math.ceil((high + room) / step) * step
+    start, end = math.floor((low - room) / step) * step, math.ceil((high + room) / step) * step
+    return (max(0.0, start) if low >= 0 else start), end
 
 
 def _by_column(names: Sequence[str]) -> Json:

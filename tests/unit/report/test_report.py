@@ -260,7 +260,9 @@ def test_the_caption_says_where_the_axis_starts():
     assert "The axis starts at 992 records/s." in chart.caption
 
 
-@pytest.mark.parametrize("values", [[5.0], [0.0, 0.0], [0.0001, 5e9]])
+@pytest.mark.parametrize(
+    "values", [[5.0], [0.0, 0.0], [0.0001, 5e9], [-5.0], [-3.0, 40.0], [-0.5, -0.25]]
+)
 def test_any_samples_lie_within_the_axis(values):
     plan = planned(["9.8.4"], repetitions=1)
     trials = [with_values(trial, "ingest", values) for trial in measured(plan)]
@@ -268,7 +270,8 @@ def test_any_samples_lie_within_the_axis(values):
 
     low, high = chart.spec["encoding"]["y"]["scale"]["domain"]
 
-    assert 0 <= low <= min(values) <= max(values) < high
+    assert low <= min(values) <= max(values) < high
+    assert (low < 0) == (min(values) < 0)
 
 
 def test_vega_lite_draws_each_sample_and_each_version():

@@ -2,6 +2,10 @@
 
 from datetime import timedelta
 
+import pytest
+import vl_convert
+
+from tests.unit.drawn_charts import plots
 from tests.unit.measured_runs import charts, measured, planned
 from tidemark.model.exclusions import NONE
 from tidemark.model.results import MeasuredSeries, Point
@@ -14,17 +18,20 @@ from tidemark.store.columns import timestamp
 from tidemark.store.stored_run import StoredRun
 
 
-def run_of(points=3, unknown="", **more):
-    plan = planned(["9.0.0", "9.8.4"], repetitions=1, **more)
-    return StoredRun(plan, [_with_users(t, points, unknown) for t in measured(plan)], NONE, [])
+def run_of(points=3, unknown="", start=-1, values=None):
+    plan = planned(["9.0.0", "9.8.4"], repetitions=1)
+    trials = [_with_users(t, points, unknown, start, values or {}) for t in measured(plan)]
+    return StoredRun(plan, trials, NONE, [])
 
 
-def _with_users(trial, points, unknown):
+def _with_users(trial, points, unknown, start, values):
     ingest, compaction = trial.tests
-    times = [ingest.begun_at + timedelta(seconds=10 * number - 1) for number in range(points)]
+    times = [ingest.begun_at + timedelta(seconds=10 * n + start) for n in range(points)]
     users = MeasuredSeries(
         name="users", unit="users", unknown=unknown,
-        points=tuple(Point(at=timestamp(t), value=10.0 * n) for n, t in enumerate(times)),
+        points=tuple(
+            Point(at=timestamp(t), value=values.get(n, 10.0 * n)) for n, t in enumerate(times)
+        ),
     )  # fmt: skip
     with_users = ingest.model_copy(update={"series": (users,)})
     return trial.model_copy(update={"tests": (with_users, compaction)})
@@ -48,6 +55,34 @@ def test_a_long_series_is_drawn_to_its_end_with_few_points():
 
     assert len(points) == 2 * 200
     assert max(point["second"] for point in points) == 49_989.0
+
+
+@pytest.mark.parametrize("place", [0, 1, 777, 2500, 4998, 4999])
+@pytest.mark.parametrize("value", [-70.0, 1e6])
+def test_a_long_series_is_drawn_with_its_extremes(place, value):
+    run = run_of(points=5000, values={place: value})
+
+    assert value in [point["value"] for point in drawn(report(measured_run(run)))]
+
+
+@pytest.mark.parametrize("second", [0, 1])
+def test_a_series_of_one_value_is_a_point_at_its_figure(second):
+    (chart,) = charts(
+        report(measured_run(run_of(points=1, start=second, values={0: 42.0}))), "users of ingest"
+    )
+
+    (plot,) = plots(svg_of(chart.spec))
+
+    versions = [plot.named(f"points_{number}") for number in (1, 2)]
+    assert [len(points) for points in versions] == [1, 1]
+    for (point,) in versions:
+        assert 0 <= point.at.x <= plot.width
+        assert plot.x.value(point.at.x) == pytest.approx(second, abs=plot.x.unit)
+        assert plot.y.value(point.at.y) == pytest.approx(42.0, abs=plot.y.unit)
+
+
+def svg_of(spec):
+    return vl_convert.vegalite_to_svg({**spec, "width": 600})
 
 
 def test_a_comparison_draws_the_series_of_both_sides():
