@@ -278,6 +278,7 @@ def test_towers_are_walked_up_by_children(bucket, tmp_path):
         (("--sum",), "--sum has no effect without --function"),
         (("--function", "Nothing"), "--function: no version has a frame of 'Nothing'"),
         (("--children-of", "Nothing"), "--children-of: no version has a frame of 'Nothing'"),
+        (("--least", "99"), "--least: no function has 99 % of all samples in any version"),
         (("--version", "9.8.5"), "version: '9.8.5' has no profile; there are 8.8.1, 9.8.4"),
         (
             ("--test", "q100"),
@@ -292,6 +293,16 @@ def test_a_question_without_an_answer_is_one_sentence(bucket, tmp_path, words, s
     with pytest.raises(Refused) as refused:
         invoke("show", "rocksdb", *words)
     assert sentence in str(refused.value)
+
+
+def test_a_version_with_profiles_of_another_test_is_refused_for_this_test(bucket, tmp_path):
+    add(tmp_path, "8.8.1", folded(OLD), "--test", "l.i1")
+    add(tmp_path, "9.8.4", folded(NEW), "--test", "q100")
+
+    with pytest.raises(
+        Refused, match=r"^version: '9\.8\.4' has no profile of test l\.i1; there are 8\.8\.1$"
+    ):
+        compared("--test", "l.i1")
 
 
 def test_profiles_of_several_tests_are_not_mixed(bucket, tmp_path):
@@ -333,11 +344,13 @@ def test_one_profile_a_side_shows_changes_and_tells_none(bucket, tmp_path):
     assert (first["Function"], first["Time"]) == ("ns::Process", "self")
     assert (first["8.8.1 (%)"], first["9.8.4 (%)"]) == ("40.30", "30.00")
     assert first["Change (points)"] == "-10.30"
-    assert {first[name] for name in ("Low (points)", "High (points)", "p", "Verdict")} == {""}
+    assert {first[name] for name in ("Low (points)", "High (points)", "p")} == {""}
+    assert first["Verdict"] == "cannot tell"
     (first, *_) = json.loads(compared("--format", "json")[0])
     assert [first[name] for name in ("Low (points)", "High (points)", "p")] == [None] * 3
     assert said.splitlines() == [
-        "The profiles show no change of any function: 1 profile of 8.8.1, 1 of 9.8.4.",
+        "The profiles cannot tell whether a function changed, which takes 2 or more of each "
+        "version: 1 profile of 8.8.1, 1 of 9.8.4.",
         "Only the profiles of 8.8.1 have Iterate (54.23 % itself).",
         "Only the profiles of 9.8.4 have Write (58.28 % itself).",
     ]
@@ -360,7 +373,7 @@ def test_several_profiles_a_side_tell_the_function_that_grew(bucket, tmp_path):
     assert (rows[0]["8.8.1 (%)"], rows[0]["9.8.4 (%)"]) == ("5.85", "27.51")
     assert {row["Function"]: row["Verdict"] for row in rows if row["Time"] == "self"}[
         "Iterate"
-    ] == ""
+    ] == "cannot tell"
     # Programs get numbers, and people a text.
     assert all(re.fullmatch(r"[-+]?[\d.]+", number) for number in list(rows[0].values())[2:-1])
     low, high = (float(rows[0][f"{end} (points)"]) for end in ("Low", "High"))

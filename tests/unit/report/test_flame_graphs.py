@@ -6,8 +6,10 @@ import re
 import pytest
 
 from tidemark.figures.profiles.call_tree import MOST_FRAMES_DEEP, call_tree
+from tidemark.figures.profiles.growth import ProfiledTrial, compare
 from tidemark.model.refusal import Refused
 from tidemark.report.flame_page import libraries
+from tidemark.report.flame_page.differential import differential_page, plain_side
 from tidemark.report.flame_page.flame_page import flame_page
 from tidemark.report.flame_page.graphs import Graph, graph_data
 
@@ -43,6 +45,78 @@ def test_the_reverse_graph_has_the_frames_that_are_gone():
     assert drawn(BASE, NEW, sign=-1) == [
         ("all", 50, 0.0), ("all;a", 50, 0.0), ("all;a;b", 30, -30.0), ("all;a;gone", 10, -20.0),
     ]  # fmt: skip
+
+
+def differential(base, new):
+    """Return the headline of a page of two versions, and the words of the frames in each graph."""
+    found = compare(base, new)
+    page = differential_page(
+        "2 against 1", plain_side("1", base), plain_side("2", new), found, "libraries();"
+    )
+    graphs = map(json.loads, re.findall(r'<script type="application/json">(.*?)</script>', page))
+    words = [{n["n"]: n["w"] for n in all_nodes(graph)} for graph in graphs]
+    told = {each.function: each.word for each in found.changes if each.kind == "inclusive"}
+    return re.search("</h1>\n<p>(.*?)</p>", page)[1], *words, told
+
+
+def all_nodes(node):
+    yield node
+    for child in node.get("c", ()):
+        yield from all_nodes(child)
+
+
+def profiled(next_samples, gone=0, come=0, trials=1):
+    return [
+        ProfiledTrial(
+            {
+                name: samples
+                for name, samples in (
+                    ("low;Next", next_samples + trial), ("low;Add", 600 - trial),
+                    ("low;Old", gone), ("low;New", come),
+                )
+                if samples
+            }
+        )
+        for trial in range(trials)
+    ]  # fmt: skip
+
+
+def test_one_profile_a_side_cannot_tell_and_colours_no_change():
+    headline, new, base, told = differential(profiled(400, gone=91), profiled(800, come=91))
+
+    assert headline == (
+        "The profiles cannot tell whether a function changed, which takes 2 or more of each "
+        "version: 1 profile of 1, 1 of 2."
+    )
+    assert {*told.values()} == {"cannot tell"}
+    untold = dict.fromkeys(("all", "low", "Next", "Add"), "untold")
+    assert (new, base) == (untold | {"New": "only"}, untold | {"Old": "only"})
+
+
+def test_a_frame_has_the_colour_of_what_the_profiles_tell_of_its_function():
+    headline, new, base, told = differential(profiled(400, trials=5), profiled(800, trials=5))
+
+    assert headline.startswith("Add itself shrank from 59.80")
+    assert told == {"low": "cannot tell", "Next": "grew", "Add": "shrank"}
+    assert new == base == {"all": "untold", "low": "untold", "Next": "grew", "Add": "shrank"}
+
+
+def test_several_profiles_without_a_change_colour_none():
+    headline, new, base, _ = differential(profiled(400, trials=5), profiled(401, trials=5))
+
+    assert headline == (
+        "The profiles show no change of any function that both versions have: "
+        "5 profiles of 1, 5 of 2."
+    )
+    assert {*new.values(), *base.values()} == {"untold"}
+
+
+def test_profiles_that_share_no_function_say_so():
+    headline, *_ = differential(
+        [ProfiledTrial({"a": 60, "a;b": 41})] * 2, [ProfiledTrial({"c": 60, "c;d": 41})] * 2
+    )
+
+    assert headline == "The profiles have no function in common: 2 profiles of 1, 2 of 2."
 
 
 def test_small_and_very_deep_frames_are_not_drawn():

@@ -127,7 +127,7 @@ def command(
             version: child_shares(tree, children_of, place) for version, tree in trees.items()
         }
         names = _children(shares.values(), least)
-    _check(shares.values(), names, children_of)
+    _check(shares.values(), names, children_of, least)
     _show(shares, names, form)
     # Standard output holds only the table that people keep.
     click.echo(_meaning(place, summed=summed), err=form != "table")
@@ -160,10 +160,14 @@ def _children(shares: Iterable[_Shares], least: float) -> list[str]:
     return sorted(large, key=lambda name: (-most[name], name))
 
 
-def _check(shares: Iterable[_Shares], names: Sequence[str], children_of: str | None) -> None:
-    """Refuse a function that no version has at the place."""
+def _check(
+    shares: Iterable[_Shares], names: Sequence[str], children_of: str | None, least: float
+) -> None:
+    """Refuse a function that no version has at the place, and a least share that none has."""
     known = set().union(*shares)
     missing = [name for name in names if name not in known]
+    if known and not names:
+        raise Refused(f"--least: no function has {least:g} % of all samples in any version")
     if missing or not names:
         option, name = ("--function", missing[0]) if missing else ("--children-of", children_of)
         raise Refused(

@@ -151,9 +151,8 @@ def _row(found: FunctionChange, base: str, new: str, form: str) -> dict[str, str
             f"{new} (s/M records)": written(seconds.new),
             **_ends(seconds, 1, 4, "s/M records", form),
         }
-    direction = "grew" if found.judged.difference > 0 else "shrank"
     p_value = None if found.judged.half_width is None else f"{found.p_value:.4f}"
-    return {**row, "p": p_value, "Verdict": direction if found.is_told else ""}
+    return {**row, "p": p_value, "Verdict": found.word}
 
 
 def _ends(

@@ -111,8 +111,11 @@ def profiles_by_version(
     }
     for version in versions:
         if version not in by_version:
+            of_test = f" of test {test}" if test else ""
+            in_run = f" in run {run}" if run else ""
             raise Refused(
-                f"version: {shown(version)} has no profile; {there_are(by_version, version)}"
+                f"version: {shown(version)} has no profile{of_test}{in_run}; "
+                f"{there_are(by_version, version)}"
             )
     chosen = {version: by_version[version] for version in versions or by_version}
     check_unit(suite, [each for profiles in chosen.values() for each in profiles])

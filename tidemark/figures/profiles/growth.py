@@ -17,6 +17,7 @@ from tidemark.figures.verdicts.family import holm
 ALPHA = 0.05
 """The probability that any function of a comparison is said to have changed by chance."""
 Kind = Literal["self", "inclusive"]
+Word = Literal["grew", "shrank", "cannot tell"]
 _TELLING = 7
 """The expected samples from which on the absence of a function is no chance: exp(-7) is 0.1 %."""
 _UNCHANGED: Mapping[str, str] = {}
@@ -51,6 +52,13 @@ class FunctionChange(NamedTuple):
         return self.p_value <= ALPHA
 
     @property
+    def word(self) -> Word:
+        """What the trials tell of the function."""
+        if not self.is_told:
+            return "cannot tell"
+        return "grew" if self.judged.difference > 0 else "shrank"
+
+    @property
     def judged(self) -> Change:
         """The change that decides: of the seconds if they are known, or else of the share."""
         return self.seconds or self.share
@@ -73,6 +81,15 @@ class Comparison(NamedTuple):
     come: Sequence[OneSided]
     renamed: Mapping[str, str]
     """The functions that were taken to be the same, old to new."""
+
+    @property
+    def told(self) -> dict[str, Word]:
+        """The word of each function that the trials tell one of, of its inclusive time if of both.
+
+        The new name of a renamed function stands for both.
+        """
+        by_kind = sorted(self.changes, key=lambda each: each.kind == "inclusive")
+        return {each.function: each.word for each in by_kind if each.is_told}
 
 
 class _Counts(NamedTuple):

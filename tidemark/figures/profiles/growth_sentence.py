@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from tidemark.figures.profiles.growth import Comparison, FunctionChange, OneSided
-from tidemark.figures.profiles.trial_change import CONFIDENCE, Change
+from tidemark.figures.profiles.trial_change import CONFIDENCE, FEWEST, Change
 from tidemark.model.numerals import bound, decimal, figure, signed
 from tidemark.model.sentences import plural
 
@@ -32,9 +32,21 @@ def told_sentences(
     if not told:
         of_base, of_new = profiles
         trials = f"{plural(of_base, 'profile')} of {base}, {of_new:,} of {new}"
-        yield f"The profiles show no change of any function: {trials}."
+        yield f"{_untold(found, profiles)}: {trials}."
     for each in told[:_MOST_NAMES]:
         yield growth_sentence(each)
+
+
+def _untold(found: Comparison, profiles: tuple[int, int]) -> str:
+    """Return why no change is told."""
+    if min(profiles) < FEWEST:
+        return (
+            "The profiles cannot tell whether a function changed, which takes "
+            f"{FEWEST} or more of each version"
+        )
+    if not found.changes:
+        return "The profiles have no function in common"
+    return "The profiles show no change of any function that both versions have"
 
 
 def build_sentences(found: Comparison, base: str, new: str) -> Iterator[str]:
@@ -61,10 +73,9 @@ def _first(names: Sequence[str]) -> str:
 def growth_sentence(found: FunctionChange) -> str:
     """Return a sentence such as ``Add itself grew from 1.46 % to 5.43 % of all samples (…).``."""
     subject = _SUBJECTS[found.kind].format(found.function)
-    verb = "grew" if found.judged.difference > 0 else "shrank"
     if found.seconds is None:
-        return f"{subject} {verb} {_of_samples(found.share)}."
-    return f"{subject} {verb} {_of_time(found.seconds)}."
+        return f"{subject} {found.word} {_of_samples(found.share)}."
+    return f"{subject} {found.word} {_of_time(found.seconds)}."
 
 
 def _of_samples(share: Change) -> str:

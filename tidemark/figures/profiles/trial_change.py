@@ -9,6 +9,8 @@ from typing import NamedTuple
 from tidemark.figures.verdicts import student
 
 CONFIDENCE = 0.95
+FEWEST = 2
+"""The fewest trials of each version that tell a change from their scatter."""
 
 
 class Side(NamedTuple):
@@ -60,7 +62,7 @@ def change(base: Side, new: Side) -> Change:
     error. Source of the test: Welch, "The generalization of Student's problem", Biometrika 34
     (1947), with the degrees of freedom rounded down.
     """
-    if min(len(base.values), len(new.values)) < 2:
+    if min(len(base.values), len(new.values)) < FEWEST:
         return Change(base.mean, new.mean, None, 1.0)
     errors = base.squared_error, new.squared_error
     error = math.sqrt(sum(errors))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from tidemark.figures.profiles.call_tree import call_tree
@@ -15,11 +15,11 @@ from tidemark.figures.profiles.growth import (
 )
 from tidemark.figures.profiles.growth_sentence import build_sentences, told_sentences
 from tidemark.report.flame_page.flame_page import flame_page
-from tidemark.report.flame_page.graphs import NOT_DRAWN, Graph
+from tidemark.report.flame_page.graphs import NOT_DRAWN, ONLY, Graph
 
 _NOTE = (
-    "The width of a frame is its share of the samples of {}. Its colour is the change of this "
-    "share, however many samples the profiles have."
+    "The width of a frame is its share of the samples of {}. Its colour is what the profiles tell "
+    "of its function, the stronger the more this share changed."
 )
 _BUILDS = (
     "The graphs compare call paths, with all functions. The sentences above and the table of "
@@ -51,15 +51,18 @@ def differential_page(title: str, base: Side, new: Side, found: Comparison, scri
     versions = base.version, new.version
     told = list(told_sentences(found, *versions, (base.profiles, new.profiles)))
     notes = [*build_sentences(found, *versions), _BUILDS, NOT_DRAWN]
-    return flame_page(title, told, notes, _graphs(base, new, found.renamed), scripts)
+    return flame_page(title, told, notes, _graphs(base, new, found), scripts)
 
 
-def _graphs(base: Side, new: Side, renamed: Mapping[str, str]) -> list[Graph]:
+def _graphs(base: Side, new: Side, found: Comparison) -> list[Graph]:
     """Return the graph of each version: frames that one lacks are in that of the other."""
-    before, after = call_tree(renamed_stacks(base.stacks, renamed)), call_tree(new.stacks)
+    before, after = call_tree(renamed_stacks(base.stacks, found.renamed)), call_tree(new.stacks)
+    gone, come = (
+        found.told | {each.function: ONLY for each in only} for only in (found.gone, found.come)
+    )
     since = f"{new.version}, coloured by its change since {base.version}"
     until = f"{base.version}, coloured by its change to {new.version}"
     return [
-        Graph(new.version, since, _NOTE.format(new.version), after, before),
-        Graph(base.version, until, _NOTE.format(base.version), before, after, -1),
+        Graph(new.version, since, _NOTE.format(new.version), after, before, 1, come),
+        Graph(base.version, until, _NOTE.format(base.version), before, after, -1, gone),
     ]

@@ -1,10 +1,16 @@
 const details = document.getElementById("details");
 const term = document.getElementById("term");
 const percent = d3.format(",.2f");
-const SAME = "#f7f7f7";
+const UNTOLD = "#f7f7f7";
 // Colours: Okabe and Ito, "Color Universal Design"; black text is legible on each.
-const GREW = d3.interpolateRgb(SAME, "#e69f00");
-const SHRANK = d3.interpolateRgb(SAME, "#56b4e9");
+const COLORS = {
+  grew: d3.interpolateRgb(UNTOLD, "#e69f00"),
+  shrank: d3.interpolateRgb(UNTOLD, "#56b4e9"),
+  only: d3.interpolateRgb(UNTOLD, "#f0e442"),
+  untold: () => UNTOLD,
+};
+// So much of its colour has the frame that changed least.
+const LEAST = 0.3;
 const FOUND = "#cc79a7";
 
 const flames = [...document.querySelectorAll(".flame")].map((section) => {
@@ -19,9 +25,8 @@ const flames = [...document.querySelectorAll(".flame")].map((section) => {
   };
   const color = (node, original) => {
     if (node.highlight) return FOUND;
-    const change = node.data.d;
-    if (change === undefined) return original;
-    return (change > 0 ? GREW : SHRANK)(Math.sqrt(Math.abs(change) / (largest || 1)));
+    const { d, w } = node.data;
+    return w ? COLORS[w](LEAST + (1 - LEAST) * Math.sqrt(Math.abs(d) / (largest || 1))) : original;
   };
   const width = Math.max(320, place.clientWidth);
   const chart = flamegraph

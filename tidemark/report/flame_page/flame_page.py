@@ -9,7 +9,7 @@ from string import Template
 
 from tidemark.model.sentences import visible
 from tidemark.pages import shell
-from tidemark.report.flame_page.graphs import Graph, graph_data
+from tidemark.report.flame_page.graphs import WORDS, Graph, graph_data
 
 _FOLDER = Path(__file__).parent
 
@@ -29,7 +29,7 @@ def flame_page(
         title=escape(title),
         sentences=_paragraphs(sentences),
         notes=_paragraphs(notes),
-        legend=_file("legend.html") if any(graph.other for graph in graphs) else "",
+        legend=_legend() if any(graph.other for graph in graphs) else "",
         graphs="\n".join(map(_graph, graphs)),
     )
     # The data of the graphs mean the same with these escapes.
@@ -40,6 +40,13 @@ def flame_page(
 
 def _paragraphs(sentences: Sequence[str]) -> str:
     return "\n".join(f"<p>{shell.words(sentence)}</p>" for sentence in sentences)
+
+
+def _legend() -> str:
+    items = (
+        f'<li><span class="swatch {name}"></span> {words}</li>' for name, words in WORDS.items()
+    )
+    return "\n".join(['<ul class="legend">', *items, "</ul>"])
 
 
 def _graph(graph: Graph) -> str:

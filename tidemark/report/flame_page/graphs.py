@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from tidemark.figures.profiles.call_tree import MOST_FRAMES_DEEP, Frame
@@ -13,6 +15,15 @@ NOT_DRAWN = (
     f"Frames with less than {bound(LEAST_SHARE)} of the samples, and those above "
     f"{MOST_FRAMES_DEEP} others, are not drawn."
 )
+GREW, SHRANK, ONLY = "grew", "shrank", "only"
+UNTOLD = "untold"
+WORDS = {
+    GREW: "grew",
+    SHRANK: "shrank",
+    ONLY: "only in this version",
+    UNTOLD: "cannot tell",
+}
+"""The words of the legend, by what the profiles tell of a function."""
 _ALL = "all"
 
 
@@ -25,19 +36,22 @@ class Graph(NamedTuple):
     note: str
     tree: Frame
     other: Frame | None = None
-    """The tree of the version that the colour compares with, None if colours say nothing."""
+    """The tree of the version that the graph compares with, None without one."""
     sign: int = 1
     """-1 if the tree is the base and ``other`` the new version."""
+    told: Mapping[str, str] = MappingProxyType({})
+    """A word of ``WORDS`` for each function that the profiles tell something of."""
 
 
 def graph_data(graph: Graph) -> dict[str, Any]:
     """Return a graph as d3-flame-graph takes it: name ``n``, samples ``v`` and children ``c``.
 
     In a differential graph ``d`` is the inclusive change, new - base, in points of the share of all
-    samples at this call path.
+    samples at this call path, and ``w`` what the profiles tell of the function.
     """
     tree, other = graph.tree, graph.other
-    data = _Data(tree.samples, other.samples if other else 1, graph.sign, other is not None)
+    total_of_other = other.samples if other else 1
+    data = _Data(tree.samples, total_of_other, graph.sign, other is not None, graph.told)
     root = data.node(_ALL, tree, other)
     waiting = [(root, tree, other, 0)]
     while waiting:
@@ -58,10 +72,12 @@ class _Data(NamedTuple):
     total_of_other: int
     sign: int
     is_differential: bool
+    told: Mapping[str, str]
 
     def node(self, name: str, frame: Frame, same: Frame | None) -> dict[str, Any]:
         node: dict[str, Any] = {"n": name, "v": frame.samples}
         if self.is_differential:
             share, before = frame.samples / self.total, (same.samples if same else 0)
             node["d"] = round(100 * self.sign * (share - before / self.total_of_other), 4)
+            node["w"] = self.told.get(name, UNTOLD)
         return node

@@ -89,7 +89,7 @@ def _sections(run: MeasuredRun) -> Iterator[Section]:
     if run.plan.profiled:
         troubled = tuple(grown_functions.missing(run.plan, run.profiled))
         told = (*grown_functions.blocks(run.grown), *([Bullets(troubled)] if troubled else []))
-        yield Section("Functions", told)
+        yield Section("Functions", told or ("There are no profiles of two versions to compare.",))
     yield from search_path.sections(run)
     yield from decisions.sections(run)
     yield from comparison.sections(run)

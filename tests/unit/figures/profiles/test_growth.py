@@ -223,7 +223,7 @@ TIME = Change(0.6, 0.9, 0.03, 0.0)
             "(+20.00 points, 95 % interval +16.00 to +24.00 points).",
         ),
         (
-            FunctionChange("Next", "inclusive", Change(0.5, 0.3, None, 1.0), None, 1.0),
+            FunctionChange("Next", "inclusive", Change(0.5, 0.3, None, 1.0), None, 0.01),
             "Next with all that it calls shrank from 50.00 % to 30.00 % of all samples "
             "(−20.00 points).",
         ),
