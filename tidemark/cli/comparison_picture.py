@@ -9,7 +9,10 @@ from tidemark.report.marks import marked, qualified
 
 
 def changes_picture(document: ComparisonDocument, form: str) -> bytes:
-    """Return the chart of the first ``MOST`` changes as a picture, with the verdicts in words."""
+    """Return the chart of the first ``MOST`` changes as a picture, with the verdicts in words.
+
+    The title says how many metrics there are if the chart has not all of them.
+    """
     # The import takes time, which a text does not need.
     from tidemark.pages.pictures import picture  # noqa: PLC0415
 
@@ -18,7 +21,9 @@ def changes_picture(document: ComparisonDocument, form: str) -> bytes:
     if not changes:
         raise Refused("--output: no metric of both versions has a change to draw")
     title = f"{document.suite}: {document.new.version} against {document.base.version}"
-    return picture([specification(changes)], f"{title}, 95 % intervals", form)
+    metrics = len(document.metrics)
+    part = f", {len(changes)} of {metrics} metrics" if len(changes) < metrics else ""
+    return picture([specification(changes)], f"{title}, 95 % intervals{part}", form)
 
 
 def _change(metric: ComparedMetric, unlike: bool) -> Change:

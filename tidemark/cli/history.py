@@ -112,7 +112,7 @@ def command(
         click.echo(json.dumps([version.record() for version in versions], indent=2))
     elif not versions:
         hint = f"`tidemark run {suite}{target.flags}` measures versions"
-        raise Refused(f"suite: {suite} has no rates yet; {hint}")
+        raise Refused(f"suite: {suite} has no rates that count; {hint}")
     elif form in ("csv", "ndjson"):
         lines = [line for version in versions for line in version.lines()]
         show(list(lines[0]), lines, form)
@@ -121,7 +121,8 @@ def command(
         names = columns(versions, titles)
         headings = {name: heading(name, versions, titles) for name in names}
         if output:
-            _draw(versions, headings, suite, output)
+            what = ("functions", "profiles") if functions else ("rates", "trials")
+            _draw(versions, headings, f"{suite}: {what[0]} by version", what[1], output)
         elif plot:
             width = shutil.get_terminal_size((_WIDTH, 0)).columns
             click.echo("\n".join(plots(versions, headings, width, exact=exact)))
@@ -175,12 +176,16 @@ def _figure(row: Row) -> str:
 
 
 def _draw(
-    versions: Sequence[VersionHistory], headings: Mapping[str, str], suite: str, output: Path
+    versions: Sequence[VersionHistory],
+    headings: Mapping[str, str],
+    title: str,
+    units: str,
+    output: Path,
 ) -> None:
     # The import takes time, which a table does not need.
     from tidemark.pages.pictures import picture  # noqa: PLC0415
 
-    title = f"{suite}: rates by version, ± standard deviation of the trials"
+    title = f"{title}, ± standard deviation of the {units}"
     save(output, picture(charts(versions, headings), title, output.suffix))
     click.echo(output)
 
@@ -202,7 +207,9 @@ def _only(rows: Sequence[Row], column: str, wanted: str | None) -> Sequence[Row]
     matches = [row for row in rows if row[column] == wanted]
     if not matches:
         known = sorted({str(row[column]) for row in rows})
-        raise Refused(f"--{column}: {shown(wanted)} has no rates; {there_are(known, wanted)}")
+        raise Refused(
+            f"--{column}: {shown(wanted)} has no rates that count; {there_are(known, wanted)}"
+        )
     return matches
 
 

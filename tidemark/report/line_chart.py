@@ -56,7 +56,7 @@ def lines(
     names = [group.name for group in groups]
     measured = {line.group for line in series}
     if missing := [name for name in names if name not in measured]:
-        caption += f" Not measured: {', '.join(missing)}."
+        caption += f" Without a line: {', '.join(missing)}."
     longest = max(second for line in series for second, _ in line.points) or 1.0
     return Chart(
         caption=caption,

@@ -38,7 +38,7 @@ def chart(quantity: Quantity, columns: Sequence[Column]) -> Chart | str:
     values = [value for value in logged if value is not None]
     rates = [each.counted for each in measurements if each.counted is not None]
     if not values and not rates:
-        return f"No finite number was logged for {name}, so there is no chart."
+        return f"There is no chart of {name}: no sample is a finite number, and no rate counts."
     low, high = _axis([*values, *rates])
     number = plural(len(values), "sample")
     drawn = f"{number} of {name}, by version and trial, in the order in which each task logged them"

@@ -129,7 +129,7 @@ def test_a_history_of_an_unknown_metric_or_test_is_refused_with_the_known_ones(
 ):
     refused = tidemark("history", "rocksdb", f"--{option}", "nope", "--state", str(own_state))
 
-    one_sentence(refused, f"--{option}: 'nope' has no rates; there are {known}")
+    one_sentence(refused, f"--{option}: 'nope' has no rates that count; there are {known}")
 
 
 def test_an_unavailable_version_is_refused_before_the_cloud_starts(

@@ -1,5 +1,6 @@
 """Refusals and hints of ``tidemark compare``."""
 
+import re
 from contextlib import contextmanager
 
 import duckdb
@@ -10,6 +11,7 @@ from tests.plans import RUN
 from tests.unit.report.test_pipelines import SLOWER
 from tidemark.cli import compare
 from tidemark.cli.compare import command
+from tidemark.cli.comparison_picture import changes_picture
 from tidemark.client.tables import Answer
 from tidemark.model.refusal import Refused
 from tidemark.report.folds import fold
@@ -198,6 +200,19 @@ def test_the_changes_are_a_picture_on_request(cloud, monkeypatch, tmp_path):
     assert "var(" not in svg
     assert "\xa0%</text>" in svg, "a space stands before the sign, as in every text"
     assert pixels.read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_picture_says_of_how_many_metrics_it_has_the_first():
+    each = SLOWER.metrics[0]
+    many = [each.model_copy(update={"name": f"latency{n}"}) for n in range(45)]
+
+    def title(metrics):
+        svg = changes_picture(SLOWER.model_copy(update={"metrics": tuple(metrics)}), ".svg")
+        return re.search(">(rocksdb: [^<]*)<", svg.decode())[1].replace("\xa0", " ")
+
+    whole = "rocksdb: 9.8.4 against 9.0.0, 95 % intervals"
+    assert title(many) == f"{whole}, 40 of 45 metrics"
+    assert title(many[:2]) == whole
 
 
 def test_a_slower_version_has_an_exit_code_of_its_own(cloud, monkeypatch, tmp_path):

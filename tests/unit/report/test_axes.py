@@ -189,10 +189,10 @@ def test_a_run_from_before_there_were_axes_is_shown_and_compared_with_nothing():
 
     results, _, _ = text.partition("The values of database beside each other")
     without = row(results, "ingest", "ingest_rate \\[records/s\\]")
-    assert (without[6], without[2]) == ("not measured", "– not comparable")
+    assert (without[6], without[2]) == ("missing", "– not comparable")
     assert "no trial of 9.8.4 without axes is recorded" in text
     under = row(text, "ingest", "ingest_rate {database: mariadb} \\[records/s\\]")
-    assert (under[5], under[2]) == ("not measured", "– not comparable")
+    assert (under[5], under[2]) == ("missing", "– not comparable")
     assert "## Graphs: ingest\n" in text
 
 

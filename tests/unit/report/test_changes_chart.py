@@ -176,7 +176,7 @@ def test_the_page_has_the_answer_and_the_chart_first_and_folds_the_settings_that
         text.index(each)
         for each in (
             '<b class="slower">▼ slower</b>: ingest_rate', "<figure>", "<table>",
-            "<h2>Settings that do not differ</h2>\n<details>\n<summary>",
+            "<h2>Other settings</h2>\n<details>\n<summary>",
         )
     )  # fmt: skip
     assert answer < chart < table < rest

@@ -84,7 +84,7 @@ def test_the_sections_are_those_that_a_performance_engineer_writes():
     ]
 
     assert headings == [
-        "Results", "Comments", "Action items", "Setup", "Settings that do not differ",
+        "Results", "Comments", "Action items", "Setup", "Other settings",
         "Graphs: ingest", "Graphs: compaction",
     ]  # fmt: skip
 
@@ -144,7 +144,7 @@ def test_the_answer_names_the_test_of_a_metric_that_two_tests_have():
 def test_a_certainly_small_change_is_no_change():
     text = markdown_of(*steady([1000, 1001, 1002, 1000, 1000], [1000, 1001, 1003, 1000, 1001]))
 
-    assert "No change:\n\n- ingest_rate is the same within ±5 %, 95 % interval " in text
+    assert "The same:\n\n- ingest_rate is the same within ±5 %, 95 % interval " in text
     assert "No action items." in text or "compaction_rate" in section(text, "Action items")
 
 
@@ -217,7 +217,7 @@ def test_a_version_without_rates_is_not_measured_and_no_loss_of_100_percent():
     text = markdown_of(plan, trials)
 
     assert row(section(text, "Results"), "ingest")[2:7] == [
-        "– not comparable", "none", "none", "1,005.0", "not measured",
+        "– not comparable", "none", "none", "1,005.0", "missing",
     ]  # fmt: skip
     assert ("- ingest_rate cannot be compared: both trials of 9.8.4 failed.\n") in section(
         text, "Comments"
@@ -276,7 +276,7 @@ def test_two_runs_are_suspicious_and_their_differences_are_marked():
         "Machine: cpu_model", "AMD EPYC 7R13", "Intel Xeon",
     ]  # fmt: skip
     assert "| Task size |" not in setup
-    assert "| Task size |" in section(text, "Settings that do not differ")
+    assert "| Task size |" in section(text, "Other settings")
     assert "- Measure both on machines of one kind.\n" in text
     assert (
         section(text, "Action items")
@@ -320,7 +320,7 @@ def test_two_instances_are_unlike_and_no_run_is_advised_that_no_instance_allows(
 
     assert "Parameter instance is old for 9.0.0 and new for 9.8.4" in section(text, "Comments")
     assert row(section(text, "Setup"), "Parameter instance")[1:] == ["old", "new"]
-    assert row(section(text, "Settings that do not differ"), "Package")[1:] == [
+    assert row(section(text, "Other settings"), "Package")[1:] == [
         "missing",
         "missing",
     ]
@@ -364,7 +364,7 @@ def test_a_setting_that_is_not_recorded_is_no_difference():
 
     assert "not measured alike" not in text
     assert "machines of one kind" not in text
-    assert row(section(text, "Settings that do not differ"), "Machine: cpu_model") == [
+    assert row(section(text, "Other settings"), "Machine: cpu_model") == [
         "Machine: cpu_model", "AMD EPYC 7R13", "not recorded",
     ]  # fmt: skip
 
@@ -428,9 +428,9 @@ def test_a_metric_that_one_side_alone_has_is_shown_on_that_side():
 
     results = section(text, "Results")
     assert row(results, "ingest", "write_rate \\[records/s\\]")[2:7] == [
-        "– not comparable", "none", "none", "not measured", "1,005.0",
+        "– not comparable", "none", "none", "missing", "1,005.0",
     ]  # fmt: skip
-    assert row(results, "ingest", "ingest_rate \\[records/s\\]")[6] == "not measured"
+    assert row(results, "ingest", "ingest_rate \\[records/s\\]")[6] == "missing"
     assert "write_rate cannot be compared: the suite that measured 9.0.0 has no write_rate" in text
 
 
@@ -705,11 +705,11 @@ def test_a_version_that_failed_in_the_run_of_the_other_is_taken_from_another_run
 @pytest.mark.parametrize(
     ("base", "new", "sentence"),
     [
-        ("9.0.0", "7.4.4", "NEW: no run with a rate of rocksdb 7.4.4 is known"),
+        ("9.0.0", "7.4.4", "NEW: no run has a rate of rocksdb 7.4.4 that counts"),
         (
             "9.0.0",
             "9.8.5",
-            "NEW: no run with a rate of rocksdb 9.8.5 is known; did you mean '9.8.4'?",
+            "NEW: no run has a rate of rocksdb 9.8.5 that counts; did you mean '9.8.4'?",
         ),
         (
             "9.0.0",
@@ -721,7 +721,7 @@ def test_a_version_that_failed_in_the_run_of_the_other_is_taken_from_another_run
         (
             "9.8.4",
             "9.8.4",
-            f"BASE: {RUN} is the only run with a rate of rocksdb 9.8.4; name ",
+            f"BASE: {RUN} is the only run with a rate of rocksdb 9.8.4 that counts; name ",
         ),
         (
             f"{LATER}/9.0.0",
@@ -740,9 +740,8 @@ def test_sides_that_cannot_be_compared_are_refused(archive, base, new, sentence)
 
 @pytest.mark.parametrize("base", ["newest", "previous"])
 def test_a_word_without_a_version_is_refused(archive, base):
-    with pytest.raises(
-        Refused, match=f"BASE: sleeper has no {base} version; versions with a rate: none"
-    ):
+    rated = "versions with a rate that counts: none"
+    with pytest.raises(Refused, match=f"BASE: sleeper has no {base} version; {rated}"):
         compare(archive.bucket, "sleeper", base, "9.0.0")
 
 

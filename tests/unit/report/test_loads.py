@@ -126,7 +126,7 @@ def test_a_server_that_died_has_failed_with_its_last_lines_and_has_no_figure(los
     assert f"failed: bounded: {CRASH}" in text
     for line in markdown(compared(lost)).splitlines():
         if line.startswith("| bounded: latency {database: mariadb"):
-            assert line.endswith("| not measured |")
+            assert line.endswith("| missing |")
 
 
 def test_the_users_of_a_server_that_died_are_drawn_as_they_drop(lost):

@@ -421,7 +421,7 @@ def test_a_run_without_any_trial_or_sample_has_a_report():
     text = markdown_of(plan, [])
 
     assert "None of 2 trials gave rates, 2 not recorded.\n" in text
-    assert "No finite number was logged for ingest_rate, so there is no chart." in text
+    assert "chart of ingest_rate: no sample is a finite number, and no rate counts." in text
     assert "No task logged its machine." in text
     assert row(text, "Measured until \\[UTC\\]") == ["Measured until \\[UTC\\]", "missing"]
     assert "missing: 9.0.0 has no rate" in page(report_of(plan, []), "vega")
@@ -747,7 +747,7 @@ def test_usage_is_drawn_by_version_from_the_start_of_each_trial():
     assert disk.table.rows[0].cells[2] == "3.000"
     text = markdown_of(plan, trials)
     assert "Network" not in text, "it was not logged"
-    assert "The resource usage of the tasks of compaction was not measured.\n" in text
+    assert "There is no resource usage of the tasks of compaction to draw.\n" in text
 
 
 def test_tasks_that_are_logged_at_different_moments_are_drawn_as_their_mean():
@@ -769,7 +769,7 @@ def test_a_version_without_logged_usage_is_named():
 
     (cpu,) = charts_of(plan, trials, of="of the tasks of ingest")
 
-    assert cpu.caption.endswith(" Not measured: 9.0.0.")
+    assert cpu.caption.endswith(" Without a line: 9.0.0.")
 
 
 def test_the_reason_for_unknown_usage_is_shown():
@@ -790,7 +790,7 @@ def test_the_reason_for_unknown_usage_is_shown():
 
     why = "for 9.0.0, trials 1–3: the query ended as Timeout."
     assert f"The resource usage of the tasks of ingest is not known {why}\n" in text
-    assert "was not measured" not in text
+    assert "There is no resource usage" not in text
 
 
 def test_too_many_versions_for_a_chart_are_left_to_a_comparison():

@@ -96,7 +96,7 @@ def test_a_comparison_draws_the_series_of_both_sides():
 def test_a_series_that_is_not_known_has_its_reason_instead_of_a_chart():
     text = markdown(report(measured_run(run_of(points=0, unknown="the query ended as Timeout"))))
 
-    assert "No value of users was logged." in text
+    assert "There is no value of users to draw." in text
     assert "users is not known for trial 1: the query ended as Timeout." in text
 
 

@@ -73,7 +73,9 @@ def _without_words(bucket: Bucket, suite: str, side: str, side_name: SideName) -
     by_word = latest(bucket.folders(keys.versions_of(suite)))
     if word not in by_word:
         rated = ", ".join(by_word.values()) or "none"
-        raise Refused(f"{side}: {suite} has no {word} version; versions with a rate: {rated}")
+        raise Refused(
+            f"{side}: {suite} has no {word} version; versions with a rate that counts: {rated}"
+        )
     return SideName(None, by_word[word])
 
 
@@ -146,10 +148,10 @@ def _newest(bucket: Bucket, suite: str, side: str, version: str, except_run: str
     if newest is None:
         known = list(bucket.folders(keys.versions_of(suite)))
         if version in known:
-            only = f"{except_run} is the only run with a rate of {suite} {version}"
+            only = f"{except_run} is the only run with a rate of {suite} {version} that counts"
             raise Refused(f"{side}: {only}; name another version")
         near = did_you_mean(version, known)
-        raise Refused(f"{side}: no run with a rate of {suite} {version} is known{near}")
+        raise Refused(f"{side}: no run has a rate of {suite} {version} that counts{near}")
     return newest
 
 

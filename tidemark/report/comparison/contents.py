@@ -61,7 +61,7 @@ def _sections(sides: Sides, pairs: Sequence[Pair], functions: Sequence[Grown]) -
     yield Section("Setup", (setup.differences(sides),), evidence=True)
     alike = setup.rest(sides)
     folded = Details(plural(len(alike.rows), "setting"), (alike,))
-    yield Section("Settings that do not differ", (folded,), details=True)
+    yield Section("Other settings", (folded,), details=True)
     if all(side.run.plan.imported for side in sides.both):
         return  # published figures have no samples, tasks or times
     for test, axes in product(sides.tests(), sides.combinations()):

@@ -82,7 +82,7 @@ def comments(sides: Sides) -> tuple[Block, ...]:
             for metric in metrics
             if metric.word in {"faster", "slower"}
         ],
-        "No change:": [
+        "The same:": [
             f"{metric.name} is the same within {margin}{machines}, {metric.evidence}."
             for metric in metrics
             for margin in [within(metric.new.metric)]

@@ -11,7 +11,7 @@ from tidemark.report.blocks import Block, Details, Row, Table
 from tidemark.report.comparison import changes_chart
 from tidemark.report.comparison.sides import Pair, Reading, Side, Sides
 from tidemark.report.marks import MARKS, marked
-from tidemark.report.numbers import NONE, change, figure, interval
+from tidemark.report.numbers import MISSING, NONE, change, figure, interval
 from tidemark.report.rule import rule
 
 _EXPLANATION = (
@@ -20,7 +20,6 @@ _EXPLANATION = (
     "latency that rises has a Δ above zero, and is worse. The mean of a version is that of all of "
     "its trials that count, ± their standard deviation; Δ is not the change of these means. "
 )
-NOT_MEASURED = "not measured"
 # With more rows, a comment would have more than 20 lines before its first fold.
 _MOST_AT_ONCE = 5
 
@@ -86,7 +85,7 @@ def _short_row(pair: Pair) -> Row:
 
 def _short(pair: Pair, reading: Reading | None) -> str:
     if reading is None or reading.rate.value is None:
-        return NOT_MEASURED
+        return MISSING
     return f"{supported(reading.rate.value, reading.rate.spread)[0]}{_other_unit(pair, reading)}"
 
 
@@ -133,20 +132,21 @@ def why_incomparable(pair: Pair, sides: Sides) -> str:
 
 def _why_missing(pair: Pair, reading: Reading | None, side: Side) -> str:
     if reading is None:
-        return f"the suite that measured {side.name} has no {pair.name}"
+        return f"the suite that measured {side.name} has no {pair.name} of {pair.quantity.test}"
     if reading.values:
         return ""
-    left_out = [each for each in reading.measurements if side.run.is_excluded(each.trial)]
-    if not reading.measurements:
-        axes = pair.quantity.axes
+    axes, measurements = pair.quantity.axes, reading.measurements
+    name = labelled_name(side.name, axes)
+    left_out = [each for each in measurements if side.run.is_excluded(each.trial)]
+    if not measurements:
         without = " without axes" if side.run.plan.request.axes and not axes else ""
-        return f"no trial of {labelled_name(side.name, axes)}{without} is recorded"
-    if len(left_out) == len(reading.measurements):
-        return f"every trial of {side.name} is left out on request"
-    if {each.trial.status for each in reading.measurements} == {"failed"}:
-        count = len(reading.measurements)
-        return f"{part_of(count, count, 'trial')} of {side.name} failed"
-    return f"no trial of {side.name} that counts gave a rate"
+        return f"no trial of {name}{without} is recorded"
+    if len(left_out) == len(measurements):
+        return f"every trial of {name} is left out on request"
+    if {each.trial.status for each in measurements} == {"failed"}:
+        count = len(measurements)
+        return f"{part_of(count, count, 'trial')} of {name} failed"
+    return f"no trial of {name} that counts has this rate"
 
 
 def _row(pair: Pair) -> Row:
@@ -169,7 +169,7 @@ def _row(pair: Pair) -> Row:
 
 def _value(pair: Pair, reading: Reading | None) -> str:
     if reading is None or not reading.values:
-        return NOT_MEASURED
+        return MISSING
     return f"{figure(reading.rate.value)}{_other_unit(pair, reading)}"
 
 
@@ -181,9 +181,9 @@ def _other_unit(pair: Pair, reading: Reading) -> str:
 
 def _spread(reading: Reading | None) -> str:
     if reading is None or not reading.values:
-        return NOT_MEASURED
+        return MISSING
     return "one trial" if reading.rate.spread is None else figure(reading.rate.spread)
 
 
 def _trials(reading: Reading | None) -> str:
-    return f"{reading.rate.trials} of {reading.rate.planned}" if reading else NOT_MEASURED
+    return f"{reading.rate.trials} of {reading.rate.planned}" if reading else MISSING

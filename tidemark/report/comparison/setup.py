@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tidemark.report.blocks import Block, Row, Table
+from tidemark.report.blocks import Row, Table
 from tidemark.report.comparison.sides import Side, Sides
 from tidemark.report.numbers import MISSING
 from tidemark.report.run_report.machines import DATA_SET, NOT_LOGGED, values
@@ -38,10 +38,10 @@ _MACHINE = "Machine: "
 _LEFT_OUT = {"Execution", "Baseline"}
 
 
-def differences(sides: Sides) -> Block:
-    """Return the table of the settings that differ between both sides."""
+def differences(sides: Sides) -> Table:
+    """Return the table of the settings that differ between both sides: version or run, at least."""
     rows = [row for row in _rows(sides) if _differs(row)]
-    return _table("Settings that differ", sides, rows) if rows else "Both sides have one set-up."
+    return _table("Settings that differ", sides, rows)
 
 
 def rest(sides: Sides) -> Table:

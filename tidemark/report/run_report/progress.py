@@ -13,7 +13,7 @@ _SHARES = (0.25, 0.5, 0.75, 1.0)
 
 
 def progress(test: str, groups: Sequence[Group]) -> Chart | str:
-    """Return the chart of a test's progress, or a sentence if no progress was logged.
+    """Return the chart of a test's progress, or a sentence if there is none.
 
     The steps are the samples: each is a piece of work, finished when it was logged.
     """
@@ -24,7 +24,7 @@ def progress(test: str, groups: Sequence[Group]) -> Chart | str:
         if _samples(result) and result.begun_at
     ]
     if not results:
-        return f"No progress of {test} was logged."
+        return f"There is no progress of {test} to draw."
     by_records = all(
         sample.records is not None for _, _, result in results for sample in _samples(result)
     )

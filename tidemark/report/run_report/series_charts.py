@@ -27,7 +27,7 @@ def series_charts(test: str, groups: Sequence[Group]) -> Iterator[Block]:
             table = means_and_largest(f"{title}, by trial", drawn)
             yield lines(f"{title} over time.", groups, drawn, f"{name} [{unit}]", table)
         else:
-            yield f"No value of {name} was logged."
+            yield f"There is no value of {name} to draw."
         for _, trial, _, series in found:
             if series.unknown:
                 yield f"{name} is not known for trial {trial}: {series.unknown}."

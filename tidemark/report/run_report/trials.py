@@ -8,13 +8,14 @@ from tidemark.figures.summary import rate_key
 from tidemark.model.labels import canonical, figure_name
 from tidemark.model.metric import Metric
 from tidemark.model.plan import PlannedTrial
-from tidemark.model.results import TrialResult
+from tidemark.model.results import Status, TrialResult
 from tidemark.model.sentences import listed, part_of
 from tidemark.money.run_cost import task_seconds
 from tidemark.report.blocks import Bullets, Row, Table
 from tidemark.report.numbers import MISSING, figure, moment
 from tidemark.report.run_report.measured import MeasuredRun
 
+_NOT_COMPLETE: tuple[Status, ...] = ("failed", "incomplete", "skipped")
 LOGS = (
     "On AWS these logs are in the CloudWatch console under Log groups, for as long as logs are "
     "kept; on one machine tidemark query FILE --log-group GROUP reads them."
@@ -22,21 +23,39 @@ LOGS = (
 
 
 def count(run: MeasuredRun) -> str:
-    """Return a sentence on how many trials gave their rates, or on where the rates stand."""
+    """Return a sentence on how many trials gave their rates, or on where the rates stand.
+
+    A trial with a test that is not complete may have the rates of its other tests.
+    """
     if run.plan.imported:
         return f"published figures, from {run.plan.imported.text}."
-    statuses = [trial.status for trial in run.trials]
-    others = [
-        f"{statuses.count(status)} {status}"
-        for status in ("failed", "incomplete", "skipped")
-        if status in statuses
-    ]
+    others = [text for status in _NOT_COMPLETE for text in _not_complete(run, status)]
     if unrecorded := run.unrecorded():
         others.append(f"{len(unrecorded)} not recorded")
     if excluded := sum(run.is_excluded(trial) for trial in run.trials):
         others.append(f"{excluded} left out on request")
-    gave = f"{part_of(statuses.count('ok'), len(run.plan.trials), 'trial')} gave rates"
+    complete = sum(trial.status == "ok" for trial in run.trials)
+    what = "all rates" if any(map(_has_rate, _of(run, *_NOT_COMPLETE))) else "rates"
+    gave = f"{part_of(complete, len(run.plan.trials), 'trial')} gave {what}"
     return f"{', '.join([gave, *others])}."
+
+
+def _not_complete(run: MeasuredRun, status: Status) -> Iterator[str]:
+    """Yield how many trials have a status, those with some rates apart."""
+    trials = _of(run, status)
+    some = sum(map(_has_rate, trials))
+    if len(trials) > some:
+        yield f"{len(trials) - some} {status}"
+    if some:
+        yield f"{some} {status} with some rates"
+
+
+def _of(run: MeasuredRun, *statuses: Status) -> list[TrialResult]:
+    return [trial for trial in run.trials if trial.status in statuses]
+
+
+def _has_rate(trial: TrialResult) -> bool:
+    return any(rate.value is not None for test in trial.tests for rate in test.rates)
 
 
 def failed(run: MeasuredRun) -> tuple[str, str] | None:

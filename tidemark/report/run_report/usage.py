@@ -45,7 +45,7 @@ def usage(test: str, groups: Sequence[Group]) -> list[Block]:
         if (drawn := list(_lines(groups, service, _CHARTS[name])))
     ]
     return [*charts, *_unknown(test, groups)] or [
-        f"The resource usage of the tasks of {test} was not measured."
+        f"There is no resource usage of the tasks of {test} to draw."
     ]
 
 

@@ -52,7 +52,7 @@ class _Step(NamedTuple):
             return "first version"
         for rate in (self.before, self.rate):
             if rate.value is None:
-                return f"{MISSING}: {rate.version} has no rate"
+                return f"{MISSING}: {rate.version} has no rate that counts"
         effect = self.verdict.judgement.effect if self.verdict else None
         return change(effect, self.rate, self._places)
 
