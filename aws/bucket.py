@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import base64
 import mimetypes
-from collections.abc import Callable, Iterator
+import re
+import time
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, TypedDict
 
+from tidemark.model.sentences import shown
 from tidemark.store.bucket import Damaged, NotDeleted, Tagged
 
 if TYPE_CHECKING:
@@ -20,6 +23,10 @@ _CONFLICT_ATTEMPTS = 5
 # Amazon S3 API reference, ListObjectsV2 and DeleteObjects: the most keys of one request.
 _MOST_LISTED = 1_000
 _MOST_DELETED = 1_000
+# Tasks choose the number of their objects, and a function ends after 240 s.
+_LONGEST_DELETION_SECONDS = 60
+# XML 1.0, 2.2 "Characters": DeleteObjects cannot name a key that has any other.
+_NOT_OF_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 # The one-machine cloud answers so for an object whose file is not what was stored; S3 never does.
 _DAMAGED = "DamagedObject"
 
@@ -36,13 +43,18 @@ class _Start(TypedDict, total=False):
 class S3Bucket:
     """The results bucket.
 
-    ``reported`` is called with a sentence about each damaged object that is read.
+    ``reported`` is called with a sentence about each damaged object that is read; ``clock`` returns
+    seconds.
     """
 
     def __init__(
-        self, client: S3Client, name: str, reported: Callable[[str], None] = lambda _: None
+        self,
+        client: S3Client,
+        name: str,
+        reported: Callable[[str], None] = lambda _: None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._client, self._name, self._reported = client, name, reported
+        self._client, self._name, self._reported, self._clock = client, name, reported, clock
 
     def read(self, key: str) -> bytes:
         """Return the object's body; NoSuchKey if there is none."""
@@ -143,22 +155,41 @@ class S3Bucket:
         Raises
         ------
         NotDeleted
-            If S3 did not delete all of them; the message names the first and the reason.
+            If S3 did not delete all of them, or not within a minute; the message names the first
+            and the reason.
 
         """
-        keys = self.keys(prefix)
+        end, keys = self._clock() + _LONGEST_DELETION_SECONDS, self.keys(prefix)
+        kept: list[str] = []
         while batch := list(islice(keys, _MOST_DELETED)):
-            answer = self._client.delete_objects(
-                Bucket=self._name,
-                Delete={"Objects": [{"Key": key} for key in batch], "Quiet": True},
-            )
-            # The request succeeds even if S3 deletes none of its objects.
-            if errors := answer.get("Errors"):
-                first = errors[0]
-                raise NotDeleted(
-                    f"{len(errors)} of {len(batch)} objects of {prefix} were not deleted; "
-                    f"the first is {first.get('Key')}: {first.get('Code')}: {first.get('Message')}"
-                )
+            if self._clock() > end:
+                kept.append(f"{shown(batch[0])}: {_LONGEST_DELETION_SECONDS} s are over")
+                break
+            nameless = [key for key in batch if _NOT_OF_XML.search(key)]
+            kept += self._kept_together([key for key in batch if key not in {*nameless}])
+            kept += self._kept_alone(nameless)
+        if kept:
+            number = f"{len(kept)} at least; the first is {kept[0]}"
+            raise NotDeleted(f"objects of {prefix} were not deleted, {number}")
+
+    def _kept_together(self, keys: Sequence[str]) -> Iterator[str]:
+        """Delete objects with one request; yield each that is kept, with the reason."""
+        if not keys:
+            return
+        answer = self._client.delete_objects(
+            Bucket=self._name, Delete={"Objects": [{"Key": key} for key in keys], "Quiet": True}
+        )
+        # The request succeeds even if S3 deletes none of its objects.
+        for error in answer.get("Errors", []):
+            yield f"{shown(error.get('Key'))}: {error.get('Code')}: {error.get('Message')}"
+
+    def _kept_alone(self, keys: Sequence[str]) -> Iterator[str]:
+        """Delete objects one by one, by their URL; yield each that is kept, with the reason."""
+        for key in keys:
+            try:
+                self.discard(key)
+            except self._client.exceptions.ClientError as error:
+                yield f"{shown(key)}: {error}"
 
     def delete_if(self, key: str, etag: str) -> bool:
         """Delete an object if it still has this entity tag; tell whether it was deleted."""

@@ -9,6 +9,7 @@ from lambdas import storage
 from lambdas.observability import logger
 from tidemark.run.events import TrialEvent
 from tidemark.store import keys
+from tidemark.store.bucket import delete_what_is_possible
 
 
 class RestoreEvent(TrialEvent):
@@ -33,5 +34,5 @@ def handler(event: RestoreEvent, _: LambdaContext) -> dict[str, Any]:
             pause(storage.bucket(), services.rules(), event.run_id, event.rules)
             return {}
         resume(storage.bucket(), services.rules(), event.run_id)
-    storage.bucket().delete(keys.data(event.run_id, event.trial))
+    delete_what_is_possible(storage.bucket(), keys.data(event.run_id, event.trial))
     return {}

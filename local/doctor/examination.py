@@ -9,7 +9,12 @@ from pathlib import Path
 from local.doctor.finding import Finding
 from local.doctor.logs import examine_logs
 from local.doctor.made import examine_made
-from local.doctor.objects import examine_bodies, examine_index, examine_objects
+from local.doctor.objects import (
+    examine_bodies,
+    examine_claims,
+    examine_index,
+    examine_objects,
+)
 from local.store.object_files import ObjectFiles
 
 
@@ -27,3 +32,4 @@ def examine(state: Path, stack: str) -> Iterator[Finding]:
     with closing(ObjectFiles(state / "objects")) as files:
         yield from examine_objects(files, stack)
         yield from examine_bodies(files, state)
+        yield from examine_claims(files, stack)

@@ -15,6 +15,8 @@ from local.store.bucket import FileBucket
 from local.store.errors import DamagedJournal, DamagedObject, NamelessBodies, ObjectFilesError
 from local.store.object_files import ObjectFiles
 from local.store.stored_results import own_bucket, results_bucket
+from tidemark.model.sentences import plural
+from tidemark.store import claims, keys
 
 _ASSETS = "cdk-"
 _PUT = "moves it aside; the next start of a cloud stores it again"
@@ -71,6 +73,24 @@ def examine_objects(files: ObjectFiles, stack: str) -> list[Finding]:
         return Finding(problem, f"writes it again from {again.source}" if again else remedy, repair)
 
     return [finding(bucket, key, problem) for (bucket, key), problem in damaged.items()]
+
+
+def examine_claims(files: ObjectFiles, stack: str) -> Iterator[Finding]:
+    """Yield each run whose cloud ended before its outcome, since no cloud has the folder now."""
+    results = FileBucket(files, results_bucket(files, stack))
+    with suppress(DamagedObject):  # a finding of its own
+        yield from map(partial(_unfinished, results), claims.all_held(results))
+
+
+def _unfinished(results: FileBucket, held: claims.Held) -> Finding:
+    left = sum(1 for _ in results.keys(keys.data_of(held.claim.run_id)))
+    data = f", and its tasks left {plural(left, 'object')}" if left else ""
+    problem = (
+        f"run {held.claim.run_id} of {held.suite} is unfinished: its cloud ended before it wrote "
+        f"the outcome{data}"
+    )
+    remedy = "leaves the run to the next command that starts a cloud, such as tidemark run"
+    return Finding(problem, remedy, lambda: True, harmless=True)
 
 
 def examine_bodies(files: ObjectFiles, state: Path) -> Iterator[Finding]:

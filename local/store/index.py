@@ -114,9 +114,10 @@ class Index:
 
     def listed(self, bucket: str, prefix: str, after: str, most: int | None) -> list[Listed]:
         """Return the first ``most`` objects that follow ``after``, with keys of a prefix."""
-        # U+10FFFF, the last character, sorts after every continuation of the prefix.
-        bounds = (bucket, prefix, f"{prefix}\U0010ffff", after, -1 if most is None else most)
-        condition = "bucket = ? AND key >= ? AND key < ? AND key > ? ORDER BY key LIMIT ?"
+        bounds = (bucket, prefix, prefix, after, -1 if most is None else most)
+        # The byte FF is in no UTF-8, and sorts after every continuation of the prefix.
+        below = "key >= ? AND key < ? || CAST(x'ff' AS TEXT)"
+        condition = f"bucket = ? AND {below} AND key > ? ORDER BY key LIMIT ?"
         return self._objects(condition, bounds, "key, size, md5")
 
     def problem(self) -> str | None:

@@ -29,7 +29,7 @@ from tidemark.run.ports import (
     Tasks,
     Topic,
 )
-from tidemark.store.bucket import CopyingBucket, Tagged
+from tidemark.store.bucket import CopyingBucket, NotDeleted, Tagged
 
 TRIAL_MACHINE = "arn:aws:states:eu-west-2:1:execution:Trial"
 
@@ -42,12 +42,13 @@ class FakeBucket:
     """The results bucket as a dictionary.
 
     ``moment`` is called before each call and after each change. A test lets its caller die there,
-    or be overtaken.
+    or be overtaken. ``undeletable`` are keys that no deletion of a prefix removes.
     """
 
     def __init__(self, objects: Mapping[str, bytes] | None = None) -> None:
         self.objects = dict(objects or {})
         self.moment: Callable[[], object] = lambda: None
+        self.undeletable: set[str] = set()
 
     def read(self, key: str) -> bytes:
         self.moment()
@@ -103,10 +104,16 @@ class FakeBucket:
         self.moment()
 
     def delete(self, prefix: str) -> None:
+        kept = []
         for key in list(self.keys(prefix)):
             self.moment()
-            self.objects.pop(key, None)
+            if key in self.undeletable:
+                kept.append(key)
+            else:
+                self.objects.pop(key, None)
         self.moment()
+        if kept:
+            raise NotDeleted(f"{kept[0]!r} was not deleted")
 
 
 class FakeLogQueries:

@@ -36,23 +36,25 @@ def command(repair: bool, state: Path) -> None:
     # The import of what writes reports takes time, which a refusal does not need.
     from local.doctor.examination import examine  # noqa: PLC0415
 
-    damaged = lost = 0
+    found_any, damaged, lost = False, 0, 0
     try:
         for finding in examine(state, written_stack()):
+            found_any = True
             damaged += not finding.harmless
             click.echo(f"{finding.problem}; --repair {finding.remedy}.")
             lost += bool(repair and not finding.repair())
     except ObjectFilesError as error:
         raise click.ClickException(str(error)) from None
+    if not damaged:
+        click.echo(f"Everything {'else ' if found_any else ''}in {state} is whole.")
+        return
     _end(damaged, lost, state, repair=repair)
 
 
 def _end(damaged: int, lost: int, state: Path, *, repair: bool) -> None:
-    if not damaged:
-        click.echo(f"Everything in {state} is whole.")
-    elif lost:
+    if lost:
         raise click.ClickException(f"{lost} of {damaged} could not be mended; see {state}/damaged")
-    elif repair:
+    if repair:
         click.echo(f"All {damaged} are mended.")
     else:
         hint = f"`tidemark doctor --repair{state_flag(state)}` mends what it can"

@@ -14,7 +14,7 @@ from tidemark.run.pausing import resume
 from tidemark.run.ports import Rules
 from tidemark.store import claims, keys
 from tidemark.store.alarms import alarms_of
-from tidemark.store.bucket import Bucket
+from tidemark.store.bucket import Bucket, delete_what_is_possible
 from tidemark.store.run_ends import record_end, record_outcome
 from tidemark.store.stored_plan import find_plan
 from tidemark.store.stored_run import read_run
@@ -55,7 +55,7 @@ def conclude(
         if held and claims.stands(bucket, held):
             # Lost trials leave the measurements of their tests behind.
             bucket.delete(keys.work(plan.run_id))
-            bucket.delete(keys.data_of(plan.run_id))
+            delete_what_is_possible(bucket, keys.data_of(plan.run_id))
     else:
         status = "rejected" if refused else "failed"
         outcome = record_outcome(bucket, _unplanned(execution, failure, status, now), held)

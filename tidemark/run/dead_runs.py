@@ -19,7 +19,7 @@ from tidemark.run.ports import Executions, Rules, Tasks
 from tidemark.run.strays import clusters_of
 from tidemark.store import claims, keys
 from tidemark.store.alarms import alarms_of
-from tidemark.store.bucket import Bucket
+from tidemark.store.bucket import Bucket, delete_what_is_possible
 from tidemark.store.claims import Held
 from tidemark.store.run_ends import record_end, record_outcome
 from tidemark.store.stored_plan import find_plan
@@ -104,7 +104,7 @@ class Ending(NamedTuple):
         if not claims.stands(self.bucket, held):
             return False
         self.bucket.delete(keys.work(claim.run_id))
-        self.bucket.delete(keys.data_of(claim.run_id))
+        delete_what_is_possible(self.bucket, keys.data_of(claim.run_id))
         return True
 
     def _record(self, held: Held, execution: ExecutionState, now: datetime) -> Outcome:

@@ -15,7 +15,7 @@ from tidemark.money.budget import Spent, passed
 from tidemark.run.counting import count
 from tidemark.run.events import RunEvent
 from tidemark.store import keys
-from tidemark.store.bucket import Bucket
+from tidemark.store.bucket import Bucket, delete_what_is_possible
 from tidemark.store.run_objects import read_measured, record
 from tidemark.store.stored_plan import planned, read_plan
 
@@ -102,5 +102,5 @@ def _record_lost(bucket: Bucket, plan: Plan, lost: LostTrial) -> None:
     trial = planned(plan, lost.trial)
     measured = read_measured(bucket, plan.run_id, trial.trial)
     record(bucket, trial_result(plan, trial, measured, failure))
-    bucket.delete(keys.data(plan.run_id, trial.trial))
+    delete_what_is_possible(bucket, keys.data(plan.run_id, trial.trial))
     bucket.delete(keys.measurements(plan.run_id, trial.trial))

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from typing import NamedTuple, Protocol
+
+from tidemark.model.telemetry import LOGGER
+
+_logger = logging.getLogger(LOGGER)
 
 
 class Tagged(NamedTuple):
@@ -76,3 +81,14 @@ class CopyingBucket(Bucket, Protocol):
 
     def copy(self, source: str, key: str) -> str:
         """Store a copy of an object's body; return its SHA-256 in hexadecimal."""
+
+
+def delete_what_is_possible(bucket: Bucket, prefix: str) -> None:
+    """Delete the objects below a prefix whose names and number Tidemark does not choose.
+
+    Nothing may wait for them: a warning names those that are left. They expire after two days.
+    """
+    try:
+        bucket.delete(prefix)
+    except NotDeleted as error:
+        _logger.warning(str(error))

@@ -87,6 +87,28 @@ def test_objects_are_deleted_by_key_and_by_prefix(bucket):
     assert list(bucket.keys("")) == ["kept"]
 
 
+# A task chooses the names below its own place. Of these, XML cannot hold the first six.
+STRANGE_NAMES = [
+    *("a\0b", "a\x01b", "a\x1b[31mb", "\ufffe", "\uffff", "a\x0cb"),
+    *("a\tb", "a\rb", " a ", "a\x7fb", "\x85", "\u2028", "\ufeff", "\U0010ffff", "\U0001f600"),
+    *("..", "../x", "a/../b", "./a", "a//b", "/a", "a\\b", "x" * 900),
+    *("%00", "a%00b", "a+b", "a?b#c", "]]>", "a&<>\"'"),
+]
+
+
+@pytest.mark.parametrize("name", STRANGE_NAMES, ids=ascii)
+def test_an_object_of_any_name_is_listed_read_and_deleted(bucket, name):
+    bucket.write(f"work/{name}", b"body")
+    bucket.write("work/plain", b"")
+    bucket.write("kept", b"")
+
+    assert sorted(bucket.keys("work/")) == sorted([f"work/{name}", "work/plain"])
+    assert bucket.read(f"work/{name}") == b"body"
+    bucket.delete("work/")
+
+    assert list(bucket.keys("")) == ["kept"]
+
+
 def test_an_object_is_deleted_only_as_it_was_seen(bucket):
     bucket.write("k", b"first")
     seen = bucket.find("k").etag

@@ -5,6 +5,7 @@ import json
 import shutil
 import sqlite3
 from contextlib import closing
+from datetime import UTC, datetime
 
 import pytest
 from click.testing import CliRunner
@@ -20,8 +21,9 @@ from tidemark.model.acknowledgement import Acknowledgement
 from tidemark.model.kept_files import KeptFile
 from tidemark.model.level_alarm import LevelAlarm
 from tidemark.model.outcome import Outcome
-from tidemark.store import keys
+from tidemark.store import claims, keys
 from tidemark.store.alarms import read_alarms
+from tidemark.store.claims import Claim
 from tidemark.store.run_objects import read_trial
 
 RUNS = [f"20261120T1{hour}0000Z-00000{hour - 2}" for hour in (2, 3, 4)]
@@ -203,7 +205,7 @@ def test_the_doctor_names_a_body_that_a_killed_process_left(state):
     orphan.write_bytes(b"rows")
 
     found = run(state, "doctor")
-    assert (found.exit_code, "Everything in " in found.stdout) == (0, True)
+    assert (found.exit_code, "Everything else in " in found.stdout) == (0, True)
     assert "objects: 1 body belongs to no object, such as orphan; --repair moves such" in (
         found.stdout
     )
@@ -213,6 +215,23 @@ def test_the_doctor_names_a_body_that_a_killed_process_left(state):
     (aside,) = (state / "damaged" / "objects" / "bodies").iterdir()
     assert aside.read_bytes() == b"rows"
     assert run(state, "doctor").stdout == f"Everything in {state} is whole.\n"
+
+
+def test_the_doctor_names_a_run_without_an_outcome_and_what_its_tasks_left(state):
+    claim = Claim(run_id=FIRST, execution_arn="arn:gone", claimed_at=datetime.now(UTC))
+    with closing(ObjectFiles(state / "objects")) as files:
+        bucket = FileBucket(files, results_bucket(files, "Tidemark"))
+        claims.take(bucket, "rocksdb", claim)
+        bucket.write(f"{keys.data_of(FIRST)}001/a\0b", b"")
+
+    found = run(state, "doctor")
+
+    assert found.exit_code == 0
+    assert f"run {FIRST} of rocksdb is unfinished: its cloud ended before it" in found.stdout
+    assert (
+        "and its tasks left 1 object; --repair leaves the run to the next command" in found.stdout
+    )
+    assert found.stdout.endswith(f"\nEverything else in {state} is whole.\n")
 
 
 def test_the_doctor_makes_an_index_again_that_differs_from_the_journal(state):

@@ -136,8 +136,35 @@ def test_an_object_that_s3_does_not_delete_is_an_error(s3):
     error = {"Key": "work/b", "Code": "AccessDenied", "Message": "no"}
     s3.add_response("delete_objects", {"Errors": [error]})
 
-    with pytest.raises(NotDeleted, match=r"1 of 2 objects of work/ .* work/b: AccessDenied: no"):
+    with pytest.raises(
+        NotDeleted, match=r"^objects of work/ .* 1 at least; .* 'work/b': AccessDenied: no"
+    ):
         S3Bucket(s3.client, "results").delete("work/")
+
+
+def test_a_key_that_xml_cannot_hold_is_deleted_by_its_url_and_its_refusal_stops_no_other(s3):
+    names = ("work/a\0b", "work/b", "work/c\x1b", "work/d\uffff")
+    s3.add_response("list_objects_v2", {"Contents": [{"Key": key} for key in names]})
+    objects = {"Objects": [{"Key": "work/b"}], "Quiet": True}
+    s3.add_response("delete_objects", {}, {"Bucket": "results", "Delete": objects})
+    s3.add_client_error("delete_object", "AccessDenied", "no")
+    for key in ("work/c\x1b", "work/d\uffff"):
+        s3.add_response("delete_object", {}, {"Bucket": "results", "Key": key})
+
+    with pytest.raises(
+        NotDeleted, match=r"1 at least; the first is 'work/a\\x00b': .*AccessDenied"
+    ):
+        S3Bucket(s3.client, "results").delete("work/")
+
+
+def test_a_deletion_that_takes_too_long_ends_and_says_so(s3):
+    keys = [f"work/{n:04d}" for n in range(1_001)]
+    s3.add_response("list_objects_v2", {"Contents": [{"Key": key} for key in keys]})
+    s3.add_response("delete_objects", {})
+    times = iter((0.0, 60.0, 61.0))
+
+    with pytest.raises(NotDeleted, match="the first is 'work/1000': 60 s are over"):
+        S3Bucket(s3.client, "results", clock=lambda: next(times)).delete("work/")
 
 
 def test_a_reason_to_stop_a_task_is_cut_to_the_limit_of_ecs():

@@ -649,6 +649,20 @@ def test_restore_system_deletes_only_the_data_of_its_trial(world):
     ]
 
 
+def test_a_trial_ends_though_an_object_of_its_tasks_cannot_be_deleted(world, caplog):
+    strange = f"work/data/{RUN}/001/{'0' * 32}/a\0b"
+    world.bucket.write(strange, b"")
+    world.bucket.undeletable.add(strange)
+
+    assert world.call(restore_system, TRIAL) == {}
+    choose(world, {"trial": 1, "failure": {"Error": "Stopped", "Cause": "in RestoreSystem"}})
+
+    assert world.json(f"runs/{RUN}/trials/001.json")["status"] == "failed"
+    assert [record.getMessage() for record in caplog.records] == [
+        f"{strange!r} was not deleted"
+    ] * 2
+
+
 def test_record_trial_sends_each_rate_to_cloudwatch_once(world, capsys):
     measure(world)
     world.call(record_trial, {**TRIAL, "failure": None})

@@ -262,6 +262,22 @@ def test_an_execution_without_a_claim_is_left_alone(dead):
     assert dead.topic.messages == []
 
 
+@pytest.mark.usefixtures("packed")
+def test_neither_outcome_nor_claim_waits_for_an_object_that_cannot_be_deleted(dead):
+    strange = f"work/data/{RUN}/001/{'0' * 32}/a\0b"
+    dead.bucket.write(strange, b"")
+    dead.bucket.undeletable.add(strange)
+    record(dead, 1)
+
+    assert end(dead)["status"] == "aborted"
+    assert not list(claims.all_held(dead.bucket))
+    dead.call(plan_run, RESUME)
+    finished(dead)
+    assert dead.json(f"runs/{RUN}/outcome.json")["execution_arn"] == RESUME["execution_arn"]
+    assert not list(claims.all_held(dead.bucket))
+    assert strange in dead.bucket.objects
+
+
 def sweep(world):
     return world.call(sweep_runs, {"detail-type": "Scheduled Event"})["outcomes"]
 
