@@ -27,11 +27,10 @@ class EcsTasks:
         """Return the task group of each running task, by the task's ARN."""
         return {task["taskArn"]: task.get("group", "") for task in self._described("RUNNING")}
 
-    def started(self, group: str, since: datetime) -> Iterator[str]:
-        """Yield the ARNs of a group's tasks that were started since a time, ended ones too."""
-        for arn, task in self.created(since).items():
-            if task.get("Group") == group:
-                yield arn
+    def started(self, group: str, since: datetime) -> dict[str, Mapping[str, Any]]:
+        """Return a group's tasks since a time, ended ones too, as ``created`` does."""
+        created = self.created(since)
+        return {arn: task for arn, task in created.items() if task.get("Group") == group}
 
     def created(self, since: datetime) -> dict[str, Mapping[str, Any]]:
         """Return the tasks since a time, ended ones too, as Step Functions describes them, by ARN.

@@ -16,12 +16,15 @@ class StopEvent(BaseModel):
 
     index: int
     failure: Failure
+    limit_seconds: int | None = None
+    """The time limit of the task [s]; an older execution does not have it."""
 
 
 @logger.inject_lambda_context(clear_state=True)
 @event_parser(model=StopEvent)
 def handler(event: StopEvent, _: LambdaContext) -> dict[str, Any]:
     """Return the task's result."""
-    task = classify(event.index, event.failure.Error, event.failure.Cause)
+    failure, limit = event.failure, event.limit_seconds
+    task = classify(event.index, failure.Error, failure.Cause, limit)
     result: dict[str, Any] = to_jsonable_python(task)
     return result

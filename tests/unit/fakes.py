@@ -189,12 +189,16 @@ class FakeTasks:
         self.called()
         return listed
 
-    def started(self, group: str, since: datetime) -> list[str]:
-        return [
-            arn
+    def started(self, group: str, since: datetime) -> dict[str, dict[str, Any]]:
+        return {
+            arn: {
+                "TaskArn": arn,
+                "LastStatus": "STOPPED" if arn in self.stopped else "RUNNING",
+                **self.described.get(arn, {}),
+            }
             for arn, name in self.group_of.items()
             if name == group and self.started_at[arn] >= since
-        ]
+        }
 
     def created(self, since: datetime) -> dict[str, dict[str, Any]]:
         return {

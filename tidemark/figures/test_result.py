@@ -179,7 +179,9 @@ def _failure(task: TaskResult, logged: Logged, streams: Mapping[str, str]) -> st
         return f"{task.reason}{last_lines(logged.last_lines, stream or '')}"
     failures = [row["failure"] for row in rows if row["@logStream"] == stream and "failure" in row]
     reason = f"step {task.step}: {task.reason}" if task.step else task.reason
-    return f"{reason}: {shortened(failures[0], _LONGEST_WORDS)}" if failures else reason
+    if not failures or task.stop_category == "timeout":  # whose log says the same
+        return reason
+    return f"{reason}: {shortened(failures[0], _LONGEST_WORDS)}"
 
 
 def _first(reasons: Sequence[str]) -> str:

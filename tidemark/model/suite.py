@@ -63,7 +63,9 @@ class Test(Consistent):
     jobs: int = Field(default=1, strict=True, ge=1, le=100)
     """The number of values that each task logs for each metric, 1 to 100."""
     timeout_seconds: int = Field(strict=True, ge=10, le=LONGEST_TESTS_SECONDS)
-    """The time after which a task is stopped, 10 to 69,120 [s]."""
+    """The time after which a task is stopped, 10 to 69,120 [s], with the installation of its
+    version. A task of a version's own image is stopped up to 5 minutes later: only the state
+    machine ends it, which counts the pull of the image, too."""
     services: tuple[Name, ...] = Field(
         default=(), max_length=MOST_SERVICES, exclude_if=operator.not_
     )
@@ -109,6 +111,11 @@ class Test(Consistent):
     def limit_seconds(self, step: Step) -> int:
         """Return the time limit of a step [s]: then a task is stopped, or the test fails."""
         return step.work.timeout_seconds or self.timeout_seconds
+
+    def limits(self, of_run: int) -> dict[int, int]:
+        """Return the time limit of each task by its index among those of the test [s]."""
+        each = self.task_indices(of_run)
+        return {index: self.limit_seconds(step) for step, indices in each for index in indices}
 
     def is_of(self, declared: str | None, step: str) -> bool:
         """Tell whether the tasks of a step have what is declared for one step, or for all of them.

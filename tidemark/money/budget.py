@@ -10,6 +10,9 @@ from tidemark.money.estimate import estimate
 from tidemark.money.prices import list_prices
 from tidemark.money.run_cost import run_cost
 
+# Tasks that stopped so have run; ECS may have forgotten for how long.
+_RAN = {"stray", "timeout", "unknown"}
+
 
 class Spent(Frozen):
     """The cost of a run's recorded trials: their tasks and log queries [USD]."""
@@ -36,7 +39,7 @@ def counted(spent: Spent, plan: Plan, trials: Iterable[TrialResult]) -> Spent:
         spent = Spent(
             trials=spent.trials + (not profiled),
             profiled=spent.profiled + profiled,
-            usd=spent.usd + (whole if cost is None or _lost(trial) else known),
+            usd=spent.usd + (whole if cost is None or _unknown(trial) else known),
             dearest=max(spent.dearest, whole),
         )
     return spent
@@ -63,11 +66,16 @@ def passed(spent: Spent, plan: Plan, budget_usd: float) -> str | None:
     )
 
 
-def _lost(trial: TrialResult) -> bool:
-    """Tell whether a trial's execution died: the trial failed, but none of its tests did."""
-    return trial.status == "failed" and all(
-        test.status in {"ok", "skipped"} for test in trial.tests
-    )
+def _unknown(trial: TrialResult) -> bool:
+    """Tell whether some of what a failed trial has used is not recorded.
+
+    If its execution died, the trial failed, but none of its tests did. Else a task ran without a
+    known time.
+    """
+    died = all(test.status in {"ok", "skipped"} for test in trial.tests)
+    tasks = (task for test in trial.tests for task in test.tasks)
+    timeless = any(task.stop_category in _RAN and not task.seconds for task in tasks)
+    return trial.status == "failed" and (died or timeless)
 
 
 def _usd(amount: float) -> str:

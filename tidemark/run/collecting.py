@@ -180,7 +180,11 @@ def collect(
     test, system = suite.test(event.test), systems[suite.name].of_instance(plan.known)
     if is_profiled(event.trial):
         test = with_profile(test)
-    ended = with_crashes(of_steps(test, plan.request.tasks, event.tasks), event.stopped_by)
+    known = with_crashes(of_steps(test, plan.request.tasks, event.tasks), event.stopped_by)
+    limits = test.limits(plan.request.tasks)
+    clusters = clusters_of(tasks, plan)
+    of_test = stop_strays(clusters, event.run_id, known, limits, event.started_at, event.now)
+    ended, ran = of_test.known, of_test.all
     streams, log_groups = system.streams(ended), system.log_groups(ended)
     search = _Search(queries, suite.name, log_groups, event, test)
     metrics = [
@@ -190,7 +194,7 @@ def collect(
     lines = sum(metric.lines_of_any_number for metric in metrics)
     grown = lines != event.lines
     waited = (event.now - event.ended_at).total_seconds()
-    lacking = grown or missing(metrics, ended, streams, test.jobs)
+    lacking = of_test.stopping or grown or missing(metrics, ended, streams, test.jobs)
     # The end of services may take longer than the deadline, and one attempt has none to compare.
     goes_on = waited < deadline_seconds or (grown and event.attempt == 1)
     if lacking and goes_on:
@@ -200,8 +204,6 @@ def collect(
             lines=lines,
             bytes_scanned=search.bytes_scanned,
         )
-    clusters = clusters_of(tasks, plan)
-    ran = [*ended, *stop_strays(clusters, event.run_id, ended, event.started_at)]
     some_failed = any(task.status != "ok" for task in ran)
     usages, usages_unknown = search.usages(system.usage_log_group, ran)
     logged = Logged(

@@ -80,8 +80,8 @@ class Tasks(Protocol):
     def groups(self) -> Mapping[str, str]:
         """Return the task group of each running task, by the task's ARN."""
 
-    def started(self, group: str, since: datetime) -> Iterable[str]:
-        """Yield the ARNs of a group's tasks that were started since a time, ended ones too."""
+    def started(self, group: str, since: datetime) -> Mapping[str, Mapping[str, Any]]:
+        """Return a group's tasks since a time, ended ones too, as ``created`` does."""
 
     def created(self, since: datetime) -> Mapping[str, Mapping[str, Any]]:
         """Return the tasks since a time, ended ones too, as Step Functions describes them, by ARN.

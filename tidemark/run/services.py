@@ -63,7 +63,7 @@ def stop_services(tasks: Tasks, event: StopServicesEvent) -> StoppedServices:
     stopped = all(described.get(arn, {}).get("LastStatus") == "STOPPED" for arn in arns)
     if not stopped and waited < LONGEST_STOP_SECONDS:
         return StoppedServices(over=False, wait_seconds=pause_seconds(waited))
-    return StoppedServices(over=True, tasks=tuple(_results(event.services, described)))
+    return StoppedServices(over=True, tasks=tuple(_results(event, described)))
 
 
 def ended_services(tasks: Tasks, services: Sequence[RunningService]) -> list[str]:
@@ -77,9 +77,9 @@ def ended_services(tasks: Tasks, services: Sequence[RunningService]) -> list[str
 
 
 def _results(
-    services: Sequence[RunningService], described: Mapping[str, Mapping[str, Any]]
+    event: StopServicesEvent, described: Mapping[str, Mapping[str, Any]]
 ) -> Iterator[TaskResult]:
-    for service in services:
+    for service in event.services:
         name = f"service {service.name}"
         task = described.get(service.task_arn, {"TaskArn": service.task_arn})
         result = replace(failed(service.index, task, name), service=service.name)
@@ -87,7 +87,8 @@ def _results(
             yield replace(result, stop_category="unknown", reason=f"{name}: {_FORGOTTEN}")
         elif task["LastStatus"] != "STOPPED":
             why = f"it did not stop within {LONGEST_STOP_SECONDS} s"
-            yield replace(result, stop_category="unknown", reason=f"{name}: {why}")
+            reason = f"{name}: {why}"
+            yield replace(result, stop_category="unknown", reason=reason, stopped_at=event.now)
         elif task.get("StoppedReason") == _ENDED and result.stop_category != "out of memory":
             yield _ended_meanwhile(service, task) if _ended_itself(result) else _stopped(result)
         else:

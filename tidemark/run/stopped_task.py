@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from tidemark.model.results import TaskResult
 from tidemark.model.sentences import shortened
 
+# The harness ends a task so at its deadline (workloads/harness/harness/deadline.py).
+_PASSED_DEADLINE = 124
 _KILLED = 137  # 128 + SIGKILL, which the kernel sends when memory has run out
 # 128 + SIGTERM: the end of a container that ECS stops because another one has ended.
 _STOPPED = 143
@@ -33,8 +36,8 @@ _SENTENCES = {
         "or raise task.memory of the suite"
     ),
     "timeout": (
-        "it ran past the test's time limit and was stopped; choose smaller parameters or raise "
-        "timeout_seconds of the test"
+        "it ran {detail} and was stopped; choose smaller parameters or raise timeout_seconds of "
+        "the test"
     ),
     "stopped": "it was stopped: {detail}",
     "image": (
@@ -61,22 +64,42 @@ _SENTENCES = {
 }
 
 
-def classify(index: int, error: str, cause: str) -> TaskResult:
+def classify(index: int, error: str, cause: str, limit_seconds: int | None = None) -> TaskResult:
     """Return the result of task ``index`` that failed with a state's error and cause.
 
     The cause of States.TaskFailed is the task's description as JSON, other causes are any text.
+    ``limit_seconds`` is the time limit of the task.
     """
     task = _description(cause)
     if task is None:
         category = _error_category(error)
         detail = f"{error}: {cause}" if cause else error
+        if category == "timeout":
+            detail = _past(limit_seconds)
         return TaskResult(
             index=index,
             status="failed",
             stop_category=category,
             reason=_sentence(f"task {index}", category, detail),
         )
-    return failed(index, task, f"task {index}")
+    result = failed(index, task, f"task {index}")
+    ended_itself = result.exit_code == _PASSED_DEADLINE and result.stop_category == "exit code"
+    if limit_seconds and ended_itself and result.seconds >= limit_seconds:
+        return timed_out(result, limit_seconds)
+    return result
+
+
+def timed_out(task: TaskResult, limit_seconds: int) -> TaskResult:
+    """Return a failed task whose times are known as one that passed its time limit."""
+    reason = _sentence(f"task {task.index}", "timeout", _past(limit_seconds, task.seconds))
+    return replace(task, stop_category="timeout", reason=reason)
+
+
+def _past(limit_seconds: int | None, seconds: float | None = None) -> str:
+    if limit_seconds is None:
+        return "past the test's time limit"
+    ran = f"{seconds:,.1f} s, " if seconds is not None else ""
+    return f"{ran}longer than timeout_seconds {limit_seconds:,},"
 
 
 def failed(index: int, task: Mapping[str, Any], name: str) -> TaskResult:

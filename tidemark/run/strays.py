@@ -1,22 +1,45 @@
-"""Tasks that ran beside those of a test, unknown to the state machine.
+"""Tasks of a test that the state machine does not know.
 
 RunTask may answer with an error and start the task all the same; the retry starts another. A state
-that times out may leave its task (AWS documents that only an abort stops it).
+that times out does not name its task and may leave it (AWS documents that only an abort stops it).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
+from typing import Any, NamedTuple
 
 from tidemark.model.plan import Plan
 from tidemark.model.results import TaskResult
 from tidemark.run.ports import Tasks
+from tidemark.run.stopped_task import failed, timed_out
 
 _REASON = (
     "it ran beside the tasks of the test: ECS had started it although it answered with an error; "
     "resume the run or start another"
 )
+_INDEX = "TIDEMARK_TASK"
+"""The variable with the index of a task; the tasks of an instance do not have it."""
+
+_Description = Mapping[str, Any]
+
+
+class Ended(NamedTuple):
+    """The tasks of a test, all of which have ended or were told to."""
+
+    known: list[TaskResult]
+    """The tasks that the state machine knows, each with its times if it ran at all."""
+    strays: list[TaskResult]
+    """The tasks beside them, as failed ones: each took a share of what the test measured."""
+    stopping: bool
+    """Whether one of them has been told to stop and still runs: its end is not known yet."""
+
+    @property
+    def all(self) -> list[TaskResult]:
+        """Every task that ran."""
+        return [*self.known, *self.strays]
 
 
 def clusters_of(tasks: Tasks, plan: Plan | None) -> list[Tasks]:
@@ -26,25 +49,73 @@ def clusters_of(tasks: Tasks, plan: Plan | None) -> list[Tasks]:
 
 
 def stop_strays(
-    clusters: Sequence[Tasks], run_id: str, known: Sequence[TaskResult], since: datetime
-) -> list[TaskResult]:
+    clusters: Sequence[Tasks],
+    run_id: str,
+    known: Sequence[TaskResult],
+    limits: Mapping[int, int],
+    since: datetime,
+    now: datetime,
+) -> Ended:
     """Stop the tasks that a run started since a time beside the ``known`` ones.
 
-    Return each as a failed task, since it took a share of what the test measured. A known task
-    without an ARN has failed already, and a stray may be that task: then return none.
+    A known task without an ARN is one of them, if it was started: it gets its times. ``limits`` are
+    the time limits of the known tasks by index [s]. The end of a task that still runs is ``now``.
     """
     arns = {task.task_arn for task in known}
-    strays = []
+    found = dict(_stopped(clusters, run_id, since, arns))
+    stopping = any(map(_runs, found.values()))
+    results = []
+    for task in known:
+        arn = None if task.task_arn else _arn_of(task, found)
+        results.append(_seen(task, found.pop(arn), limits, now) if arn else task)
+    left = enumerate(sorted(found), len(known))
+    return Ended(results, [_stray(index, found[arn], now) for index, arn in left], stopping)
+
+
+def _stopped(
+    clusters: Sequence[Tasks], run_id: str, since: datetime, known: set[str | None]
+) -> Iterator[tuple[str, _Description]]:
+    """Stop each task of a run that is not known; yield it with its ARN."""
     for tasks in clusters:
-        for arn in [each for each in tasks.started(run_id, since) if each not in arns]:
-            tasks.stop(arn, f"run {run_id} does not know this task")
-            strays.append(arn)
-    return [] if None in arns else list(_failed(strays, len(known)))
+        for arn, task in tasks.started(run_id, since).items():
+            if arn not in known:
+                if _runs(task):
+                    tasks.stop(arn, f"run {run_id} does not know this task")
+                yield arn, task
 
 
-def _failed(strays: Sequence[str], first: int) -> Iterator[TaskResult]:
-    for index, arn in enumerate(sorted(strays), first):
-        reason = f"task {index}: {_REASON}"
-        yield TaskResult(
-            index=index, status="failed", task_arn=arn, stop_category="stray", reason=reason
-        )
+def _runs(task: _Description) -> bool:
+    return bool(task["LastStatus"] != "STOPPED")
+
+
+def _arn_of(task: TaskResult, found: Mapping[str, _Description]) -> str | None:
+    """Return the ARN of the first found task that may be a known one, None if there is none."""
+    own = (arn for arn in sorted(found) if _index(found[arn]) in {str(task.index), None})
+    return next(own, None)
+
+
+def _index(task: _Description) -> str | None:
+    overrides = task.get("Overrides", {}).get("ContainerOverrides", [])
+    variables = [each for override in overrides for each in override.get("Environment", [])]
+    return next((each["Value"] for each in variables if each["Name"] == _INDEX), None)
+
+
+def _seen(
+    task: TaskResult, described: _Description, limits: Mapping[int, int], now: datetime
+) -> TaskResult:
+    """Return a known task with what ECS says of it."""
+    result = _failed(task.index, described, now)
+    result = replace(result, step=task.step, definition=task.definition)
+    if task.stop_category != "timeout":
+        return replace(result, stop_category=task.stop_category, reason=task.reason)
+    return timed_out(result, limits[task.index]) if result.started_at else result
+
+
+def _stray(index: int, described: _Description, now: datetime) -> TaskResult:
+    result = _failed(index, described, now)
+    return replace(result, stop_category="stray", reason=f"task {index}: {_REASON}")
+
+
+def _failed(index: int, described: _Description, now: datetime) -> TaskResult:
+    result = failed(index, described, f"task {index}")
+    return replace(result, stopped_at=result.stopped_at or now)

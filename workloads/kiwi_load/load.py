@@ -1,6 +1,6 @@
 """Load on Kiwi TCMS: ``python load.py TEST``, the name of a module beside this one.
 
-Exit codes: 0, 1 when a check failed, a call was refused or the deadline passed.
+Exit codes: 0, 1 when a check failed or a call was refused.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from http.client import HTTPException
 from importlib import import_module
 from importlib.metadata import version
 
-from harness import deadline, log
+from harness import log
 from harness.checks import CheckFailedError
 from harness.cores import keep_apart
 from harness.machine import log_machine
@@ -27,7 +27,6 @@ PORT = 8080
 
 def main(test: str) -> int:
     """Run a test; return the exit code."""
-    deadline.keep(os.environ)
     log_machine(**_tool())
     keep_apart(os.environ["TIDEMARK_SERVER"], serves=False)
     try:

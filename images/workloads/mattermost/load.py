@@ -1,6 +1,6 @@
 """Load on Mattermost: ``python load.py init``, ``bounded``, ``supported_users``, or an agent.
 
-Exit codes: 0, 1 when a check failed or the deadline passed.
+Exit codes: 0, 1 when a check failed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from typing import NoReturn
 
 from botocore.session import Session
-from harness import deadline, log
+from harness import log
 from harness.checks import CheckFailedError
 from harness.levels import Levels, report
 from harness.machine import log_machine
@@ -34,7 +34,6 @@ _JOINING_SECONDS = 300
 
 def main(word: str, variables: Mapping[str, str]) -> int:
     """Do a step of a test, or be an agent until the end; return the exit code."""
-    deadline.keep(variables)
     log_machine(load_tool=VERSION)
     steps = {"init": initialise, "bounded": bounded, "supported_users": supported_users}
     try:

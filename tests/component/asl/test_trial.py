@@ -121,8 +121,8 @@ class Trial:
     def ClassifyStop(self, payload):
         if self.throttled:
             raise StateError("Lambda.TooManyRequestsException", "Rate Exceeded.")
-        failure = payload["failure"]
-        stop = classify(payload["index"], failure["Error"], failure["Cause"])
+        failure, limit = payload["failure"], payload["limit_seconds"]
+        stop = classify(payload["index"], failure["Error"], failure["Cause"], limit)
         return to_jsonable_python(stop)
 
     def CollectRates(self, payload):

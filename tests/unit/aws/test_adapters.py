@@ -207,7 +207,9 @@ def test_the_tasks_that_a_group_started_are_running_or_have_ended():
             ]
             ecs.add_response("describe_tasks", {"tasks": answer})
 
-        assert list(EcsTasks(ecs.client, "c").started("r", since)) == ["a", "c"]
+        found = EcsTasks(ecs.client, "c").started("r", since)
+
+    assert [(arn, task["Group"]) for arn, task in found.items()] == [("a", "r"), ("c", "r")]
 
 
 def test_a_quota_that_may_not_be_read_is_an_error_and_not_unlimited():

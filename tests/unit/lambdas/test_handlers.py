@@ -517,6 +517,7 @@ def test_a_task_that_ran_beside_those_of_the_test_fails_the_test_and_is_stopped(
     world.tasks.group_of["arn:task/c/stray"] = RUN
     world.tasks.started_at["arn:task/c/stray"] = datetime(2026, 11, 20, 12, 45, 1, tzinfo=UTC)
 
+    assert not collect(world)["complete"]  # until its end is known
     assert collect(world)["status"] == "failed"
 
     assert world.tasks.stopped.keys() == {"arn:task/c/stray"}

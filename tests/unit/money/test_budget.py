@@ -9,6 +9,7 @@ from tests.plans import RUN
 from tidemark.model.plan import Plan
 from tidemark.model.results import TaskResult, TestResult, TrialResult
 from tidemark.money.budget import Spent, counted, expected_usd, passed
+from tidemark.run.stopped_task import classify
 
 FAILURE = {"Error": "States.Timeout", "Cause": ""}
 # A task that is billed for a minute: 2 vCPU, 8 GB, 30 GB of storage and an address.
@@ -72,6 +73,15 @@ def test_a_trial_that_failed_early_does_not_lower_the_expected_cost(plan):
 
     assert spent.usd == pytest.approx(MINUTE_USD)
     assert expected_usd(spent, plan) == expected_usd(Spent(), plan)
+
+
+def test_a_trial_with_a_task_that_ran_for_an_unknown_time_counts_with_the_expected_cost(plan):
+    (test,) = trial(plan, 1, 1).tests
+    timeless = classify(0, "States.Timeout", "", 20)
+    failed = test.model_copy(update={"status": "failed", "tasks": (timeless,)})
+    known = trial(plan, 1, 1).model_copy(update={"status": "failed", "tests": (failed,)})
+
+    assert counted(Spent(), plan, [known]).usd == expected_usd(Spent(), plan)
 
 
 def test_a_trial_without_a_recorded_cost_counts_with_the_expected_cost(plan):

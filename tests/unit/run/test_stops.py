@@ -145,6 +145,27 @@ def test_a_time_out_without_a_description_is_a_time_out():
     )
 
 
+def test_a_task_that_its_deadline_ended_ran_longer_than_its_limit_by_name():
+    task = classify(4, "States.TaskFailed", stopped(124), 1)
+
+    assert (task.stop_category, task.exit_code, task.seconds) == ("timeout", 124, 1.5)
+    assert task.reason == (
+        "task 4: it ran 1.5 s, longer than timeout_seconds 1, and was stopped; choose smaller "
+        "parameters or raise timeout_seconds of the test"
+    )
+
+
+@pytest.mark.parametrize(("code", "limit"), [(124, 2), (1, 1), (124, None)])
+def test_a_task_that_ended_by_itself_before_its_limit_is_no_time_out(code, limit):
+    assert classify(4, "States.TaskFailed", stopped(code), limit).stop_category == "exit code"
+
+
+def test_a_state_that_timed_out_names_the_limit():
+    task = classify(0, "States.Timeout", "", 3600)
+
+    assert "task 0: it ran longer than timeout_seconds 3,600, and was stopped; " in task.reason
+
+
 @pytest.mark.parametrize("error", ["ECS.AmazonECSException", "AmazonECS.Unknown"])
 def test_a_task_that_ecs_refuses_lacks_capacity(error):
     task = classify(0, error, "Capacity is unavailable at this time.")

@@ -9,7 +9,6 @@ VARIABLES = {
     "TIDEMARK_SEED": "7",
     "TIDEMARK_TASK": "3",
     "TIDEMARK_DATA": "s3://results/work/20261120T124455Z-0a1b2c/001/",
-    "TIDEMARK_DEADLINE_SECONDS": "60",
 }
 
 
@@ -25,7 +24,6 @@ def test_all_variables_are_read():
         task=3,
         bucket="results",
         prefix="work/20261120T124455Z-0a1b2c/001/task-0003/",
-        deadline_seconds=60,
     )
 
 
@@ -73,7 +71,6 @@ def test_a_missing_variable_is_named(name):
         ("TIDEMARK_DATA", "s3://results"),
         ("TIDEMARK_DATA", "/tmp/results"),
         ("TIDEMARK_DATA", "s3://Results/work"),
-        ("TIDEMARK_DEADLINE_SECONDS", "0"),
     ],
 )
 def test_a_refused_value_is_named_with_the_accepted_ones(name, value):

@@ -258,7 +258,6 @@ def test_a_load_names_the_end_of_a_connection_to_the_server(load, kiwi, capsys):
 def load(kiwi_load, kiwi, monkeypatch):
     load = kiwi_load("load")
     monkeypatch.setattr(load, "PORT", kiwi.port)
-    monkeypatch.setattr(load.deadline, "keep", lambda _: None)
     monkeypatch.setattr(load, "keep_apart", lambda *_, **__: None)
     monkeypatch.setenv("TIDEMARK_SERVER", "127.0.0.1")
     monkeypatch.setenv("TIDEMARK_R", "1")

@@ -9,6 +9,7 @@ import sys
 
 import pytest
 from harness import environment as environments
+from harness import preparation
 from harness.configuration import ConfigurationError
 from harness.environment import environment
 from harness.preparation import prepare
@@ -256,6 +257,28 @@ def test_the_program_becomes_that_of_the_task_with_the_versions_python_first(uv,
     assert prepared.startswith(f"[main] rocksdb.Preparation INFO  - Prepared {PACKAGE} in ")
     assert python.startswith(f"{tmp_path}/cache/{PACKAGE}_")
     assert path == str(HARNESS)
+
+
+@pytest.mark.parametrize(("limit", "left"), [("20", 13.0), ("5", 0.0), (None, None)])
+def test_the_deadline_is_that_of_the_whole_task_with_its_preparation(monkeypatch, limit, left):
+    given = []
+    times = iter((100.0, 107.0, 107.0))
+    monkeypatch.setattr(preparation.time, "monotonic", lambda: next(times))
+    monkeypatch.setattr(preparation, "prepare", lambda variables, _: variables)
+    monkeypatch.setattr(preparation.deadline, "run", lambda *values: given.append(values) or 3)
+    variables = {"TIDEMARK_VERSION": "9.0.0"}
+    variables |= {"TIDEMARK_DEADLINE_SECONDS": limit} if limit else {}
+    monkeypatch.setattr(preparation.os, "environ", variables)
+
+    assert preparation.main(["work"]) == 3
+    assert given == [(["work"], variables, left, limit or "600")]
+
+
+def test_a_program_that_is_missing_is_named(uv):
+    code, output = become(uv(MAKES), "no-such-program")
+
+    assert code == 127
+    assert output.endswith("ERROR  - no-such-program cannot be run: No such file or directory.\n")
 
 
 def test_an_environment_can_be_made_ahead_of_a_task(uv):

@@ -40,7 +40,6 @@ def start(tmp_path):
                 "TIDEMARK_SEED": "1",
                 "TIDEMARK_TASK": "0",
                 "TIDEMARK_DATA": "s3://results/work",
-                "TIDEMARK_DEADLINE_SECONDS": "60",
                 **variables,
             },
             stdout=subprocess.PIPE,
@@ -90,23 +89,6 @@ def test_a_task_that_leaves_processes_behind_fails_and_ends_them(run):
         os.kill(int(lines[0]), 0)
 
 
-def test_a_task_that_passes_its_deadline_ends_itself(run, tmp_path):
-    code, lines = run('touch "$5/file"; exec sleep 60', TIDEMARK_DEADLINE_SECONDS="1")
-
-    assert code == 1
-    assert lines[-1] == (
-        "[main] rocksdb.Deadline ERROR  - The task was ended because it took more than 1 seconds."
-    )
-    assert list((tmp_path / "scratch").iterdir()) == []
-
-
-def test_the_deadline_is_that_of_the_whole_task_with_its_preparation(run):
-    code, lines = run("exec sleep 60", TIDEMARK_DEADLINE_SECONDS="1000", TIDEMARK_BEGAN="-1000")
-
-    assert code == 1
-    assert lines[-1].endswith("more than 1000 seconds.")
-
-
 def test_a_stopped_task_ends_its_process_and_removes_its_files(start, tmp_path):
     # The process ignores the signal, like RocksDB in the middle of a call.
     with start("""trap '' TERM; touch "$5/file"; echo $$; exec sleep 60""") as process:
@@ -132,7 +114,7 @@ def test_a_task_that_is_stopped_while_its_process_starts_leaves_no_process(monke
     monkeypatch.setattr(task.subprocess, "Popen", StoppedWhileItStarts)
     try:
         with pytest.raises(SystemExit):
-            task._measured(["sleep", "60"], 60)
+            task._measured(["sleep", "60"])
     finally:
         signal.signal(signal.SIGTERM, before)
     with pytest.raises(ProcessLookupError):
@@ -140,7 +122,7 @@ def test_a_task_that_is_stopped_while_its_process_starts_leaves_no_process(monke
 
 
 def test_the_measuring_process_is_not_deaf_to_a_stop():
-    assert task._measured(["sh", "-c", "kill -TERM $$"], 60) == -signal.SIGTERM
+    assert task._measured(["sh", "-c", "kill -TERM $$"]) == -signal.SIGTERM
 
 
 @pytest.mark.parametrize("arguments", [(), ("query",), ("ingest", "compaction")])

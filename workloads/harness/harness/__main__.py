@@ -1,8 +1,8 @@
 """Run one test of a workload: ``python -m harness MODULE ingest|compaction``.
 
-This process runs the test in a measuring process, and ends that process when the deadline passes or
-the task is stopped. A thread of the measuring process could not do so, because a call of the engine
-may hold Python's lock for its whole length.
+This process runs the test in a measuring process, and ends that process when the task is stopped. A
+thread of the measuring process could not do so, because a call of the engine may hold Python's lock
+for its whole length.
 
 Exit codes: 0, 1 when a check failed, 2 when the configuration is not accepted, 143 when stopped.
 """
@@ -14,7 +14,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 
 from harness import log
 from harness.configuration import Configuration, ConfigurationError
@@ -26,14 +25,12 @@ TESTS = ("ingest", "compaction")
 def main(module: str, arguments: list[str]) -> int:
     """Run the test that ``arguments`` name; return the exit code."""
     try:
-        return _run(module, _test(arguments), Configuration.from_environment(os.environ))
+        test = _test(arguments)
+        Configuration.from_environment(os.environ)  # refused before anything is measured
+        return _run(module, test)
     except ConfigurationError as refusal:
         log.error("Configuration", str(refusal))
         return 2
-    except subprocess.TimeoutExpired:
-        seconds = os.environ["TIDEMARK_DEADLINE_SECONDS"]
-        log.error("Deadline", f"The task was ended because it took more than {seconds} seconds.")
-        return 1
 
 
 def _test(arguments: list[str]) -> str:
@@ -44,14 +41,11 @@ def _test(arguments: list[str]) -> str:
     return arguments[0]
 
 
-def _run(module: str, test: str, configuration: Configuration) -> int:
-    # The deadline is that of the whole task, with the preparation of its version.
-    began = float(os.environ.get("TIDEMARK_BEGAN") or time.monotonic())
+def _run(module: str, test: str) -> int:
     with tempfile.TemporaryDirectory(prefix="tidemark-") as scratch:
         command = [sys.executable, "-m", "harness.measurement", module, test, scratch]
-        left = began + configuration.deadline_seconds - time.monotonic()
         adopt()
-        code = _measured(command, max(0.0, left))
+        code = _measured(command)
         left_behind = end_left()
     if code < 0:
         log.error("Task", f"The {test} test was ended by {signal.Signals(-code).name}.")
@@ -62,7 +56,7 @@ def _run(module: str, test: str, configuration: Configuration) -> int:
     return code
 
 
-def _measured(command: list[str], timeout: float) -> int:
+def _measured(command: list[str]) -> int:
     """Return the return code of the measuring process, which never outlives this function."""
     stops = {signal.SIGTERM}
     # A stop in the middle of the start would leave a process without anybody to kill it.
@@ -74,7 +68,7 @@ def _measured(command: list[str], timeout: float) -> int:
     )
     try:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, stops)
-        return process.wait(timeout)
+        return process.wait()
     finally:
         process.kill()
         process.wait()

@@ -37,8 +37,6 @@ class Configuration:
         The index of the task within its test.
     bucket, prefix
         The place in S3 of this task's ingested files.
-    deadline_seconds
-        The time after which the task ends itself without a result.
     """
 
     version: str
@@ -49,7 +47,6 @@ class Configuration:
     task: int
     bucket: str
     prefix: str
-    deadline_seconds: float
 
     @property
     def place(self) -> str:
@@ -76,7 +73,6 @@ class Configuration:
             task=task,
             bucket=data["bucket"],
             prefix=f"{data['prefix'].rstrip('/')}/task-{task:04d}/",
-            deadline_seconds=_integer(variables, "TIDEMARK_DEADLINE_SECONDS", 1, 86_400),
         )
 
 

@@ -1,25 +1,72 @@
-"""The deadline of a load, which no other process of its task watches."""
+"""The deadline of a task: its program is ended then, whatever it does.
+
+A program may hold Python's lock, ignore a signal or hang, so that another process watches it.
+Nothing else ends a task that takes too long: Amazon ECS has no limit of its own.
+"""
 
 from __future__ import annotations
 
-import os
 import signal
-import time
+import subprocess
 from collections.abc import Mapping
 from typing import NoReturn
 
 from harness import log
+from harness.leftovers import adopt, end_left
+
+PASSED = 124
+"""The exit code of a task that its deadline ended, as that of GNU's ``timeout``."""
+_GRACE_SECONDS = 5
 
 
-def keep(variables: Mapping[str, str]) -> None:
-    """End this process with its reason and exit code 1 when the deadline of its task passes."""
-    seconds = float(variables["TIDEMARK_DEADLINE_SECONDS"])
-    left = seconds - (time.monotonic() - float(variables["TIDEMARK_BEGAN"]))
+class _Passed(Exception):
+    pass
 
-    def end(_number: int, _frame: object) -> NoReturn:
-        log.error("Deadline", f"The task was ended because it took more than {seconds:g} seconds.")
-        # Locust runs its users inside this one thread: an exception would end one of them alone.
-        os._exit(1)
 
-    signal.signal(signal.SIGALRM, end)
-    signal.setitimer(signal.ITIMER_REAL, max(left, 0.001))
+def run(words: list[str], variables: Mapping[str, str], left: float | None, limit: str) -> int:
+    """Run a program to its end; return its exit code.
+
+    After ``left`` seconds it is told to end, and a few seconds later it is killed with its
+    children. None stands for no deadline. ``limit`` is the time of the whole task [s], for the log.
+    """
+    stops = {signal.SIGTERM}
+    # A stop in the middle of the start would leave a program that nobody stops.
+    signal.pthread_sigmask(signal.SIG_BLOCK, stops)
+    program = subprocess.Popen(
+        words,
+        env=dict(variables),
+        preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_UNBLOCK, stops),  # noqa: PLW1509
+    )
+    signal.signal(signal.SIGTERM, lambda *_: program.terminate())
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, stops)
+    try:
+        code = _exit_code(program, left)
+    except _Passed:
+        log.error("Deadline", f"The task was ended because it took more than {limit} seconds.")
+        _end(program)
+        return PASSED
+    return code if code >= 0 else 128 - code
+
+
+def _exit_code(program: subprocess.Popen[bytes], left: float | None) -> int:
+    # A wait with a timeout would look at the program twenty times a second, beside its measurement.
+    signal.signal(signal.SIGALRM, _pass)
+    signal.setitimer(signal.ITIMER_REAL, 0 if left is None else max(left, 0.001))
+    code = program.wait()
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    return code
+
+
+def _pass(_number: int, _frame: object) -> NoReturn:
+    raise _Passed
+
+
+def _end(program: subprocess.Popen[bytes]) -> None:
+    adopt()
+    program.terminate()
+    try:
+        program.wait(_GRACE_SECONDS)
+    except subprocess.TimeoutExpired:
+        program.kill()
+        program.wait()
+    end_left()

@@ -1,8 +1,11 @@
-"""Become a program in the environment of a version: ``python -S -m harness.preparation WORD ...``.
+"""Run a program in the environment of a version: ``python -S -m harness.preparation WORD ...``.
 
 The environment has the packages of the version, or those of the program itself, the tools of the
 harness and nothing else. It is made before any clock starts, once for each version, and kept in the
 cache. Without words this program only makes it. A failure is one line of the log and exit code 2.
+
+The program is ended ``TIDEMARK_DEADLINE_SECONDS`` after the start of its preparation, with the exit
+code 124.
 
 Variables, beside those of every task: ``TIDEMARK_PACKAGE`` has the requirements of the version,
 separated by spaces. ``TIDEMARK_PREPARE`` has a command instead, as a JSON list of words, which
@@ -22,7 +25,7 @@ import sys
 import time
 from pathlib import Path
 
-from harness import log
+from harness import deadline, log
 from harness.configuration import ConfigurationError
 from harness.environment import PACKAGES, environment
 from harness.installation import installed
@@ -61,7 +64,7 @@ def prepare(variables: dict[str, str], timeout: float) -> dict[str, str]:
 
 
 def main(words: list[str]) -> int:
-    """Prepare the version and become the program; return an exit code if there is none."""
+    """Prepare the version and run the program, if there is one; return the exit code."""
     began = time.monotonic()
     seconds = os.environ.get("TIDEMARK_DEADLINE_SECONDS", str(LONGEST_SECONDS))
     try:
@@ -77,12 +80,17 @@ def main(words: list[str]) -> int:
     except OSError as error:
         log.error("Preparation", f"{error.filename} cannot be written: {error.strerror}.")
         return 2
-    if words:
-        took = time.monotonic() - began
-        log.info("Preparation", f"Prepared {_subject(variables)} in {took:.3f} seconds")
-        program = [*profiled, *words]
-        os.execvpe(program[0], program, {**variables, "TIDEMARK_BEGAN": str(began)})  # noqa: S606
-    return 0
+    if not words:
+        return 0
+    took = time.monotonic() - began
+    log.info("Preparation", f"Prepared {_subject(variables)} in {took:.3f} seconds")
+    limited = "TIDEMARK_DEADLINE_SECONDS" in variables
+    left = max(0.0, float(seconds) - took) if limited else None
+    try:
+        return deadline.run([*profiled, *words], variables, left, seconds)
+    except OSError as error:
+        log.error("Task", f"{error.filename} cannot be run: {error.strerror}.")
+        return 127
 
 
 def _under_profiler(variables: dict[str, str], timeout: float, *, strict: bool) -> list[str]:

@@ -6,7 +6,7 @@ unless the cloud gives the task an address. A line of the log says when it is re
 it also answers the path with an HTTP status below 400. With ``TIDEMARK_READY_LOG`` one of its lines
 has that text before.
 
-Exit codes: that of the program, 1 when its deadline passed, 143 when stopped.
+Exit codes: that of the program, 143 when stopped.
 """
 
 from __future__ import annotations
@@ -73,8 +73,6 @@ def announce(address: str, sign: str, logged: threading.Event, over: threading.E
 def main(words: list[str], variables: Mapping[str, str]) -> int:
     """Run the program to its end; return its exit code."""
     address = variables.get("TIDEMARK_ADDRESS", ANYWHERE)
-    began = float(variables.get("TIDEMARK_BEGAN") or time.monotonic())
-    deadline = began + float(variables["TIDEMARK_DEADLINE_SECONDS"])
     text = variables.get("TIDEMARK_READY_LOG", "")
     read = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT} if text else {}
     process = subprocess.Popen(words, env={**variables, "TIDEMARK_ADDRESS": address}, **read)
@@ -83,7 +81,8 @@ def main(words: list[str], variables: Mapping[str, str]) -> int:
     copying = _begun(copy_lines, process.stdout, text, logged)
     _begun(announce, address, variables["TIDEMARK_READY"], logged, over)
     try:
-        return _exit_code(process, deadline)
+        code = process.wait()
+        return code if code >= 0 else 128 - code
     finally:
         over.set()
         # A process that outlives the program may hold its output open.
@@ -94,18 +93,6 @@ def _begun(function: Callable[..., None], *arguments: object) -> threading.Threa
     thread = threading.Thread(target=function, args=arguments, daemon=True)
     thread.start()
     return thread
-
-
-def _exit_code(process: subprocess.Popen[bytes], deadline: float) -> int:
-    """Return the exit code of the program at its end; kill it at its deadline."""
-    try:
-        code = process.wait(max(0.0, deadline - time.monotonic()))
-    except subprocess.TimeoutExpired:
-        log.error("Deadline", "The service was ended because its test should have ended before.")
-        process.kill()
-        process.wait()
-        return 1
-    return code if code >= 0 else 128 - code
 
 
 if __name__ == "__main__":

@@ -68,7 +68,9 @@ FAULTS = (
     _task_fault(
         "deaf",
         "the tasks ignore their deadline and SIGTERM",
-        "ingest: task 0: …time limit…; task 1: …time limit…",
+        "ingest: "
+        "task 0: it ran … s, longer than timeout_seconds 10, and was stopped…; "
+        "task 1: it ran … s, longer than timeout_seconds 10, and was stopped…",
     ),
     _task_fault("silent", "the tasks succeed and log nothing", NO_LINES, target="systems"),
     _task_fault(
