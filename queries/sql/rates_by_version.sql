@@ -38,7 +38,12 @@ of_images AS (
         first_value(image) OVER (
             PARTITION BY suite, test, version, sizes
             ORDER BY of_run DESC, trial DESC, image
-        ) AS newest_image
+        ) AS newest_image,
+        -- A version has one place: rows of before schema 6 may have another one.
+        first_value(version_order) OVER (
+            PARTITION BY suite, version
+            ORDER BY of_run DESC, version_order
+        ) AS place
     FROM counted
 ),
 by_version AS (
@@ -51,7 +56,7 @@ by_version AS (
         unit,
         direction,
         version,
-        version_order,
+        place AS version_order,
         sizes,
         count(*) AS trials,
         array_agg(value ORDER BY value) AS ascending,
@@ -73,7 +78,7 @@ by_version AS (
         unit,
         direction,
         version,
-        version_order,
+        place,
         sizes
 ),
 -- avg and stddev add up as rows happen to come, even if told an order: the last bits would vary.

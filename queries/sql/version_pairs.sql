@@ -86,7 +86,12 @@ versions AS (
         suite,
         version,
         row_number() OVER (PARTITION BY suite ORDER BY version_order DESC, version DESC) AS age
-    FROM (SELECT DISTINCT suite, version, version_order FROM by_version)
+    FROM (
+        -- A version has one place: rows of before schema 6 may have another one.
+        SELECT suite, version, max_by(version_order, of_run) AS version_order
+        FROM by_version
+        GROUP BY suite, version
+    )
 ),
 choices AS (
     SELECT suite, version AS choice, version, age FROM versions WHERE age <= 15

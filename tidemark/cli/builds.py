@@ -36,7 +36,7 @@ class Build:
     """A version that nobody released."""
 
     version: str
-    """The version of the wheel's name, ``+``, and the first digits of a digest."""
+    """The version of the wheel's name, and the first digits of a digest behind ``+`` or ``.``."""
     url: str
     """The URL of the wheel or of the folder of jars, with its SHA-256."""
 
@@ -96,12 +96,18 @@ def _named(wheel: Path, subject: Subject, text: str, mark: str = "") -> Build:
             f"versions: {shown(text)} is {wheel.name}; expected a wheel of {subject.package}"
         )
     digest = _digest(wheel)
-    version = f"{name['version'].replace('+', '.')}+{mark or digest[:_DIGITS]}"
+    version = _name(name["version"], mark or digest[:_DIGITS])
     if not re.fullmatch(VERSION, version):
         raise Refused(
             f"versions: {shown(text)} has the version {shown(version)}; expected {_VERSION}"
         )
     return Build(version, f"{wheel.as_uri()}#sha256={digest}")
+
+
+def _name(version: str, mark: str) -> str:
+    """Return the name of a build: its version has one plus sign, behind the release."""
+    release, _, local = version.partition("+")
+    return f"{release}+{'.'.join([*filter(None, [local.replace('+', '.')]), mark])}"
 
 
 def _of_jars(text: str) -> Build:
@@ -117,7 +123,7 @@ def _of_jars(text: str) -> Build:
     except OSError as error:
         raise Refused(f"versions: {shown(text)} cannot be read: {error.strerror}") from None
     digest = hashlib.sha256(sums.encode()).hexdigest()
-    version = f"{folder.name.replace('+', '.')}+{digest[:_DIGITS]}"
+    version = _name(folder.name, digest[:_DIGITS])
     if not re.fullmatch(VERSION, version):
         raise Refused(
             f"versions: {shown(text)} has the version {shown(version)}; expected {_VERSION}"

@@ -8,7 +8,6 @@ from rich.console import Console
 
 from tidemark.client.stored import Stored
 from tidemark.model.plan import Plan
-from tidemark.model.version_order import version_order
 from tidemark.report.comparison.document import ComparisonDocument
 from tidemark.report.comparison.pipelines import exit_code, sentence
 
@@ -30,7 +29,7 @@ def gate(stored: Stored, plan: Plan, console: Console) -> int:
 def _versions(plan: Plan) -> list[tuple[str, str]]:
     if plan.request.baseline:
         return [(plan.request.baseline, version) for version in plan.compared]
-    return list(pairwise(sorted(plan.request.versions, key=version_order)))
+    return list(pairwise(plan.ascending))
 
 
 def compared(stored: Stored, plan: Plan, base: str, version: str) -> ComparisonDocument:

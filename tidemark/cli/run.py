@@ -36,6 +36,7 @@ from tidemark.model.request import resume_request
 from tidemark.model.run_spec import RunSpec
 from tidemark.model.sampling import DEFAULT_HZ
 from tidemark.model.sentences import listed, plural
+from tidemark.model.suite import Suite
 from tidemark.money.estimate import estimate
 from tidemark.money.prices import list_prices
 
@@ -168,7 +169,7 @@ def command(
     if versions is not None and target.stack is None:
         # Measure exactly the printed and prepared versions. An account has releases of its own.
         fields["versions"] = list(request.versions)
-    _check_gate(request, bool(fail_on))
+    _check_gate(request, system, gated=bool(fail_on))
     names = listed(fields.get("versions", request.versions))
     console.print(intention(names, request, system, target), soft_wrap=True)
     preflight(request, system, target, console)
@@ -208,9 +209,16 @@ def _follow(cloud: Deployed, run: Run, target: Target, console: Console, end: _E
     return code or _gate(cloud, run, console, end.gated)
 
 
-def _check_gate(request: RunSpec, gated: bool) -> None:
-    if gated and len(request.versions) < 2:
+def _check_gate(request: RunSpec, suite: Suite, *, gated: bool) -> None:
+    if not gated:
+        return
+    if len(request.versions) < 2:
         raise Refused("--fail-on: one version has nothing to be compared with; name two or more")
+    if request.baseline is None and not suite.subject.knows_order(request.versions):
+        raise Refused(
+            f"--fail-on: the order of {listed(request.versions)} is not known, so that none is the "
+            "version before another; give --baseline"
+        )
 
 
 def _gate(cloud: Deployed, run: Run, console: Console, gated: bool) -> int:
@@ -250,7 +258,7 @@ def _unfinished(results: Results, run_id: str, target: Target, end: _End) -> tup
     plan, progress = results.plan(run_id), results.progress(run_id)
     if plan is None or progress is None:
         raise target.not_stored(run_id, "--resume")
-    _check_gate(plan.request, end.gated)
+    _check_gate(plan.request, plan.suite, gated=end.gated)
     if progress.recorded == progress.planned:
         raise Refused(f"--resume: {run_id} has no missing trial; every trial is recorded")
     return plan, progress

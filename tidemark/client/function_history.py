@@ -19,7 +19,6 @@ from tidemark.model.metric import MARGIN
 from tidemark.model.profile import Profile
 from tidemark.model.run_id import moment
 from tidemark.model.sentences import plural
-from tidemark.model.version_order import version_order
 
 _ANYWHERE = Place()
 
@@ -85,7 +84,7 @@ def _rows(points: Iterable[_Point]) -> Iterator[Row]:
         yield {
             **series._asdict(),
             "version": version,
-            "version_order": version_order(version),
+            "version_order": of_one[0].profile.version_order,
             "mean": repr(statistics.fmean(values)),
             "stddev": repr(statistics.stdev(values)) if len(values) > 1 else None,
             "min": repr(min(values)),
@@ -106,11 +105,11 @@ def _runs(points: Iterable[_Point]) -> list[RunMedians]:
         published = (profile.version, profile.profiled_on.isoformat())
         of_run[(profile.run,) if profile.run else published].append(point)
     runs = [_medians(of_one) for of_one in of_run.values()]
-    return sorted(runs, key=lambda run: (run.started_at, version_order(run.version), run.run_id))
+    return sorted(runs, key=lambda run: (run.started_at, run.order, run.run_id))
 
 
 def _medians(points: Sequence[_Point]) -> RunMedians:
-    newest = max((point.profile for point in points), key=lambda each: version_order(each.version))
+    newest = max((point.profile for point in points), key=lambda each: each.version_order)
     values: defaultdict[Series, list[float]] = defaultdict(list)
     for point in points:
         if point.profile.version == newest.version:
@@ -121,6 +120,7 @@ def _medians(points: Sequence[_Point]) -> RunMedians:
         run_id=name,
         started_at=moment(name) if newest.run else published,
         version=newest.version,
+        version_order=newest.version_order,
         canary=None,
         parameters={},
         environment=None,

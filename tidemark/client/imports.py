@@ -123,12 +123,15 @@ def releases(
     All figures of the file tell the order of a day: its runs have the same names once some of them
     are stored.
     """
-    added = {each.key for each in new}
+    added, listed = {each.key for each in new}, list(figures)
+    versions = list(dict.fromkeys(each.version for each in listed))
 
-    def order(figure: ReleaseFigure) -> tuple[date, str]:
-        return figure.tested_on, version_order(figure.version)
+    def order(figure: ReleaseFigure) -> tuple[date, str, int]:
+        # Versions of unknown order come as the file has them.
+        place = versions.index(figure.version)
+        return figure.tested_on, version_order(figure.version, packaged=False), place
 
-    for tested_on, of_day in groupby(sorted(figures, key=order), key=lambda each: each.tested_on):
+    for tested_on, of_day in groupby(sorted(listed, key=order), key=lambda each: each.tested_on):
         of_versions = groupby(of_day, key=lambda each: each.version)
         for place, (version, group) in enumerate(of_versions):
             if of_release := [each for each in group if each.key in added]:

@@ -12,7 +12,6 @@ from tidemark.model.labels import canonical, figure_name
 from tidemark.model.metric import Metric
 from tidemark.model.plan import Plan
 from tidemark.model.results import Rate, TrialResult
-from tidemark.model.version_order import version_order
 
 Key = tuple[str, str, str, str]
 """The test, metric, statistic and canonical labels of a quantity."""
@@ -113,11 +112,10 @@ def summarise(
             for result in trial.tests:
                 for rate in result.rates:
                     rates[trial.version, rate_key(result.test, rate)].append(rate)
-    versions = sorted(plan.request.versions, key=version_order)
     summary: list[VersionRate] = []
     for quantity in quantities(plan, trials):
         before: float | None = None
-        for version in versions:
+        for version in plan.ascending:
             found = rates[version, quantity.key]
             summary.append(version_rate(plan, version, quantity, found, before))
             before = summary[-1].value

@@ -13,7 +13,6 @@ from tidemark.model.known_instance import KnownInstance
 from tidemark.model.labels import labelled_name
 from tidemark.model.run_spec import RunSpec
 from tidemark.model.suite import Suite
-from tidemark.model.version_order import version_order
 
 
 class PlannedTrial(Frozen):
@@ -71,11 +70,15 @@ class Plan(Frozen):
         return (*self.trials, *self.profiled)
 
     @property
+    def ascending(self) -> tuple[str, ...]:
+        """The versions in their order, the oldest first."""
+        return tuple(sorted(self.request.versions, key=self.suite.subject.version_order))
+
+    @property
     def compared(self) -> tuple[str, ...]:
         """The versions that are compared with the baseline, in order; empty without a baseline."""
         baseline = self.request.baseline
-        others = (version for version in self.request.versions if version != baseline)
-        return tuple(sorted(others, key=version_order)) if baseline else ()
+        return tuple(each for each in self.ascending if each != baseline) if baseline else ()
 
     @property
     def comparable(self) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from datetime import date
 
 from tidemark.model.frozen import Frozen
+from tidemark.model.version_order import version_order
 
 
 class Profile(Frozen):
@@ -32,6 +33,13 @@ class Profile(Frozen):
     """The run whose trial it is of, '' if it was imported."""
     trial: int | None = None
     """The number of the trial, None if it was imported."""
+    order: str = ""
+    """The text that sorts as its version does, '' if it was imported, and in old profiles."""
+
+    @property
+    def version_order(self) -> str:
+        """A text that sorts as its version does."""
+        return self.order or version_order(self.version, packaged=False)
 
     @property
     def origin(self) -> str:

@@ -1,7 +1,7 @@
 """The execution input of a run, the same from console, schedule and CLI."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -41,7 +41,7 @@ from tidemark.model.suite import (
     MOST_VERSIONS,
     Suite,
 )
-from tidemark.model.version_order import NEWEST, PREVIOUS, version_order
+from tidemark.model.version_order import NEWEST, PREVIOUS
 
 LONGEST_NOTE = 500
 Note = Annotated[str, Field(max_length=LONGEST_NOTE, pattern=ONE_LINE)]
@@ -198,7 +198,7 @@ def resolve_request(
         profiled = len(versions) * request.profile.trials if request.profile else 0
         fitting = (most_trials(suite, int(parameters.get(TASKS, 1))) - profiled) // of_repetition
         repetitions = most_until_decided(versions, fitting, repetitions)
-        baseline = baseline or min(versions, key=version_order)
+        baseline = baseline or _oldest(versions, suite)
     spec = RunSpec(
         suite=suite.name,
         versions=versions,
@@ -379,6 +379,16 @@ def _profiling(request: RunRequest, suite: Suite, axes: Axes) -> Profiling | Non
             "profile: not accepted with bisect; profile two versions in a run of their own"
         )
     return request.profile
+
+
+def _oldest(versions: Sequence[str], suite: Suite) -> str:
+    """Return the version that others are compared with if the input names none."""
+    if not suite.subject.knows_order(versions):
+        raise Refused(
+            f"baseline: the order of {listed(versions)} is not known; name the version that others "
+            "are compared with"
+        )
+    return min(versions, key=suite.subject.version_order)
 
 
 def _check_deciding(suite: Suite) -> None:

@@ -115,7 +115,7 @@ def _latest_versions(requested: Sequence[str], suite: Suite, released: Released)
     words = [word for word in (NEWEST, PREVIOUS) if word in requested]
     if not words:
         return {}
-    by_word = latest(released(suite))
+    by_word = latest(released(suite), packaged=suite.subject.is_packaged)
     for word in words:
         if word not in by_word:
             only = f"{listed(by_word.values())} is the only one" if by_word else "none is listed"

@@ -1,7 +1,5 @@
 """The search for the first version that is slower than an older one, as one run."""
 
-from collections.abc import Iterable
-
 from tidemark.model.axes import Axes, count
 from tidemark.model.frozen import Frozen
 from tidemark.model.labels import figure_name
@@ -9,7 +7,6 @@ from tidemark.model.metric import Metric
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed, shown, there_are
 from tidemark.model.suite import Suite
-from tidemark.model.version_order import version_order
 
 
 class Search(Frozen):
@@ -44,14 +41,19 @@ def between(suite: Suite, base: str, new: str, metric: str, axes: Axes) -> Searc
     """
     check_listed("base", base, suite)
     check_listed("new", new, suite)
-    first, last = version_order(base), version_order(new)
-    if first >= last:
+    versions = _between(suite, base, new)
+    if not versions:
         raise Refused(f"bisect.new: {new} does not follow {base}; expected a newer version")
+    if not suite.subject.knows_order(versions):
+        raise Refused(
+            f"bisect.new: the order of {listed(versions)} is not known, and a search needs it; "
+            "compare the versions one by one"
+        )
     _check_metric(suite, metric)
     if count(axes) > 1:
         wanted = listed(name for name, values in axes.items() if len(values) > 1)
         raise Refused(f"axes: a search measures one value of each axis; give one value of {wanted}")
-    return Search(metric=metric, versions=_ascending(suite.subject.versions, first, last))
+    return Search(metric=metric, versions=versions)
 
 
 def check_listed(field: str, version: str, suite: Suite) -> None:
@@ -61,9 +63,16 @@ def check_listed(field: str, version: str, suite: Suite) -> None:
         raise Refused(f"bisect.{field}: {suite.name} lists no {shown(version)}; {known}")
 
 
-def _ascending(versions: Iterable[str], first: str, last: str) -> tuple[str, ...]:
-    known = sorted(versions, key=version_order)
-    return tuple(version for version in known if first <= version_order(version) <= last)
+def _between(suite: Suite, base: str, new: str) -> tuple[str, ...]:
+    """Return the listed versions from one to another; none if they do not follow each other."""
+    order = suite.subject.version_order
+    if order(base) > order(new):
+        return ()
+    return tuple(
+        version
+        for version in sorted(suite.subject.versions, key=order)
+        if order(base) <= order(version) <= order(new)
+    )
 
 
 def _check_metric(suite: Suite, name: str) -> None:

@@ -2,7 +2,7 @@
 
 import operator
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Annotated
 
@@ -19,7 +19,7 @@ from tidemark.model.consistent import Consistent
 from tidemark.model.instance import INSTANCE_FORMS, Instance
 from tidemark.model.refusal import Problem, problem
 from tidemark.model.sentences import ONE_LINE, listed, shown
-from tidemark.model.version_order import NEWEST, latest
+from tidemark.model.version_order import knows_order, version_order
 
 VERSION = "[0-9A-Za-z][0-9A-Za-z.+_-]{0,63}"
 _VERSION = f"^{VERSION}$"
@@ -142,6 +142,19 @@ class Subject(Consistent):
             sentence = f"the version does not have the form {shown(self.form)}"
             yield problem(("versions", text), sentence)
 
+    @property
+    def is_packaged(self) -> bool:
+        """Whether the versions are those of a package, which PEP 440 orders."""
+        return self.package is not None
+
+    def version_order(self, version: str) -> str:
+        """Return a text that sorts as the versions of the system do."""
+        return version_order(version, packaged=self.is_packaged)
+
+    def knows_order(self, versions: Iterable[str]) -> bool:
+        """Tell whether it is known which of some versions are older than others."""
+        return knows_order(versions, packaged=self.is_packaged)
+
     def has_form(self, version: str) -> bool:
         """Tell whether a text has the form of the system's versions; no release may carry it.
 
@@ -186,5 +199,6 @@ class Subject(Consistent):
 
     def newest_companions(self) -> list[str]:
         """Return the requirements beside the package of the newest listed version."""
-        release = self.versions.get(latest(self.versions).get(NEWEST, ""))
+        newest = max(self.versions, key=self.version_order, default="")
+        release = self.versions.get(newest)
         return release[1:] if isinstance(release, list) else []

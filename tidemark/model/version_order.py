@@ -1,29 +1,185 @@
-"""The order of versions, and words about them."""
+"""The order of versions, and words about them.
+
+Versions of a package are ordered by PEP 440, as ``packaging`` reads them. Others are ordered by
+Semantic Versioning 2.0.0 where they have its form, as ``semver`` reads them, or else by PEP 440.
+The order of a version that has neither form, such as a branch or a commit, is not known.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+from tidemark.model.refusal import Refused
+from tidemark.model.sentences import listed
+
+if TYPE_CHECKING:
+    from packaging.version import Version as Pep440
+    from semver.version import Version as SemVer
 
 NEWEST, PREVIOUS, DEPLOYED = "newest", "previous", "deployed"
+_NUMBERS = re.compile(r"[0-9]+(\.[0-9]+)*")
+# A commit such as 12345a67 would be a pre-release of 12345.
+_COMMIT = re.compile(r"(?=.*[a-f])[0-9a-f]{7,40}")
 _WIDTH = 8
+_FIRST, _LAST = "n", "t"
+"""The marks of numbers that sort before and after words."""
+_UNKNOWN = "~"
+"""The place of all versions of unknown order: after the others, and as typed among themselves."""
 
 
-def version_order(version: str) -> str:
-    """Return a text that sorts as versions do: 9.8.4-rc1, 9.8.4, 9.10.0.
+class _Place(NamedTuple):
+    """The place of a version in the order, as texts that sort."""
 
-    Every sequence of digits is padded with zeros, so that text comparison gives the order of the
-    numbers, in Python and in SQL. The marks ``!`` before a suffix, ``,`` at the end and ``.``
-    before a further number sort in this order.
+    release: str
+    """The place of the release, or of what a build was made of."""
+    build: str = ""
+    """The place of a build behind its release, '' for a release."""
+    form: str = ""
+    """The form that decides the place, '' for numbers alone, which have every form."""
+
+
+def version_order(version: str, *, packaged: bool) -> str:
+    """Return a text that sorts as versions do: 9.8.4rc1, 9.8.4, a build of 9.8.4, 9.10.0.
+
+    ``packaged`` tells whether the version is one of a package. All texts sort by their code points,
+    in Python and in SQL. A build sorts behind its release. Versions of unknown order sort last, and
+    have one text.
     """
-    padded = re.sub(r"\d+", lambda digits: digits.group().zfill(_WIDTH), version)
-    return padded.replace("-", "!") + ","
+    place = _place(version, packaged=packaged)
+    return f"{place.release}{place.build}" if place else _UNKNOWN
 
 
-def latest(released: Iterable[str]) -> dict[str, str]:
-    """Return the version of ``newest`` and, if there are two, the version of ``previous``."""
-    order = sorted(set(released), key=version_order, reverse=True)
-    return dict(zip((NEWEST, PREVIOUS), order, strict=False))
+def release_order(order: str) -> str | None:
+    """Return the place of the release of a version's place; None if its order is not known.
+
+    A build is as new as the release in its name.
+    """
+    return None if order == _UNKNOWN else order.partition("+")[0]
+
+
+def knows_order(versions: Iterable[str], *, packaged: bool) -> bool:
+    """Tell whether each of some versions is known to be older or newer than each other one.
+
+    The names of two builds of one release do not tell which is older, and pre-releases in different
+    forms have no common order.
+    """
+    places = [_place(version, packaged=packaged) for version in versions]
+    known = sorted(place for place in places if place)
+    return len(places) < 2 or (
+        len(known) == len(places)
+        and len({place.form for place in known if place.form}) <= 1
+        and not any(
+            older.release == newer.release and bool(older.build) == bool(newer.build)
+            for older, newer in pairwise(known)
+        )
+    )
+
+
+def _place(version: str, *, packaged: bool) -> _Place | None:
+    """Return the place of a version, None if its order is not known."""
+    # Most versions need no library, whose import would slow each cold start.
+    if _NUMBERS.fullmatch(version):
+        return _Place(_numbers(map(int, version.split("."))) + ",")
+    if not packaged:
+        if read := _semver(version):
+            return _semver_place(read)
+        if _COMMIT.fullmatch(version):
+            return None
+    return _pep440_place(version)
+
+
+def _semver(version: str) -> SemVer | None:
+    from semver.version import Version  # noqa: PLC0415
+
+    try:
+        return Version.parse(version.removeprefix("v"))
+    except ValueError:
+        return None
+
+
+def _semver_place(version: SemVer) -> _Place:
+    """Return the place by Semantic Versioning, section 11, which leaves builds without an order."""
+    numbers = _numbers([version.major, version.minor, version.patch])
+    build = f"+{_words(version.build, _FIRST)}" if version.build else ""
+    if not version.prerelease:
+        return _Place(f"{numbers},", build)
+    return _Place(f"{numbers}#{_words(version.prerelease, _FIRST)},", build, "semver")
+
+
+def _pep440_place(version: str) -> _Place | None:
+    from packaging.version import InvalidVersion, Version  # noqa: PLC0415
+
+    try:
+        read = Version(version)
+    except InvalidVersion:
+        return None
+    build = f"+{_words(read.local, _LAST)}" if read.local else ""
+    is_plain = not (read.is_prerelease or read.is_postrelease or read.epoch)
+    return _Place(_pep440_release(read), build, "" if is_plain else "PEP 440")
+
+
+def _pep440_release(version: Pep440) -> str:
+    """Return the place of a version without its local part.
+
+    Its marks sort as PEP 440 demands, "Summary of permitted suffixes and relative ordering": ``!``
+    before a developmental release, ``#`` before a pre-release, ``,`` at the end, and ``,p`` before
+    a post-release.
+    """
+    epoch = f"E{_number(version.epoch)}!" if version.epoch else ""
+    pre = f"#{version.pre[0]}{_number(version.pre[1])}" if version.pre else ""
+    dev = f"!{_number(version.dev)}" if version.dev is not None else ","
+    post = f",p{_number(version.post)}" if version.post is not None else ""
+    return f"{epoch}{_numbers(version.release)}{pre}{post}{dev}"
+
+
+def _numbers(release: Iterable[int]) -> str:
+    """Return the place of the numbers of a release: 1.0 is 1.0.0."""
+    numbers = list(release)
+    while numbers[1:] and not numbers[-1]:
+        numbers.pop()
+    return ".".join(map(_number, numbers))
+
+
+def _number(number: int) -> str:
+    """Return a number of a fixed width; longer ones begin with a mark and their own width."""
+    digits = str(number)
+    if len(digits) <= _WIDTH:
+        return digits.zfill(_WIDTH)
+    return f":{len(digits):04}{digits}"
+
+
+def _words(words: str, of_number: str, of_word: str = "r") -> str:
+    """Return the place of words and numbers; their marks sort as numbers and words do."""
+    return "".join(
+        f"{of_number}{_number(int(word))}!" if word.isdecimal() else f"{of_word}{word}!"
+        for word in words.split(".")
+    )
+
+
+def latest(released: Iterable[str], *, packaged: bool) -> dict[str, str]:
+    """Return the version of ``newest`` and, if there are two, the version of ``previous``.
+
+    Raises
+    ------
+    Refused
+        If it is not known which versions they are.
+
+    """
+
+    def order(version: str) -> str:
+        return version_order(version, packaged=packaged)
+
+    newest_first = sorted(sorted(set(released)), key=order, reverse=True)
+    # The third one has to be known as older than the second.
+    if not knows_order(newest_first[:3], packaged=packaged):
+        raise Refused(
+            f"versions: the order of {listed(newest_first[:3])} is not known, so that none is "
+            f"{NEWEST} or {PREVIOUS}; name the versions"
+        )
+    return dict(zip((NEWEST, PREVIOUS), newest_first, strict=False))
 
 
 def versions_at(version: str, before: str) -> str:

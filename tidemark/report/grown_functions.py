@@ -12,7 +12,6 @@ from tidemark.figures.profiles.growth_sentence import growth_sentences
 from tidemark.model.plan import Plan
 from tidemark.model.results import TrialResult
 from tidemark.model.trial_numbers import place_of
-from tidemark.model.version_order import version_order
 from tidemark.report.blocks import Block, Bullets, Link
 from tidemark.report.flame_page.differential import Side, differential_page, plain_side
 from tidemark.report.flame_page.libraries import installed_scripts
@@ -106,7 +105,7 @@ def write_functions_of_run(
 
     Each is compared with the baseline, or else with the version before.
     """
-    ordered = sorted(plan.request.versions, key=version_order)
+    ordered = plan.ascending
     before = dict(zip(ordered[1:], ordered, strict=False))
     for version in ordered:
         base = plan.request.baseline or before.get(version)

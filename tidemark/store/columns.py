@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
-SCHEMA = 5
+SCHEMA = 6
 TIMESTAMP_FORMAT = "yyyy-MM-dd HH:mm:ss.SSS"
 """The form of a time, as Hive writes forms."""
 PARTITIONS: Mapping[str, str] = {"suite": "string", "year": "int"}

@@ -20,7 +20,6 @@ from tidemark.model.resume import Resume
 from tidemark.model.run_spec import RunSpec
 from tidemark.model.step_tasks import tasks_of
 from tidemark.model.suite import Test
-from tidemark.model.version_order import version_order
 from tidemark.money.run_cost import insights_bytes, run_cost, task_seconds
 from tidemark.store.columns import SCHEMA, timestamp
 
@@ -44,7 +43,7 @@ def rate_rows(
                     **_key(trial, result, rate.metric, rate.labels),
                     "statistic": rate.statistic,
                     "version": trial.version,
-                    "version_order": version_order(trial.version),
+                    "version_order": plan.suite.subject.version_order(trial.version),
                     "unit": rate.unit,
                     "direction": rate.direction,
                     "value": rate.value,

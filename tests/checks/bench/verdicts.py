@@ -33,7 +33,6 @@ from tests.checks.docs import write_part
 from tidemark.figures.verdicts.rule import Judgement
 from tidemark.model.search import Search
 from tidemark.model.suite_files import read_suites
-from tidemark.model.version_order import version_order
 
 RUNS, MANY_RUNS = 4_000, 50_000
 SCATTERS = (0.03, 0.07, 0.12)
@@ -176,7 +175,8 @@ def searches(runs: int) -> Iterator[Figure]:
 
     Both metrics of a run share its alarms, and a search follows one of them.
     """
-    versions = sorted(read_suites()["rocksdb"].subject.versions, key=version_order)
+    subject = read_suites()["rocksdb"].subject
+    versions = sorted(subject.versions, key=subject.version_order)
     search = Search(metric="ingest_rate", versions=tuple(versions))
     for name, noise in NOISES.items():
         for scatter, most in MOST_SEARCHED.items():

@@ -276,7 +276,7 @@ def mean_rate(
         "statistic": "mean",
         "labels": "",
         "version": version,
-        "version_order": version_order(version),
+        "version_order": version_order(version, packaged=True),
         "unit": unit,
         "direction": direction,
         "value": value,

@@ -541,6 +541,25 @@ def test_rates_by_version_has_a_row_for_each_size_and_never_a_mean_of_several():
     assert {row["series"] for row in rows} == {f"rocksdb: t m (s), {row['sizes']}" for row in rows}
 
 
+def test_a_version_has_one_place_where_older_rows_have_another():
+    before = {"version_order": "00000001.00000004.00000004+1a2b,", "run_id": "1"}
+    build, release, later = "1.4.4+1a2b", "1.4.4", "1.4.5"
+    rates = [
+        {**rate(build, 1.0), **before},
+        *(rate(version, 2.0, run_id="2") for version in (build, release, later)),
+    ]
+
+    by_version = answer_of("rates_by_version", rates)
+    pairs = answer_of("version_pairs", rates)
+
+    assert [key(row, ("version", "trials", "version_rank")) for row in by_version] == [
+        (release, 1, 1), (build, 2, 2), (later, 1, 3),
+    ]  # fmt: skip
+    assert {key(row, ("base_version", "new_version")) for row in pairs} == {
+        (build, later), (release, later), (release, build),
+    }  # fmt: skip
+
+
 def test_rates_by_run_has_the_newest_version_of_each_of_the_newest_hundred_runs():
     names = [f"2026{number:04}" for number in range(102)]
     rates = [

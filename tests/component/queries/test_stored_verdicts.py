@@ -10,7 +10,7 @@ from tidemark.dashboard.definition import data_sets, read_definition
 from tidemark.dashboard.rows import read_rows
 from tidemark.figures.verdicts.version_verdicts import verdicts, version_pairs
 from tidemark.model.resume import Resume
-from tidemark.model.version_order import NEWEST, PREVIOUS, version_order
+from tidemark.model.version_order import NEWEST, PREVIOUS
 from tidemark.report.comparison.document import document
 from tidemark.report.comparison.sides import sides
 from tidemark.report.run_report.measured import measured_run
@@ -157,7 +157,7 @@ def test_a_comparison_for_programs_has_the_verdicts_of_the_stored_trials(buckets
 @pytest.mark.parametrize("name", [make.__name__ for make in RUNS])
 def test_the_table_of_a_run_has_the_verdicts_of_the_stored_trials(buckets, name):
     run = read_run(buckets[name], read_plan(buckets[name], RUN))
-    ascending = sorted(run.plan.request.versions, key=version_order)
+    ascending = run.plan.ascending
     before = dict(zip(ascending[1:], ascending, strict=False))
 
     found = {

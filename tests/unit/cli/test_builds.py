@@ -86,6 +86,12 @@ def test_a_wheel_is_named_by_its_version_and_its_digest(wheel):
     assert digest.startswith(name.removeprefix("1.2.3+"))
 
 
+def test_a_wheel_with_a_local_version_keeps_its_release(wheel):
+    local = wheel.rename(wheel.with_name(wheel.name.replace("1.2.3", "1.2.3+cu117")))
+
+    assert re.fullmatch(r"1\.2\.3\+cu117\.[0-9a-f]{8}", built(local)["versions"][1])
+
+
 def test_a_folder_is_built_into_a_wheel(project):
     fields = built(project)
 

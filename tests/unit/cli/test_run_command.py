@@ -191,6 +191,22 @@ def test_a_resumed_run_of_one_version_cannot_fail_on_slower(monkeypatch):
     assert str(refused) == expected
 
 
+def test_a_gate_without_a_baseline_needs_versions_of_known_order(start, monkeypatch):
+    subject = Subject(prepare=("sh", "prepare.sh"), form=".+", versions=["main", "deadbee", "1.0"])
+    suite = with_axes({}).model_copy(update={"subject": subject})
+    monkeypatch.setattr(written_suites, "suites", lambda: {"rocksdb": suite})
+    arguments = ["--versions", "main,deadbee", "--fail-on", "slower"]
+
+    refused = CliRunner().invoke(run.command, arguments).exception
+    _, execution_input = start(*arguments, "--baseline", "main")
+
+    assert str(refused) == (
+        "--fail-on: the order of main, deadbee is not known, so that none is the version before "
+        "another; give --baseline"
+    )
+    assert execution_input["baseline"] == "main"
+
+
 def test_the_id_of_an_instance_is_printed_and_its_version_left_to_the_instance(start, monkeypatch):
     places = {"objects": ["s3://kiwi/{instance}/x"], "version": "kiwi.version"}
     subject = Subject(instance=places, form=r"\d+\.\d+")

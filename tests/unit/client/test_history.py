@@ -14,7 +14,8 @@ def row(version, metric="ingest_rate", mean="1.5", **more):
     return {
         "suite": "rocksdb", "test": "ingest", "metric": metric, "statistic": "mean", "labels": "",
         "unit": "records/s", "direction": "higher", "version": version,
-        "version_order": version_order(version), "trials": "1", "mean": mean, "stddev": None,
+        "version_order": version_order(version, packaged=True),
+        "trials": "1", "mean": mean, "stddev": None,
         "min": mean, "max": mean, "first_at": "2026-11-20 12:00:00.000",
         "last_at": "2026-11-20 12:00:00.000", "provenance": "measured", "value_text": None,
         "sizes": "1 × 10,000", **more,

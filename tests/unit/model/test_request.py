@@ -8,7 +8,6 @@ from tidemark.model.sentences import listed
 from tidemark.model.steps import Invoke, RunTasks, Step, WaitUntil
 from tidemark.model.subject import Subject
 from tidemark.model.suite_files import read_suites
-from tidemark.model.version_order import version_order
 
 SUITES = read_suites()
 BISECT = {"base": "8.8.1", "new": "9.8.4", "metric": "ingest_rate"}
@@ -57,6 +56,20 @@ def test_a_run_until_decided_has_a_baseline_and_as_many_repetitions_as_fit():
     all_versions = {"suite": "rocksdb", "until": "decided", "versions": versions}
     spec = resolve_request(all_versions, SUITES)
     assert (spec.baseline, spec.repetitions, spec.most_trials) == ("7.4.4", 21, 891)
+
+
+def test_a_run_until_decided_without_a_known_oldest_version_needs_a_baseline():
+    builds = {f"9.8.4+{n * 8}": f"file:///x.whl#sha256={n * 64}" for n in "01"}
+    fields = {"suite": "rocksdb", "until": "decided", "versions": [*builds], "builds": builds}
+
+    with pytest.raises(Refused) as refused:
+        resolve_request(fields, SUITES)
+
+    assert str(refused.value) == (
+        "baseline: the order of 9.8.4+00000000, 9.8.4+11111111 is not known; name the version that "
+        "others are compared with"
+    )
+    assert resolve_request({**fields, "baseline": "9.8.4+11111111"}, SUITES).baseline
 
 
 @pytest.mark.parametrize(
@@ -526,5 +539,6 @@ def test_a_search_goes_up_to_the_newest_version_by_that_word():
 
     spec = resolve_request(fields, SUITES)
 
-    newest = max(SUITES["rocksdb"].subject.versions, key=version_order)
+    subject = SUITES["rocksdb"].subject
+    newest = max(subject.versions, key=subject.version_order)
     assert spec.bisect.versions[-1] == spec.versions[-1] == newest

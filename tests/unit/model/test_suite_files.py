@@ -11,7 +11,6 @@ from tidemark.model.sentences import ONE_LINE
 from tidemark.model.suite import FORMS, Suite
 from tidemark.model.suite_asset import FOLDER, query_file
 from tidemark.model.suite_files import read_suite, read_suites
-from tidemark.model.version_order import version_order
 
 ROCKSDB = (FOLDER / "rocksdb" / "suite.yaml").read_text(encoding="utf-8")
 
@@ -255,14 +254,6 @@ def test_the_form_of_versions_is_matched_in_linear_time(tmp_path):
 
     # An engine that tries every way to split these digits would not end.
     assert not read_suite(path).subject.has_form("1" * 63 + "-")
-
-
-def test_versions_sort_as_numbers_do():
-    versions = ["9.10.0", "9.8.4", "10.0.0", "9.8", "9.8.4-rc10", "9.8.4-rc2", "8.8.1"]
-
-    assert sorted(versions, key=version_order) == [
-        "8.8.1", "9.8", "9.8.4-rc2", "9.8.4-rc10", "9.8.4", "9.10.0", "10.0.0",
-    ]  # fmt: skip
 
 
 def test_every_pattern_of_the_model_has_words():

@@ -27,7 +27,6 @@ from tidemark.model.plan import Plan
 from tidemark.model.refusal import Refused
 from tidemark.model.run_id import is_run_id
 from tidemark.model.sentences import listed, shown, visible
-from tidemark.model.version_order import version_order
 from tidemark.report.flame_page.differential import differential_page, plain_side
 
 _MOST_UNTOLD = 10
@@ -117,7 +116,7 @@ def run_and_versions(words: Sequence[str]) -> tuple[str, Sequence[str]]:
 
 def compared_versions(plan: Plan) -> Sequence[str]:
     """Return the baseline of a run, or else its oldest version, and the newest of the others."""
-    ordered = sorted(plan.request.versions, key=version_order)
+    ordered = plan.ascending
     base = plan.request.baseline or ordered[0]
     others = [version for version in ordered if version != base]
     if not others:

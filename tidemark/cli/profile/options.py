@@ -17,7 +17,6 @@ from tidemark.model.plan import Plan
 from tidemark.model.profile import Profile
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed, shown, there_are
-from tidemark.model.version_order import version_order
 from tidemark.report.flame_page.libraries import flame_graph_scripts
 
 output_option = click.option(
@@ -105,7 +104,7 @@ def profiles_by_version(
         names = listed(name or "no test" for name in tests)
         raise Refused(f"--test: the profiles of {suite} are of {names}; expected one of them")
     # Versions such as 1.0 and 1.00 have one place in the order.
-    ordered = sorted(found, key=lambda each: (version_order(each.version), each.version))
+    ordered = sorted(found, key=lambda each: (each.version_order, each.version))
     by_version = {
         version: list(group) for version, group in groupby(ordered, key=lambda each: each.version)
     }

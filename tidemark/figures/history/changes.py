@@ -12,7 +12,7 @@ from tidemark.figures.history.change_points import ChangePoint
 from tidemark.figures.history.levels import Cause, LevelChange, RunFigure, level_changes
 from tidemark.figures.history.run_medians import Median, RunMedians, Series
 from tidemark.model.acknowledgement import Acknowledgement
-from tidemark.model.version_order import version_order
+from tidemark.model.version_order import release_order
 
 _Said = TypeVar("_Said")
 
@@ -108,8 +108,8 @@ class _History(NamedTuple):
 def changes(runs: Sequence[RunMedians], said: Said = NOTHING) -> list[Change]:
     """Return the changes of level of a suite's figures, as of the newest run, in order.
 
-    Only a change of at least the metric's margin counts. Runs whose newest version is older than
-    one that an earlier run measured ask another question, and are left out.
+    Only a change of at least the metric's margin counts. Runs whose newest version is known to be
+    older than one that an earlier run measured ask another question, and are left out.
     """
     now = runs[-1].started_at if runs else datetime.min.replace(tzinfo=UTC)
     found = [change for each in _histories(runs) for change in _changes(each, said, now)]
@@ -134,10 +134,9 @@ def _histories(runs: Sequence[RunMedians]) -> Iterator[_History]:
 def _of_newest_versions(runs: Sequence[RunMedians]) -> Iterator[RunMedians]:
     newest = ""
     for run in runs:
-        # A build is as new as the release in its name.
-        order = version_order(run.version.partition("+")[0])
-        if run.medians and run.version != run.canary and order >= newest:
-            newest = order
+        order = release_order(run.order)
+        if run.medians and run.version != run.canary and (order is None or order >= newest):
+            newest = order or newest
             yield run
 
 

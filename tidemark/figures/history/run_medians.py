@@ -15,7 +15,7 @@ from tidemark.model.labels import figure_name
 from tidemark.model.parameters import Value
 from tidemark.model.plan import Plan
 from tidemark.model.results import TrialResult
-from tidemark.model.version_order import version_order
+from tidemark.model.version_order import version_order as order_of
 
 _Rates = Mapping[Key, Sequence[float]]
 # The fields of a task's environment that name its machine.
@@ -59,6 +59,8 @@ class RunMedians(Frozen):
     started_at: datetime
     version: str
     """The newest version of the run that is not the canary; the canary if there is no other."""
+    version_order: str = ""
+    """The text that sorts as that version does, '' in old histories."""
     canary: str | None
     """The version that every repetition measures; None without a canary."""
     parameters: dict[str, Value]
@@ -67,12 +69,17 @@ class RunMedians(Frozen):
     medians: tuple[Median, ...]
     """Empty if no trial of the version counts."""
 
+    @property
+    def order(self) -> str:
+        """A text that sorts as its version does."""
+        return self.version_order or order_of(self.version, packaged=False)
+
 
 def run_medians(plan: Plan, trials: Sequence[TrialResult], exclusions: Exclusions) -> RunMedians:
     """Return the medians of a run."""
     canary = plan.request.canary
-    under_test = [version for version in plan.request.versions if version != canary]
-    version = max(under_test or plan.request.versions, key=version_order)
+    under_test = [version for version in plan.ascending if version != canary]
+    version = (under_test or plan.ascending)[-1]
     counting = [trial for trial in trials if exclusions.reason(trial.trial) is None]
     rates, of_canary = (
         _rates(trial for trial in counting if trial.version == each) for each in (version, canary)
@@ -81,6 +88,7 @@ def run_medians(plan: Plan, trials: Sequence[TrialResult], exclusions: Exclusion
         run_id=plan.run_id,
         started_at=plan.started_at,
         version=version,
+        version_order=plan.suite.subject.version_order(version),
         canary=canary,
         parameters=plan.request.parameters,
         environment=_environment(plan, counting),

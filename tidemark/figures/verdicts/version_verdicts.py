@@ -20,7 +20,6 @@ from tidemark.model.plan import Plan
 from tidemark.model.repetitions import CONFIRMATION
 from tidemark.model.results import TrialResult
 from tidemark.model.suite import MOST_REPETITIONS
-from tidemark.model.version_order import version_order
 
 Rates = Mapping[int, float]
 """The rates of the trials that count, by repetition."""
@@ -90,9 +89,8 @@ class _Series(NamedTuple):
 
 def version_pairs(plan: Plan) -> list[tuple[str, str]]:
     """Return the bases and versions of a run: each older and newer one, the baseline and others."""
-    ascending = sorted(plan.request.versions, key=version_order)
     of_baseline = [(plan.request.baseline or "", version) for version in plan.compared]
-    return list(dict.fromkeys([*of_baseline, *combinations(ascending, 2)]))
+    return list(dict.fromkeys([*of_baseline, *combinations(plan.ascending, 2)]))
 
 
 def verdicts(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain, islice, pairwise
 
 from tidemark.model.plan import Plan
@@ -70,13 +70,21 @@ def _without_words(bucket: Bucket, suite: str, side: str, side_name: SideName) -
     word = side_name.version
     if side_name.run_id is not None or word not in (NEWEST, PREVIOUS):
         return side_name
-    by_word = latest(bucket.folders(keys.versions_of(suite)))
+    versions = list(bucket.folders(keys.versions_of(suite)))
+    by_word = latest(versions, packaged=_is_packaged(bucket, suite, versions))
     if word not in by_word:
         rated = ", ".join(by_word.values()) or "none"
         raise Refused(
             f"{side}: {suite} has no {word} version; versions with a rate that counts: {rated}"
         )
     return SideName(None, by_word[word])
+
+
+def _is_packaged(bucket: Bucket, suite: str, versions: Sequence[str]) -> bool:
+    """Tell whether the versions of a suite are those of a package, by a run of one of them."""
+    run_id = next(_runs(bucket, suite, versions[0]), None) if versions else None
+    plan = find_plan(bucket, run_id) if run_id else None
+    return plan is not None and plan.suite.subject.is_packaged
 
 
 def _plan_and_version(

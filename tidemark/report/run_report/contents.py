@@ -8,7 +8,6 @@ from tidemark.model.axes import varied
 from tidemark.model.parameters import described
 from tidemark.model.run_spec import beside
 from tidemark.model.sentences import listed
-from tidemark.model.version_order import version_order
 from tidemark.report import grown_functions
 from tidemark.report.blocks import Block, Bullets, Report, Section
 from tidemark.report.run_report import (
@@ -61,7 +60,7 @@ def _measured(run: MeasuredRun) -> str:
     if request.until:
         times = request.until_decided
     return (
-        f"{plan.suite.title} {_versions(sorted(request.versions, key=version_order))}, "
+        f"{plan.suite.title} {_versions(plan.ascending)}, "
         f"each measured {times}{varied(request.axes)}{beside(request)}: "
         f"{' and '.join(test.name for test in plan.suite.tests)}"
         f"{size and f' with {size}'}."

@@ -11,7 +11,6 @@ from tidemark.model.run_spec import requirement
 from tidemark.model.sentences import listed
 from tidemark.model.suite import Suite
 from tidemark.model.task import Task
-from tidemark.model.version_order import version_order
 from tidemark.report.blocks import Block, Row, Table
 from tidemark.report.numbers import MISSING, moment
 from tidemark.report.run_report.machines import (
@@ -121,7 +120,7 @@ def _resumes(resumes: Sequence[Resume]) -> dict[str, str]:
 
 
 def _versions(run: MeasuredRun) -> Table:
-    versions = sorted(run.plan.request.measured_versions, key=version_order)
+    versions = sorted(run.plan.request.measured_versions, key=run.plan.suite.subject.version_order)
     details = {version: package_details(run, version) for version in versions}
     columns = tuple(dict.fromkeys(name for each in details.values() for name in each))
     return Table(

@@ -14,7 +14,6 @@ from tidemark.model.plan import Plan
 from tidemark.model.profile import Profile
 from tidemark.model.results import TestResult, TrialResult
 from tidemark.model.run_id import run_id
-from tidemark.model.version_order import version_order
 from tidemark.store import keys
 from tidemark.store.bucket import Bucket
 from tidemark.store.columns import SCHEMA
@@ -121,7 +120,7 @@ def profile_rows(profile: Profile, stacks: Stacks) -> Iterator[dict[str, Any]]:
         yield {
             "run_id": profile.name,
             "version": profile.version,
-            "version_order": version_order(profile.version),
+            "version_order": profile.version_order,
             "test": profile.test,
             "path": SEPARATOR.join(path),
             "function": frame.name,

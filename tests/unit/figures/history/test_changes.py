@@ -219,6 +219,14 @@ def test_a_build_is_as_new_as_the_release_in_its_name():
     assert len(changes(runs)) == 1
 
 
+def test_runs_of_commits_all_count_since_none_is_known_to_be_older():
+    runs = runs_of(stepped(), version=lambda index: f"{(index * 7919) % 10007:06x}ab")
+
+    (change,) = changes(runs)
+
+    assert change.run.run_id == run_id(STEP)
+
+
 def test_the_medians_of_a_run_are_those_of_its_newest_version():
     plan = planned(["9.8.4", "9.0.0"], repetitions=3)
     trials = ingest_of(plan, {"9.0.0": [1.0, 2.0, 9.0], "9.8.4": [5.0, 30.0, 7.0]})

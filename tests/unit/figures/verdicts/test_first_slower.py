@@ -9,9 +9,9 @@ from tests.checks.bench.verdict_runs import Metric, searched
 from tidemark.figures.verdicts.first_slower import Bisection
 from tidemark.model.search import Search
 from tidemark.model.suite_files import read_suites
-from tidemark.model.version_order import version_order
 
-VERSIONS = sorted(read_suites()["rocksdb"].subject.versions, key=version_order)
+SUBJECT = read_suites()["rocksdb"].subject
+VERSIONS = sorted(SUBJECT.versions, key=SUBJECT.version_order)
 NEWEST, BASE = "nearer to the newest", "nearer to the base"
 
 

@@ -1,0 +1,276 @@
+"""The exit codes of ``--fail-on slower`` over drawn stores, against verdicts worked out anew here.
+
+Nothing of Tidemark's order of versions, of its verdicts or of its families is used to expect them.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import Counter
+from functools import cmp_to_key
+from itertools import pairwise, product
+
+import pytest
+from packaging.version import InvalidVersion, Version
+from rich.console import Console
+from semver.version import Version as SemVer
+
+from tests.plans import RUN, STARTED, plan_of, with_axes
+from tests.unit.fakes import FakeBucket
+from tidemark.cli.gate import gate
+from tidemark.cli.run import _check_gate
+from tidemark.model.exclusions import Exclusion, Exclusions
+from tidemark.model.refusal import Refused
+from tidemark.model.results import Rate, TestResult, TrialResult
+from tidemark.model.subject import Subject
+from tidemark.report.comparison.choice import choose_sides
+from tidemark.report.comparison.document import ComparisonDocument, document
+from tidemark.report.comparison.pipelines import exit_code
+from tidemark.report.comparison.sides import sides
+from tidemark.store import keys
+from tidemark.store.stored_run import StoredRun
+
+STORES = 500
+SUITE = with_axes({})
+REFUSED = 2
+OF_PACKAGES = [
+    "1.4.4", "1.4.4+1a2b3c4d", "1.4.4+g5e6f7a8b", "1.4.4rc1", "1.4.4.dev3", "1.4.4.post1",
+    "1.4.4.dev3+1a2b3c4d", "1.4.10", "1.10.0", "1.4", "1.4.0", "2.0b2", "main",
+]  # fmt: skip
+OF_OTHERS = [
+    "1.4.4", "1.4.10", "1.4.4-rc.2", "1.4.4-rc.10", "1.4.4-alpha.x", "1.4.4-1", "1.10.0",
+    "1.4.4+build.7", "1.4.4+1a2b3c4d", "2.0", "deadbee", "feature-x",
+]  # fmt: skip
+METRICS = ("ingest_rate", "compaction_rate")
+
+
+def older(one: str, other: str, *, packaged: bool) -> bool | None:
+    """Tell whether a version is older than another one; None if that is not known."""
+    (a, of_a), (b, of_b) = (text.partition("+")[::2] for text in (one, other))
+    try:
+        if packaged:
+            order = (Version(a) > Version(b)) - (Version(a) < Version(b))
+        else:
+            order = SemVer.parse(_three(a)).compare(_three(b))
+    except (InvalidVersion, ValueError):
+        return None
+    if order:
+        return order < 0
+    return None if bool(of_a) == bool(of_b) else bool(of_b)
+
+
+def _three(version: str) -> str:
+    return f"{version}.0" if version.count(".") == 1 and version[0].isdigit() else version
+
+
+def in_order(versions: list[str], *, packaged: bool) -> list[str] | None:
+    """Return the versions in order; None if it is not known."""
+    if any(older(*both, packaged=packaged) is None for both in product(versions, versions)
+           if both[0] != both[1]):  # fmt: skip
+        return None
+    return sorted(
+        versions, key=cmp_to_key(lambda a, b: -1 if older(a, b, packaged=packaged) else 1)
+    )
+
+
+def beyond(t: float, freedom: int) -> float:
+    """Return the probability that Student's t exceeds ``t``, by Simpson's rule over its angle."""
+
+    def area(start: float, steps: int = 400) -> float:
+        step = (math.pi / 2 - start) / steps
+        heights = [math.cos(start + n * step) ** (freedom - 1) for n in range(steps + 1)]
+        odd, even = math.fsum(heights[1:-1:2]), math.fsum(heights[2:-1:2])
+        return step / 3 * (heights[0] + heights[-1] + 4 * odd + 2 * even)
+
+    return area(math.atan(t / math.sqrt(freedom))) / (2 * area(0))
+
+
+class Drawn:
+    """A store with one run, and what its exit codes have to be."""
+
+    def __init__(self, seed: int) -> None:
+        self.draw = draw = random.Random(seed)
+        self.packaged = draw.random() < 0.6
+        self.versions = draw.sample(
+            OF_PACKAGES if self.packaged else OF_OTHERS, draw.choice([2, 2, 3])
+        )
+        self.axes = draw.choice([{}, {}, {"database": ("postgresql", "mariadb")}])
+        self.decides = {name: draw.random() < 0.8 for name in METRICS}
+        self.direction = {name: draw.choice(["higher", "lower"]) for name in METRICS}
+        self.factors: dict[object, float] = {}
+        self.plan = self._plan(draw.choice([None, None, draw.choice(self.versions)]))
+        self.trials = [self._trial(planned) for planned in self.plan.trials]
+        left_out = {
+            f"{trial.trial:03d}": Exclusion(excluded=True, reason="a backup ran", at=STARTED)
+            for trial in self.trials
+            if draw.random() < 0.05
+        }
+        self.run = StoredRun(self.plan, self.trials, Exclusions(left_out), [])
+        self.rates = {
+            (trial.version, trial.repetition, rate.metric, tuple(rate.labels.items())): rate.value
+            for trial in self.trials
+            for test in trial.tests
+            for rate in test.rates
+            if f"{trial.trial:03d}" not in left_out and rate.value is not None
+        }
+        self.bucket = FakeBucket({keys.plan(RUN): self.plan.model_dump_json().encode()})
+        for version in {key[0] for key in self.rates}:
+            self.bucket.write(keys.run_of_version("rocksdb", version, RUN), b"")
+        self.publisher = self.results = self
+
+    def _plan(self, baseline: str | None):
+        suite = SUITE.model_copy(update={"axes": self.axes})
+        named = {version: version for version in (*OF_PACKAGES, *OF_OTHERS)}
+        kind = {"package": "demo"} if self.packaged else {"prepare": ("sh",)}
+        tests = tuple(
+            test.model_copy(
+                update={
+                    "metrics": tuple(
+                        metric.model_copy(
+                            update={
+                                "decides": self.decides[metric.name],
+                                "direction": self.direction[metric.name],
+                            }
+                        )
+                        for metric in test.metrics
+                    )
+                }
+            )
+            for test in suite.tests
+        )
+        subject = Subject(**kind, form=".+", versions=named)
+        suite = suite.model_copy(update={"subject": subject, "tests": tests})
+        fields = {"versions": self.versions, "repetitions": self.draw.randint(4, 9)}
+        return plan_of({**fields, "baseline": baseline}, suite=suite)
+
+    def _trial(self, planned):
+        draw, factors = self.draw, self.factors
+        tests = []
+        for test in self.plan.suite.tests:
+            (metric,) = test.metrics
+            place = (planned.version, metric.name, *planned.axes.values())
+            factor = factors.setdefault(place, draw.choice([0.5, 0.75, 0.96, 1, 1, 1.01, 1.33]))
+            scatter = factors.setdefault(metric.name, draw.choice([0.005, 0.02, 0.1]))
+            value = None if draw.random() < 0.03 else 1e6 * factor * draw.gauss(1, scatter)
+            rate = Rate(
+                metric=metric.name, unit=metric.unit, direction=metric.direction,
+                labels=planned.axes, value=value, samples=1, expected=1, not_finite=0,
+                stddev=None, min=None, max=None, records=None,
+            )  # fmt: skip
+            status = "failed" if value is None else "ok"
+            tests.append(
+                TestResult(
+                    test=test.name, status=status, started_at=STARTED, ended_at=STARTED,
+                    rates=(rate,),
+                )
+            )  # fmt: skip
+        return TrialResult(
+            run_id=RUN, **planned.model_dump(), status="ok", reason="", tests=tuple(tests)
+        )
+
+    def comparison(self, suite: str, base: str, new: str) -> dict[str, str]:
+        """Store the comparison of two sides, as the function of the cloud does."""
+        (_, base_version), (_, version) = choose_sides(self.bucket, suite, base, new)
+        found = document(sides((self.run, base_version), (self.run, version)))
+        self.bucket.write("comparison.json", found.model_dump_json().encode())
+        return {"json": "comparison.json"}
+
+    def read(self, key: str) -> bytes:
+        return self.bucket.read(key)
+
+    def expected_code(self, pairs: list[tuple[str, str]]) -> int:
+        """Return the exit code for some pairs of versions, the base first."""
+        under = [
+            tuple(zip(self.axes, values, strict=True)) for values in product(*self.axes.values())
+        ]
+        deciding = [name for name in METRICS if self.decides[name]]
+        words = [
+            self.word(base, new, name, axes)
+            for base, new in pairs
+            for name in deciding
+            for axes in under
+        ]
+        if "slower" in words:
+            return 3
+        return 4 if "untold" in words or not words else 0
+
+    def word(self, base: str, new: str, metric: str, axes: tuple) -> str:
+        """Return the verdict by docs/verdicts.md: paired t, and a share of 1 % of alarms."""
+        d = [
+            math.log(self.rates[new, n, metric, axes] / self.rates[base, n, metric, axes])
+            for n in range(1, self.plan.request.repetitions + 1)
+            if {(base, n, metric, axes), (new, n, metric, axes)} <= self.rates.keys()
+        ]
+        if len(d) < 5:
+            return "untold"
+        mean, freedom = math.fsum(d) / len(d), len(d) - 1
+        error = math.sqrt(math.fsum((x - mean) ** 2 for x in d) / freedom / len(d))
+        combinations = math.prod(len(values) for values in self.axes.values())
+        series = sum(self.decides.values()) * combinations
+        share = 0.01 / series / (len(self.versions) - 1)
+        if 2 * beyond(abs(mean) / error, freedom) <= share and abs(math.expm1(mean)) >= 0.03:
+            return "faster" if (mean > 0) == (self.direction[metric] == "higher") else "slower"
+        room = (math.log(1.05) - mean, mean - math.log(0.95))
+        is_same = all(each > 0 and beyond(each / error, freedom) <= 0.05 for each in room)
+        return "same" if is_same else "untold"
+
+    def expected_gate(self) -> int:
+        """Return the exit code of ``tidemark run --fail-on slower``."""
+        if baseline := self.plan.request.baseline:
+            return self.expected_code([(baseline, v) for v in self.versions if v != baseline])
+        ordered = in_order(self.versions, packaged=self.packaged)
+        return REFUSED if ordered is None else self.expected_code(list(pairwise(ordered)))
+
+    def expected_comparison(self, base: str, new: str) -> int:
+        """Return the exit code of ``tidemark compare BASE NEW --fail-on slower``."""
+        rated = sorted({key[0] for key in self.rates})
+        if "newest" in (base, new):
+            ordered = in_order(rated, packaged=self.packaged) if len(rated) > 1 else rated
+            if ordered is None or len(ordered) < 2:
+                return REFUSED
+            base, new = ordered[-2:]
+        if not {base, new} <= {*rated}:
+            return REFUSED
+        return self.expected_code([(base, new)])
+
+
+@pytest.fixture(scope="module")
+def stores():
+    return [Drawn(seed) for seed in range(STORES)]
+
+
+def code_of(command) -> int:
+    """Return the exit code of a command, that of a refusal among them."""
+    try:
+        return command()
+    except Refused:
+        return REFUSED
+
+
+def test_the_gate_of_a_run_has_the_exit_code_of_its_verdicts(stores):
+    def gated(store):
+        _check_gate(store.plan.request, store.plan.suite, gated=True)
+        return gate(store, store.plan, Console(quiet=True))
+
+    expected = [store.expected_gate() for store in stores]
+
+    assert [code_of(lambda store=store: gated(store)) for store in stores] == expected
+    assert min(Counter(expected)[code] for code in (0, REFUSED, 3, 4)) >= STORES / 50
+
+
+@pytest.mark.parametrize("words", [("previous", "newest"), None])
+def test_the_gate_of_a_comparison_has_the_exit_code_of_its_verdicts(stores, words):
+    def compared(store, base, new):
+        key = store.comparison("rocksdb", base, new)["json"]
+        return exit_code([ComparisonDocument.model_validate_json(store.read(key))])
+
+    pairs = [words or tuple(store.versions[:2]) for store in stores]
+    expected = [store.expected_comparison(*pair) for store, pair in zip(stores, pairs, strict=True)]
+
+    found = [
+        code_of(lambda store=store, pair=pair: compared(store, *pair))
+        for store, pair in zip(stores, pairs, strict=True)
+    ]
+    assert found == expected
+    assert min(Counter(expected)[code] for code in (0, 3, 4)) >= STORES / 50
