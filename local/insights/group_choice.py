@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
@@ -11,6 +12,9 @@ from local.insights.values import quoted
 
 if TYPE_CHECKING:
     from local.insights.sql import Writer
+
+
+_ACCOUNT = "([0-9]{12}):"
 
 
 class NoLogGroupError(Exception):
@@ -55,10 +59,16 @@ class Groups(NamedTuple):
         return groups
 
     def sql(self) -> str:
-        """Return the condition that the column ``log`` (``account:group``) is one of these."""
-        name = "substring(log, strpos(log, ':') + 1)"
+        """Return the condition that the column ``log`` is one of these.
+
+        It is ``account:group``, or the path of a file.
+        """
+        name = (
+            "CASE WHEN log[13] = ':' AND translate(left(log, 12), '0123456789', '') = '' "
+            "THEN substring(log, 14) ELSE log END"
+        )
         if self.names:
-            return f"{name} IN ({', '.join(map(quoted, self.names))})"
+            return f"({name}) IN ({', '.join(map(quoted, self.names))})"
         conditions = []
         if self.accounts:
             accounts = ", ".join(map(quoted, self.accounts))
@@ -67,6 +77,12 @@ class Groups(NamedTuple):
             prefixes = (f"starts_with({name}, {quoted(prefix)})" for prefix in self.prefixes)
             conditions.append(f"({' OR '.join(prefixes)})")
         return " AND ".join(conditions) or "TRUE"
+
+
+def split_log(log: str) -> tuple[str, str]:
+    """Return the account of an ``@log`` and its log group, or '' and the path of a file."""
+    found = re.match(_ACCOUNT, log)
+    return (found[1], log[found.end() :]) if found else ("", log)
 
 
 def chosen(sources: Iterable[Groups], account: str, known: Collection[str]) -> list[str]:

@@ -8,6 +8,7 @@ from local.insights.source import EventSource, events_of
 from local.logs.clocks import field_clock
 from local.logs.log_file import (
     EVENT_FIELDS,
+    LOGGED_FIELDS,
     LogFile,
     change_times_of,
     largest_of,
@@ -20,11 +21,20 @@ from local.logs.timing import timed
 
 def events(files: Sequence[LogFile], prefix: str) -> EventSource:
     """Return the events in files of what the AWS CLI prints as one event on each line."""
-    read = (
-        f"read_json({source_of(files)}, format = 'newline_delimited', columns = {_columns()}, "
-        "filename = TRUE)"
+    return _events(files, prefix, "format = 'newline_delimited'")
+
+
+def listed(files: Sequence[LogFile], prefix: str) -> EventSource:
+    """Return the events in files of one array of such events."""
+    return _events(
+        files, prefix, f"format = 'array', maximum_object_size = {largest_of(files) + 1}"
     )
-    return _logged(f"FROM {read}", prefix, files)
+
+
+def _events(files: Sequence[LogFile], prefix: str, options: str) -> EventSource:
+    columns = ", ".join(f"'{name}': '{type_}'" for name, type_ in LOGGED_FIELDS.items())
+    read = f"read_json({source_of(files)}, {options}, columns = {{{columns}}}, filename = TRUE)"
+    return _logged(f"FROM {read}", prefix, files, log='"@log"')
 
 
 def answers(files: Sequence[LogFile], prefix: str) -> EventSource:
@@ -45,15 +55,17 @@ def deliveries(files: Sequence[LogFile], prefix: str) -> EventSource:
     """Return the events that subscriptions deliver, without the checks of their destinations."""
     event = "STRUCT(timestamp BIGINT, message VARCHAR)[]"
     read = (
-        f"read_json({source_of(files)}, columns = {{'messageType': 'VARCHAR', "
-        f"'logStream': 'VARCHAR', 'logEvents': '{event}'}}, "
+        f"read_json({source_of(files)}, columns = {{'messageType': 'VARCHAR', 'owner': 'VARCHAR', "
+        f"'logGroup': 'VARCHAR', 'logStream': 'VARCHAR', 'logEvents': '{event}'}}, "
         f"maximum_object_size = {largest_of(files) + 1}, filename = TRUE)"
     )
     return _logged(
-        "SELECT filename, logStream AS logStreamName, NULL::BIGINT AS ingestionTime, "  # noqa: S608
-        f"unnest(logEvents, recursive := TRUE) FROM {read} WHERE messageType = 'DATA_MESSAGE'",
+        "SELECT filename, owner, logGroup, logStream AS logStreamName, "  # noqa: S608
+        "NULL::BIGINT AS ingestionTime, unnest(logEvents, recursive := TRUE) "
+        f"FROM {read} WHERE messageType = 'DATA_MESSAGE'",
         prefix,
         files,
+        log="owner || ':' || logGroup",
     )
 
 
@@ -95,18 +107,15 @@ def _recorded(rows: str, time: str, prefix: str, files: Sequence[LogFile]) -> Ev
     )
 
 
-def _logged(select: str, prefix: str, files: Sequence[LogFile]) -> EventSource:
+def _logged(select: str, prefix: str, files: Sequence[LogFile], log: str = "NULL") -> EventSource:
+    """Return events as CloudWatch Logs has them; ``log`` is SQL for their own ``@log``, or null."""
     change_time = change_times_of(files)
     return events_of(
         f"(SELECT *, row_number() OVER () AS number FROM ({select}))",  # noqa: S608
         timestamp=f"coalesce(timestamp, {change_time})",
         ingestion_time=f"coalesce(ingestionTime, timestamp, {change_time})",
-        log=log_of(files),
+        log=f"coalesce({log}, {log_of(files)})",
         log_stream=f"coalesce(logStreamName, parse_filename({log_of(files)}))",
         message="coalesce(message, '')",
         ptr=f"'{prefix}' || lpad(number::VARCHAR, 12, '0')",
     )
-
-
-def _columns() -> str:
-    return "{" + ", ".join(f"'{name}': '{type_}'" for name, type_ in EVENT_FIELDS.items()) + "}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import Any
 
 from local.logs.folders import LogFilesError
 from local.logs.log_file import EVENT_FIELDS
-from local.logs.log_groups import folder_name
+from local.logs.log_groups import folder_name, group_name
 
 Range = tuple[int, int]
 """A first and a last second [s since 1970-01-01 UTC]."""
@@ -25,8 +26,21 @@ _HOUR = 3600
 # A year. An hour takes a call or more, and AWS accepts 5 to 10 in a second.
 _MOST_HOURS = 366 * 24
 _LONGEST_NAME = 255
+_FOLDER, _SUFFIX = "fetched", ".jsonl.gz"
+_FILE = re.compile(rf"\b{_FOLDER}/([0-9]{{12}})/[a-z0-9-]+/([^/]+)/[-T0-9]+(?:\.part)?{_SUFFIX}$")
 # Events may arrive late: AWS documents no bound; most agents send a batch within seconds.
 _SETTLED_SECONDS = 900
+
+
+def folder_of(state: Path, account: str, region: str) -> Path:
+    """Return the folder of the fetched events of an account, below a state folder."""
+    return state / _FOLDER / account / region
+
+
+def log_of(file: str) -> str | None:
+    """Return the ``@log`` of a fetched file, ``account:group``; None for another file."""
+    found = _FILE.search(file)
+    return f"{found[1]}:{group_name(found[2])}" if found else None
 
 
 class FetchedLogs:
@@ -76,12 +90,12 @@ class FetchedLogs:
 
     def _file(self, group: str, folder: Path, hour: int) -> Path:
         name = f"{datetime.fromtimestamp(hour, UTC):%Y-%m-%dT%H}"
-        whole = folder / f"{name}.jsonl.gz"
+        whole = folder / f"{name}{_SUFFIX}"
         if whole.exists():
             return whole
         self.fetched += 1
         is_over = hour + _HOUR + _SETTLED_SECONDS <= self._now
-        part = folder / f"{name}.part.jsonl.gz"
+        part = folder / f"{name}.part{_SUFFIX}"
         folder.mkdir(parents=True, exist_ok=True)
         self._write(part, self._fetch(group, hour * 1000, (hour + _HOUR) * 1000 - 1))
         return part.replace(whole) if is_over else part

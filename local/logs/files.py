@@ -13,6 +13,7 @@ from local.logs.clocks import Clock
 from local.logs.folders import LogFilesError, files_of
 from local.logs.joining import first_line, whole
 from local.logs.log_file import (
+    TABLES,
     TIMED_BY_CLOCKS,
     Form,
     LogFile,
@@ -101,6 +102,11 @@ def clocks_of(
     return {file.original: file.clock if file.is_timed else None for file in texts}
 
 
+def name_groups(paths: Iterable[Path]) -> bool:
+    """Tell whether events in some of the files name their log groups, as their ``@log``."""
+    return any(file.form in (Form.DELIVERY, *TABLES) for file in _inspected(paths, None, {}))
+
+
 def _inspected(
     paths: Iterable[Path],
     clock: Clock | None,
@@ -118,12 +124,13 @@ def _source(
 ) -> EventSource:
     if form is Form.TEXT:
         return _lines(files, prefix, limits, borrowing=borrowing)
-    if form is Form.DOWNLOAD:
-        raise LogFilesError(f"{files[0].path}: DuckDB reads CSV with an open quote as no event")
+    if form in TABLES:
+        raise LogFilesError(f"{files[0].path}: DuckDB reads no rows of CSV or JSON as events")
     if form is Form.OBJECTS:
         return exports.objects(files, prefix, borrowing=borrowing)
     sources = {
         Form.EVENTS: exports.events,
+        Form.LISTED: exports.listed,
         Form.ANSWER: exports.answers,
         Form.RECORDS: exports.records,
         Form.DELIVERY: exports.deliveries,

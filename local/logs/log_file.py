@@ -15,11 +15,12 @@ from stringzilla import find
 
 from local.insights.source import quoted_path
 from local.insights.values import quoted
+from local.logs import downloads
 from local.logs.clocks import S3_EXPORT, Clock, clock_of, flow_log_clock, headers
 from local.logs.encodings import UTF16, encoding_of
 from local.logs.folders import LogFilesError
 from local.logs.joining import MARK, first_lines
-from local.logs.packing import INCOMPLETE, Packing, packing_of, unpacked
+from local.logs.packing import INCOMPLETE, Packing, packing_of, reason, unpacked
 
 _UNPACKED = {Packing.NONE: "none", Packing.GZIP: "gzip"}
 """The packings that DuckDB reads itself, by its names."""
@@ -37,14 +38,18 @@ EVENT_FIELDS = {
     "logStreamName": "VARCHAR",
     "eventId": "VARCHAR",
 }
-_ANSWER = re.compile(r'\s*\{\s*"events"\s*:\s*\[')
+LOGGED_FIELDS = {**EVENT_FIELDS, "@log": "VARCHAR"}
+"""The fields of events in copies, which also have their log group as ``account:group``."""
+_PAIRS = r'\s*\{\s*(?:"\w+"\s*:\s*(?:"[^"]*"|\[[^\[\]{}]*\])\s*,\s*)*'
+_ANSWER = re.compile(rf'{_PAIRS}"events"\s*:\s*\[\s*')
 # AWS documentation, CloudTrail: log file examples.
 _RECORDS = re.compile(
     r'\s*\{\s*"Records"\s*:\s*\[\s*\{(?=.*?"event(?:Time|Version)"\s*:)', re.DOTALL
 )
 # AWS documentation, CloudWatch Logs: log group-level subscription filters.
-_DELIVERY = re.compile(r'\s*\{\s*"messageType"\s*:\s*"(?:DATA|CONTROL)_MESSAGE"')
-_DOWNLOAD = re.compile(r"timestamp,message(?:\r?\n|$)")
+_DELIVERY = re.compile(rf'{_PAIRS}"messageType"\s*:\s*"(?:DATA|CONTROL)_MESSAGE"')
+# AWS documentation, CloudWatch Logs API: GetQueryResults.
+_RESULTS = re.compile(rf'{_PAIRS}"results"\s*:\s*\[\s*(?:\]|\[\s*\{{\s*"field"\s*:)')
 _ARRAY = re.compile(r'\s*\[\s*\{\s*"')
 _OBJECT_OVER_LINES = re.compile(r'\s*\{[ \t]*\r?\n\s*"[^"\n]*"\s*:')
 _BETWEEN_OBJECTS = re.compile(r"[\s,\[]*")
@@ -60,16 +65,15 @@ class Form(Enum):
     ANSWER = "what aws logs filter-log-events or get-log-events prints"
     RECORDS = "a file of CloudTrail"
     DELIVERY = "what a subscription of CloudWatch Logs delivers, such as to Firehose"
-    DOWNLOAD = "what the console of CloudWatch Logs downloads: CSV of times and messages"
+    LISTED = "events of CloudWatch Logs in a JSON array"
+    DOWNLOAD = "what the console of CloudWatch Logs downloads: CSV"
+    RESULTS = "what aws logs get-query-results prints, or its rows as a JSON array"
     OBJECTS = "JSON objects, in an array or each over several lines"
 
 
-_BEGINNINGS = {
-    Form.ANSWER: _ANSWER,
-    Form.RECORDS: _RECORDS,
-    Form.DELIVERY: _DELIVERY,
-    Form.DOWNLOAD: _DOWNLOAD,
-}
+_BEGINNINGS = {Form.RECORDS: _RECORDS, Form.DELIVERY: _DELIVERY, Form.RESULTS: _RESULTS}
+TABLES = (Form.DOWNLOAD, Form.RESULTS)
+"""The forms whose rows a copy has as events."""
 TIMED_BY_CLOCKS = (Form.TEXT, Form.OBJECTS)
 """The forms whose events have their times in a way that a clock reads."""
 
@@ -143,8 +147,7 @@ def opened(path: Path) -> Iterator[BinaryIO]:
         with unpacked(path) as file:
             yield file
     except INCOMPLETE as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise LogFilesError(f"{path}: this file cannot be read: {reason}") from None
+        raise LogFilesError(f"{path}: this file cannot be read: {reason(error)}") from None
 
 
 def inspect(
@@ -197,21 +200,46 @@ def form_of(begin: str) -> Form:
     for form, pattern in _BEGINNINGS.items():
         if pattern.match(begin):
             return form
-    if _is_array(begin) or _OBJECT_OVER_LINES.match(begin):
+    if (answer := _ANSWER.match(begin)) and _is_logged(begin, answer.end()):
+        return Form.ANSWER
+    if _is_array(begin):
+        first = _value_at(begin, begin.index("{"))
+        is_row = isinstance(first, dict) and "@message" in first
+        return Form.RESULTS if is_row else Form.LISTED if is_event(first) else Form.OBJECTS
+    if _OBJECT_OVER_LINES.match(begin):
         return Form.OBJECTS
-    first = begin.lstrip().partition("\n")[0]
-    try:
-        event = json.loads(first) if first.startswith("{") else None
-    except (ValueError, RecursionError):
-        event = None
-    # JSON lines of an application have other fields, or a time that is a text.
-    is_event = (
-        isinstance(event, dict)
-        and event.keys() <= EVENT_FIELDS.keys()
-        and isinstance(event.get("timestamp"), int)
-        and isinstance(event.get("message"), str)
+    if downloads.is_table(begin):
+        return Form.DOWNLOAD
+    first_line = begin.lstrip().partition("\n")[0]
+    is_json = first_line.startswith("{") and is_event(_value_at(first_line, 0))
+    return Form.EVENTS if is_json else Form.TEXT
+
+
+def _is_logged(begin: str, place: int) -> bool:
+    """Tell whether events of CloudWatch Logs are at a place, also none or one that is cut off."""
+    event = _value_at(begin, place)
+    return event is None or is_event(event)
+
+
+def is_event(value: object) -> bool:
+    """Tell whether a value of JSON is an event of CloudWatch Logs.
+
+    JSON lines of an application have other fields, or a time that is a text.
+    """
+    return (
+        isinstance(value, dict)
+        and value.keys() <= LOGGED_FIELDS.keys()
+        and isinstance(value.get("timestamp"), int)
+        and isinstance(value.get("message"), str)
     )
-    return Form.EVENTS if is_event else Form.TEXT
+
+
+def _value_at(text: str, place: int) -> object:
+    """Return the value of JSON that begins at a place, None without one."""
+    try:
+        return json.JSONDecoder().raw_decode(text, place)[0]
+    except (ValueError, RecursionError):
+        return None
 
 
 def _is_array(begin: str) -> bool:
@@ -261,8 +289,7 @@ def log_of(files: Sequence[LogFile]) -> str:
     """Return SQL for the name of the file."""
     if all(str(file.path) == file.name for file in files):
         return "filename"
-    pairs = (f"{quoted(str(file.path))}: {quoted(file.name)}" for file in files)
-    return f"(MAP {{{', '.join(pairs)}}})[filename]"
+    return _of_each(files, [quoted(file.name) for file in files])
 
 
 def stream_of(files: Sequence[LogFile]) -> str:

@@ -2,38 +2,38 @@
 
 A query first reads the files as they are. Only if that fails, they are read here line by line:
 damaged files, files in UTF-16, files in which an event has several lines or a carriage return, what
-the console downloads, and files that bzip2 or zstd packed.
+the console downloads, and files that bzip2, zstd or xz packed, or that are packed twice.
 """
 
 from __future__ import annotations
 
-import csv
 import filecmp
 import json
 import re
 from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from enum import Enum
 from itertools import chain, islice, starmap
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from local.logs.boundaries import LIMITS
 from local.logs.clocks import Beginning, Clock, beginning
+from local.logs.downloads import CutTableError, Row, answered_rows, event_of, rows_of
 from local.logs.encodings import utf8_lines
 from local.logs.joining import MARKS, Joining, without_returns
-from local.logs.log_file import Form, clock_in, form_of
-from local.logs.packing import INCOMPLETE, unpacked
+from local.logs.log_file import TABLES, Form, clock_in, form_of
+from local.logs.packing import INCOMPLETE, reason, unpacked
 
 _NONCHARACTERS = str.maketrans(dict.fromkeys("\U0010ffff\U0010fffe" + MARKS, "\ufffd"))
 # The lines that choose the form of a file and its clock.
 _FIRST_LINES = 200
-_MILLISECONDS = re.compile("[0-9]{1,15}")
 _NO_SPACE = re.compile(r"\S")
 # The forms in which a file is JSON as a whole.
-_DOCUMENTS = (Form.ANSWER, Form.RECORDS, Form.DELIVERY, Form.OBJECTS)
+_DOCUMENTS = (Form.ANSWER, Form.LISTED, Form.RECORDS, Form.DELIVERY, Form.OBJECTS)
 
 
 class Damage(Enum):
@@ -42,6 +42,10 @@ class Damage(Enum):
     BYTES = ("line with bytes that are no text", "lines with bytes that are no text")
     LONG = ("line too long for an event skipped", "lines too long for an event skipped")
     NO_EVENT = ("line that is no event skipped", "lines that are no events skipped")
+    NO_TIME = (
+        "row without a time has that of the file's last change",
+        "rows without a time have that of the file's last change",
+    )
     INCOMPLETE = ("file ends early", "files end early")
     UNREADABLE = ("file cannot be read", "files cannot be read")
 
@@ -124,17 +128,21 @@ class _Copy:
         self._form = Form.TEXT
 
     def write(self) -> None:
-        try:
-            packed = unpacked(self._file)
-        except OSError:
-            self._count(Damage.UNREADABLE)
-            return
-        with packed as file, self.path.open("wb") as copy:
+        with ExitStack() as opened:
+            try:
+                file = opened.enter_context(unpacked(self._file))
+            except INCOMPLETE as error:
+                self._count(Damage.UNREADABLE, reason=reason(error))
+                return
+            self._copy(file)
+
+    def _copy(self, file: BinaryIO) -> None:
+        with self.path.open("wb") as copy:
             read = self._read(utf8_lines(file))
             begin = list(islice(read, _FIRST_LINES))
             self._form = form_of(b"".join(line for _, line in begin).decode(errors="replace"))
-            if self._form is Form.DOWNLOAD:
-                copy.writelines(self._downloaded(chain(begin, read)))
+            if self._form in TABLES:
+                copy.writelines(self._rows(chain(begin, read)))
                 return
             lines = starmap(self._mended, chain(begin, read))
             first = list(islice(lines, _FIRST_LINES))
@@ -154,23 +162,32 @@ class _Copy:
         try:
             for number, line in enumerate(file, 1):
                 yield number, line if number > 1 else line.removeprefix(BOM_UTF8)
-        except INCOMPLETE:
-            self._count(Damage.INCOMPLETE if number else Damage.UNREADABLE, number)
+        except INCOMPLETE as error:
+            kind = Damage.INCOMPLETE if number else Damage.UNREADABLE
+            self._count(kind, number, reason(error))
 
-    def _downloaded(self, lines: Iterable[tuple[int, bytes]]) -> Iterator[bytes]:
-        """Yield each event of a CSV as a line of JSON, as the AWS CLI prints them."""
-        csv.field_size_limit(LIMITS.line)
-        rows = csv.reader((self._text(*line) for line in lines), strict=True)
+    def _rows(self, lines: Iterable[tuple[int, bytes]]) -> Iterator[bytes]:
+        """Yield the event of each row of a table as a line of JSON, as the AWS CLI prints them."""
+        texts = (self._text(*line) for line in lines)
+        is_csv = self._form is Form.DOWNLOAD
         try:
-            next(rows)
-            for row in rows:
-                if len(row) == 2 and _MILLISECONDS.fullmatch(row[0]):
-                    event = {"timestamp": int(row[0]), "message": row[1]}
-                    yield json.dumps(event, ensure_ascii=False).encode() + b"\n"
-                elif row:
-                    self._count(Damage.NO_EVENT, rows.line_num)
-        except csv.Error:  # a quote is not closed
-            self._count(Damage.INCOMPLETE, rows.line_num)
+            for row in rows_of(texts) if is_csv else answered_rows("".join(texts)):
+                yield self._row(row)
+        except CutTableError as error:
+            self._count(Damage.INCOMPLETE, error.args[0])
+        except (ValueError, RecursionError):
+            self._count(Damage.UNREADABLE)
+
+    def _row(self, row: Row) -> bytes:
+        """Return the event of a row as a line, b"" if the row has none."""
+        event = row.cells and event_of(row.cells)
+        if not event:
+            self._count(Damage.NO_EVENT, row.line)
+            return b""
+        if event["timestamp"] is None:
+            self._count(Damage.NO_TIME, row.line)
+            event["timestamp"] = self._file.stat().st_mtime_ns // 1_000_000
+        return json.dumps(event, ensure_ascii=False).encode() + b"\n"
 
     def _text(self, number: int, line: bytes) -> str:
         text = _text_of(line)
@@ -194,9 +211,9 @@ class _Copy:
             self._count(Damage.BYTES, number)
         return text
 
-    def _count(self, kind: Damage, line: int = 0) -> None:
+    def _count(self, kind: Damage, line: int = 0, reason: str = "") -> None:
         self.damage[kind] += 1
-        place = f", line {line}" if line else ""
+        place = f", line {line}" if line else f": {reason}" if reason else ""
         self.first.setdefault(kind, f"{self._file}{place}")
 
     def _beginning(self, first: Sequence[bytes]) -> Beginning:

@@ -10,6 +10,7 @@ from itertools import count
 from pathlib import Path
 from time import time_ns
 
+from local.account import ACCOUNT
 from local.insights.source import EventSource, events_of
 from local.insights.values import quoted
 from local.logs.errors import LogStoreError
@@ -57,7 +58,7 @@ class LogStore:
     def __init__(
         self,
         folder: Path,
-        account: str = "local",
+        account: str = ACCOUNT,
         segment_events: int = SEGMENT_EVENTS,
         cache: ParsedCache | None = None,
         templated_bytes: int = LEAST_BYTES,

@@ -126,10 +126,10 @@ def _fetched(
     account: AccountLogs, name: str, state: Path, ranges: Iterable[Range]
 ) -> tuple[str, ...]:
     """Return the paths of the files with the events of a log group; fetch the missing ones."""
-    from local.logs.fetched import FetchedLogs  # noqa: PLC0415
+    from local.logs.fetched import FetchedLogs, folder_of  # noqa: PLC0415
 
     group = account.group(name)
-    folder = state / "fetched" / group.account / group.region
+    folder = folder_of(state, group.account, group.region)
     now = int(datetime.now(UTC).timestamp())
     logs = FetchedLogs(folder, account.events, now, group.oldest)
     files = tuple(str(file) for file in logs.files(name, *ranges))

@@ -6,6 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from aws.client.account_logs import account_logs
+from local.account import ACCOUNT
 from tidemark.cli.account_query import command
 from tidemark.model.refusal import Refused
 
@@ -65,8 +66,24 @@ def test_the_service_has_the_same_rows(query):
     assert (done.exit_code, done.stdout) == (0, "AWS returns the same 2 rows\n"), done.output
 
 
-def test_rows_that_the_service_does_not_have_are_shown(query):
-    # The name of a log group is the path of a file here.
+def test_the_log_of_a_fetched_event_is_its_account_and_group(query):
+    text = "parse @log '*:*' as account, name | stats count(*) by account, name, @log"
+    done = query(text, "--format", "csv")
+    row = f"{ACCOUNT},group,{ACCOUNT}:group,3"
+    assert done.stdout == f"account,name,@log,count(*)\n{row}\n", done.output
+    verified = query(text, "--verify")
+    assert verified.stdout == "AWS returns the same 1 row\n", verified.output
+    assert query("SOURCE 'group' | stats count(*) as n", "--format", "csv").stdout == "n\n3\n"
+    assert "there are group" in str(query("SOURCE 'other' | stats count(*) as n").exception)
+
+
+def test_rows_that_the_service_does_not_have_are_shown(query, endpoint):
+    query(QUERY)
+    # An event that comes later than an hour stays open is not fetched.
+    late = {"timestamp": int((time.time() - 5_400) * 1000), "message": "n=4"}
+    endpoint.client("logs").put_log_events(
+        logGroupName="group", logStreamName="a", logEvents=[late]
+    )
     done = query("stats count(*) by @log", "--verify")
     assert done.exit_code == 1
     assert "--verify: rows that differ: 2" in done.output

@@ -3,7 +3,7 @@
 import pytest
 
 from local.insights import run
-from local.logs.fetched import FetchedLogs
+from local.logs.fetched import FetchedLogs, folder_of, log_of
 from local.logs.files import log_files
 from local.logs.folders import LogFilesError
 
@@ -99,3 +99,15 @@ def test_more_hours_than_a_year_has_are_refused_before_one_is_fetched(account, t
 def test_a_name_that_no_folder_can_have_is_refused(logs):
     with pytest.raises(LogFilesError, match="too long"):
         logs.files("/" * 100, (0, HOUR))
+
+
+@pytest.mark.parametrize("group", ["/aws/lambda/x", "a.b#[$LATEST]", "é"])
+def test_the_log_of_a_fetched_file_is_its_account_and_group(account, tmp_path, group):
+    folder = folder_of(tmp_path, "111122223333", "eu-west-1")
+    whole, part = FetchedLogs(folder, account.fetch, NOW).files(group, (3 * HOUR, NOW))
+    assert {log_of(str(file)) for file in (whole, part)} == {f"111122223333:{group}"}
+
+
+@pytest.mark.parametrize("name", ["app.log", "fetched/app.log", "fetched/1/r/g/2024.jsonl.gz"])
+def test_another_file_has_no_log_group(name):
+    assert log_of(name) is None

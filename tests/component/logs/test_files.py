@@ -196,7 +196,8 @@ def test_an_object_without_a_time_in_an_array_has_that_of_the_one_before(log):
 
 
 def delivery(kind, stream, *events):
-    fields = {"messageType": kind, "owner": "1", "logGroup": "g", "logStream": stream}
+    group = {"owner": "111122223333", "logGroup": "/aws/lambda/g"}
+    fields = {"messageType": kind, **group, "logStream": stream, "subscriptionFilters": ["f"]}
     return json.dumps(fields | {"logEvents": [{"id": "7"} | event for event in events]})
 
 
@@ -211,6 +212,47 @@ def test_events_that_a_subscription_delivers_have_their_own_times_and_streams(lo
     assert [(r["@message"], r["@logStream"], r["@timestamp"][-3:]) for r in rows(path)] == [
         ("m5", "a", "005"), ("m6", "a", "006"), ("m7", "b", "007"),
     ]  # fmt: skip
+    assert {row["@log"] for row in rows(path)} == {"111122223333:/aws/lambda/g"}
+
+
+def test_a_delivery_is_recognised_whatever_the_order_of_its_members(log):
+    members = json.loads(delivery("DATA_MESSAGE", "a", {"timestamp": 5, "message": "m"}))
+    events = members.pop("logEvents")
+    path = log(json.dumps(dict(reversed(members.items())) | {"logEvents": events}))
+    assert [(row["@message"], row["@logStream"]) for row in rows(path)] == [("m", "a")]
+
+
+def test_a_delivery_without_an_owner_has_the_path_as_its_log(log):
+    path = log('{"messageType": "DATA_MESSAGE", "logEvents": [{"timestamp": 1, "message": "m"}]}')
+    assert [(row["@log"], row["@logStream"]) for row in rows(path)] == [(str(path), path.name)]
+
+
+@pytest.mark.parametrize("indent", [None, 4])
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, zstd.compress])
+def test_an_array_of_events_has_their_messages_times_and_streams(log, tmp_path, indent, pack):
+    # `--query events` of the AWS CLI gives it.
+    path = log(pack(json.dumps(EVENTS, indent=indent).encode()), "events.json")
+    copies = Mending().copies([path], tmp_path).copies if pack is zstd.compress else {}
+    found = run(
+        "fields @message, @logStream, @timestamp | sort @timestamp",
+        log_files([path], copies=copies),
+    ).rows
+    assert [[cell["value"] for cell in row[:3]] for row in found] == [
+        ["a\nb", "s", "1970-01-01 00:00:05.000"],
+        ["2024-06-02T14:26:00Z c", "events.json", "1970-01-01 00:00:07.000"],
+    ]
+
+
+def test_an_answer_with_its_token_first_has_its_events(log):
+    path = log(json.dumps({"nextForwardToken": "f/3", "events": EVENTS}, indent=4))
+    assert messages(path) == [event["message"] for event in EVENTS]
+
+
+def test_events_of_another_service_are_no_events_of_cloudwatch_logs(log):
+    # aws stepfunctions get-execution-history
+    history = {"events": [{"timestamp": "2024-06-02T14:26:00+00:00", "type": "A", "id": 1}]}
+    (row,) = rows(log(json.dumps(history, indent=4)))
+    assert json.loads(row["@message"]) == history
 
 
 def test_files_of_all_kinds_are_queried_together(log):

@@ -1,10 +1,13 @@
 """Damaged files: each line is right, or it is skipped and counted."""
 
 import bz2
+import csv
 import gzip
 import json
+import os
 import random
 from functools import partial
+from io import StringIO
 
 import pytest
 from backports import zstd
@@ -237,3 +240,103 @@ def test_what_can_be_read_of_a_damaged_csv_is_read(tmp_path, lines, messages, da
     rows = run("fields @message | sort @timestamp", log_files([path], copies=mended.copies)).rows
     assert [row[0]["value"] for row in rows] == messages
     assert mended.damage == damage
+
+
+def rows_of(path, folder, query="fields @timestamp, @message, @logStream, @log | sort @timestamp"):
+    mended = Mending().copies([path], folder)
+    rows = run(query, log_files([path], copies=mended.copies)).rows
+    return [{c["field"]: c["value"] for c in row if c["field"] != "@ptr"} for row in rows], mended
+
+
+ANSWERED = [
+    {
+        "@timestamp": "2024-06-02 14:26:00.123", "@message": "INFO a", "@logStream": "s",
+        "@log": "111122223333:/aws/lambda/a",
+    },
+    {
+        "@timestamp": "2024-06-02 14:26:05.456", "@message": 'ERROR b, "q"\n  at x',
+        "@logStream": "s", "@log": "111122223333:/aws/lambda/a",
+    },
+]  # fmt: skip
+
+
+def as_csv(rows, end):
+    text = StringIO()
+    writer = csv.DictWriter(text, rows[0], lineterminator=end)
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def as_answer(rows, indent=4):
+    fields = [[{"field": f, "value": v} for f, v in (row | {"@ptr": "Cm"}).items()] for row in rows]
+    answer = {"queryLanguage": "CWLI", "results": fields, "status": "Complete"}
+    return json.dumps(answer, indent=indent)
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        partial(as_csv, end="\n"),
+        partial(as_csv, end="\r\n"),
+        lambda rows: "\ufeff" + as_csv(rows, "\n"),
+        as_answer,
+        partial(as_answer, indent=None),
+        json.dumps,
+        partial(json.dumps, indent=2),
+    ],
+)
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, zstd.compress])
+def test_the_rows_that_logs_insights_gave_are_events(tmp_path, write, pack):
+    path = tmp_path / "rows"
+    path.write_bytes(pack(write(ANSWERED[::-1]).encode()))
+    found, mended = rows_of(path, tmp_path)
+    assert (found, mended.damage) == (ANSWERED, {})
+
+
+def test_the_counts_that_logs_insights_gave_are_events_with_fields(tmp_path):
+    path = tmp_path / "counts.csv"
+    path.write_text("bin(5m),count(*)\n2024-06-02 14:25:00.000,5\n2024-06-02 14:30:00.000,7\n")
+    query = "stats sum(`count(*)`) as n, min(@timestamp) as first"
+    ((total,), mended) = rows_of(path, tmp_path, query)
+    assert total == {"n": "12", "first": "2024-06-02 14:25:00.000"}
+    assert mended.damage == {}
+
+
+def test_rows_without_times_are_counted(tmp_path):
+    path = tmp_path / "levels.csv"
+    path.write_text("level,count(*)\nINFO,5\nERROR,7\n")
+    os.utime(path, (1_717_338_360, 1_717_338_360))
+    found, mended = rows_of(path, tmp_path, "fields level, @timestamp | sort level")
+    assert found == [{"level": each, "@timestamp": AT} for each in ("ERROR", "INFO")]
+    assert mended.damage == {Damage.NO_TIME: 2}
+    assert mended.first == {Damage.NO_TIME: f"{path}, line 2"}
+
+
+def test_an_answer_of_a_query_that_had_not_ended_is_incomplete(tmp_path):
+    path = tmp_path / "rows.json"
+    path.write_text(as_answer(ANSWERED).replace("Complete", "Running"))
+    found, mended = rows_of(path, tmp_path)
+    assert (found, mended.damage) == (ANSWERED, {Damage.INCOMPLETE: 1})
+
+
+@pytest.mark.parametrize(
+    ("cells", "damage"),
+    [
+        ([{"field": "@timestamp", "value": "noon"}], {Damage.NO_EVENT: 1}),
+        ([{"value": "2024"}], {Damage.NO_EVENT: 1}),
+        ("x", {Damage.NO_EVENT: 1}),
+    ],
+)
+def test_a_row_of_another_form_is_no_event(tmp_path, cells, damage):
+    path = tmp_path / "rows.json"
+    answer = json.loads(as_answer(ANSWERED))
+    path.write_text(json.dumps(answer | {"results": [*answer["results"], cells]}))
+    found, mended = rows_of(path, tmp_path)
+    assert (found, mended.damage) == (ANSWERED, damage)
+
+
+def test_an_answer_that_is_cut_off_cannot_be_read(tmp_path):
+    path = tmp_path / "rows.json"
+    path.write_text(as_answer(ANSWERED)[:-90])
+    assert Mending().copies([path], tmp_path).damage == {Damage.UNREADABLE: 1}

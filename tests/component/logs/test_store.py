@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from local.account import ACCOUNT
 from local.insights import run
 from local.logs.store import LogStore, LogStoreError
 
@@ -69,7 +70,7 @@ def test_a_group_of_any_name_stays_inside_the_folder(tmp_path, group):
     assert store.groups() == [group]
     assert messages(store, group) == [group]
     result = run("fields @log, @message", store.events([group]), 0, 1)
-    assert [cell["value"] for cell in result.rows[0][:2]] == [f"local:{group}", group]
+    assert [cell["value"] for cell in result.rows[0][:2]] == [f"{ACCOUNT}:{group}", group]
 
 
 @pytest.mark.parametrize("group", ["", "x" * 256, "/" * 100])

@@ -440,7 +440,8 @@ def test_what_can_be_read_of_damaged_files_is_read_and_the_rest_is_counted(tmp_p
     for damage in (
         f"2 lines with bytes that are no text, the first: {tmp_path / 'bytes.log'}, line 2",
         f"1 line too long for an event skipped: {tmp_path / 'long.log'}, line 2",
-        f"1 file cannot be read: {tmp_path / 'zstd.log'}",
+        f"1 file cannot be read: {tmp_path / 'zstd.log'}: Compressed file ended before the "
+        "end-of-stream marker was reached",
     ):
         assert f"warning: {damage}; --strict refuses such files\n" in done.stderr
     assert f"warning: 1 file ends early: {tmp_path / 'cut.log.gz'}, line " in done.stderr
@@ -594,3 +595,66 @@ def test_a_file_that_is_not_sorted_is_refused_by_its_name(hours):
 def test_standard_input_is_sorted_and_read_whole(hours):
     arguments = ["stats count(*) as n by @log", "-", "--format", "csv", *OF_SORTED]
     assert query(*arguments, stdin=hours.read_text()).stdout == "@log,n\nstdin,10\n"
+
+
+DELIVERED = {
+    "messageType": "DATA_MESSAGE", "owner": "111122223333", "logGroup": "/aws/lambda/a",
+    "logStream": "s", "logEvents": [{"id": "1", "timestamp": 1_717_338_360_000, "message": "a b"}],
+}  # fmt: skip
+
+
+@pytest.fixture
+def delivery(tmp_path):
+    path = tmp_path / "delivery.json"
+    other = DELIVERED | {"owner": "444455556666", "logGroup": "b"}
+    path.write_text(json.dumps(DELIVERED) + json.dumps(other))
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("source", "rows"),
+    [
+        ("'/aws/lambda/a'", ["111122223333:/aws/lambda/a,1"]),
+        ("logGroups(namePrefix: ['b'])", ["444455556666:b,1"]),
+        ("'{log}', 'b'", ["{log},3", "444455556666:b,1"]),
+    ],
+)
+def test_source_names_the_log_groups_that_events_name(log, delivery, source, rows):
+    text = f"SOURCE {source} | stats count(*) as n by @log | sort n desc".format(log=log)
+    done = query(text, log, delivery, "--format", "csv")
+    assert done.stdout.splitlines() == ["@log,n", *(row.format(log=log) for row in rows)]
+
+
+def test_a_source_that_no_event_names_is_refused(delivery):
+    refused = query(f"SOURCE '{delivery}' | stats count(*)", delivery).exception
+    assert isinstance(refused, Refused)
+    assert str(refused).endswith("; there are /aws/lambda/a, b")
+
+
+def test_a_path_with_a_colon_is_a_source(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a:b.log").write_text(LOG)
+    done = query("SOURCE 'a:b.log' | stats count(*) as n", "a:b.log", "--format", "csv")
+    assert done.stdout == "n\n3\n"
+
+
+def test_a_file_of_another_form_is_refused_and_in_a_folder_left_out(log, tmp_path):
+    path = tmp_path / "pages.txt"
+    path.write_bytes(b"%PDF-1.7 rate=9")
+    refused = query("stats count(*)", str(path)).exception
+    assert isinstance(refused, Refused)
+    assert str(refused) == f"{path}: this file cannot be read: it is a PDF"
+    done = query("stats count(*) as n", str(tmp_path), "--format", "csv")
+    assert done.stdout == "n\n3\n"
+    warning = f"warning: 1 file cannot be read: {path}: it is a PDF; --strict refuses such files\n"
+    assert warning in done.stderr
+    assert isinstance(query("stats count(*)", str(tmp_path), "--strict").exception, Refused)
+
+
+def test_an_error_of_a_copy_names_its_file(tmp_path):
+    path = tmp_path / "a.json.bz2"
+    events = [{"timestamp": 1, "message": "m"}, {"timestamp": "x", "message": "m"}]
+    path.write_bytes(bz2.compress(json.dumps({"events": events}).encode()))
+    refused = query("stats count(*)", str(path)).exception
+    assert isinstance(refused, Refused)
+    assert f'"{path}"' in str(refused)

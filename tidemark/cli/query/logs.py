@@ -13,9 +13,9 @@ from local.account import ACCOUNT
 from local.cancellation import interruptible
 from local.insights import CompiledQuery, EventsError, EventSource, QueryResult, run
 from local.insights import compile as compile_query
-from local.insights.group_choice import NoLogGroupError, chosen
+from local.insights.group_choice import NoLogGroupError, chosen, split_log
 from local.logs.clocks import Clock
-from local.logs.files import log_files
+from local.logs.files import log_files, name_groups
 from local.logs.folders import LogFilesError
 from local.logs.mending import Mending
 from local.logs.searching import NotSearchedError, Search
@@ -26,6 +26,7 @@ from tidemark.cli.query.paths import (
     damages,
     files_at,
     log_name,
+    named_as_given,
     place_of_copy,
     recognised,
     told_of_joining,
@@ -37,6 +38,7 @@ from tidemark.model.sentences import listed, visible
 
 # DuckDB reads less at once, so files of less are neither searched nor read in part.
 _SEARCHED_BYTES = 8 * 1024 * 1024
+_LOGS = "stats count(*) by @log | display @log"
 _TIMES = "stats count(*), fromMillis(min(@timestamp)), fromMillis(max(@timestamp))"
 Window = tuple[int | None, int | None]
 """The first and last second of a query [s since 1970-01-01 UTC], None where it has no limit."""
@@ -66,8 +68,6 @@ class LogQuery(NamedTuple):
         """
         with files_at(paths) as (given, folder):
             files = self._parts(given, folder, mending.clock) if self.is_sorted else given
-            # Files belong to no account.
-            self._named("", list(map(log_name, files)))
             warn(unread(paths))
             if searched := not strict and self._searched(files, folder, mending):
                 with suppress(EventsError):  # a reading of all tells more
@@ -123,7 +123,10 @@ class LogQuery(NamedTuple):
             raise error
         if strict and mended.damage:
             raise Refused(f"--strict: {'; '.join(damages(mended))}")
-        result = self._over(files, mending.clock, mended.copies)
+        try:
+            result = self._over(files, mending.clock, mended.copies)
+        except (LogFilesError, EventsError) as other:
+            raise type(other)(named_as_given(str(other), mended.copies)) from None
         tell(told_of_joining(mended))
         hint = "--strict refuses such files"
         warnings = (f"{damage}; {hint}" for damage in damages(mended))
@@ -166,6 +169,7 @@ class LogQuery(NamedTuple):
         """Return the result; ``found`` tells that the copies have only what a search found."""
         source = partial(log_files, files, clock=clock, copies=copies, name_of=log_name)
         events = replace(source(), found=found)
+        self._check_named(files, events)
         try:
             result = self._run(events, events)
         except EventsError as error:
@@ -189,6 +193,18 @@ class LogQuery(NamedTuple):
             f"one, such as in {visible(event)}"
         )
         return result._replace(warnings=(*result.warnings, warning))
+
+    def _check_named(self, files: list[Path], events: EventSource) -> None:
+        """Raise Refused if the query names log groups that neither files nor their events have."""
+        if not self.query.named:
+            return
+        logs = list(map(log_name, files))
+        if name_groups(files):
+            rows = LogQuery(compile_query(_LOGS), (None, None), {})._run(events, events).rows
+            logs = [row[0]["value"] for row in rows]
+        accounts, groups = zip(*map(split_log, logs), strict=True) if logs else ((), ())
+        one = accounts[0] if len({*accounts}) == 1 else ""
+        self._named(one, list(dict.fromkeys(groups)))
 
     def _named(self, account: str, known: Collection[str]) -> list[str]:
         """Return the log groups that the query names; raise Refused if one does not exist."""

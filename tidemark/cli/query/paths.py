@@ -16,6 +16,7 @@ from urllib.parse import quote, unquote_to_bytes
 
 from local.insights import EventsError
 from local.logs.clocks import Clock
+from local.logs.fetched import log_of
 from local.logs.files import clocks_of
 from local.logs.folders import LogFilesError, files_of, skipped_below
 from local.logs.mending import Damage, Mended
@@ -78,8 +79,14 @@ def _copied(file: BinaryIO, path: Path) -> Path:
 
 
 def log_name(file: Path) -> str:
-    """Return the ``@log`` of a file, or of a copy: its path, or ``stdin``."""
-    return _named(str(file), _SPOOLED)
+    """Return the ``@log`` of a file, or of a copy: its path, ``stdin``, or its log group."""
+    return log_of(str(file)) or _named(str(file), _SPOOLED)
+
+
+def named_as_given(text: str, copies: Mapping[Path, Path | None]) -> str:
+    """Return a text with the names of files, not those of their copies."""
+    names = {str(copy): str(file) for file, copy in copies.items() if copy}
+    return re.sub(rf"(?:{'|'.join(map(re.escape, names))})\b", lambda found: names[found[0]], text)
 
 
 def _named(text: str, standard_input: str = "standard input") -> str:
