@@ -45,7 +45,7 @@ systems: $(PYTHON_READY) $(NODE_READY) $(AWS_CLI)/.ready $(FUNCTIONS)/.ready $(C
 	$(FUNCTIONS)/bin/python -m pytest $(FUNCTIONS_TESTS)
 	PATH="$(CURDIR)/$(FUNCTIONS)/bin:$$PATH" $(FUNCTIONS)/bin/python -m tests.system.faults exit-1
 
-check: lint  ## Run lint, types and the fast tests
+check: lint $(NODE_READY)  ## Run lint, types and the fast tests
 	$(BIN)/python -m pytest tests/unit
 
 lint: $(PYTHON_READY)

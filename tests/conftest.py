@@ -20,6 +20,23 @@ settings.register_profile("tidemark", deadline=None, derandomize=True, database=
 settings.register_profile("systems", settings.get_profile("tidemark"))
 settings.load_profile("tidemark")
 
+# Tests meet the signals as they are by default, whatever their parent ignores or blocks: a shell
+# without job control has its background ignore SIGINT.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+for _number in (signal.SIGTERM, signal.SIGCHLD):
+    signal.signal(_number, signal.SIG_DFL)
+signal.pthread_sigmask(signal.SIG_SETMASK, ())
+
+# Neither do shells, hooks of Git and CI services tell tests of accounts, repositories and screens.
+_OF_SCREENS = {"COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE"}
+for _name in list(os.environ):
+    if _name.startswith(("AWS_", "GIT_DIR", "GIT_INDEX", "GIT_WORK", "GIT_PREFIX", "TIDEMARK_")):
+        del os.environ[_name]
+for _name in _OF_SCREENS & set(os.environ):
+    del os.environ[_name]
+os.environ["GIT_CONFIG_GLOBAL"] = os.devnull  # which may sign commits
+
+LONG = pytest.mark.timeout(3600)
 FAULTS = "tests/system/faults"
 FAULTS_OF_TEST = pytest.StashKey[Path]()
 # These files start clouds in other processes and share them with no other test.
@@ -56,7 +73,10 @@ def pytest_xdist_make_scheduler(config, log):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Sort the tests of several processes by the start of their groups."""
+    """Give long tests more time, and sort those of several processes by their groups' start."""
+    for item in items:
+        if item.get_closest_marker("systems") or "faults_of_test" in item.fixturenames:
+            item.add_marker(LONG)
     if hasattr(config, "workerinput"):
         order = {group: place for place, group in enumerate(FIRST)}
         items.sort(key=lambda item: order.get(_group(item.nodeid), len(FIRST)))

@@ -10,9 +10,11 @@ holds open, and then kills the group.
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Sequence
 from types import TracebackType
 
+_ENDING = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 # The companion outlives the signals that stop its program. The program is not its parent: a
 # program may wait for all its children.
 _GUARDED = """
@@ -36,7 +38,7 @@ class Guard:
     @staticmethod
     def guarded(command: Sequence[str]) -> list[str]:
         """Return the command that starts a program and its companion in one process group."""
-        return ["/bin/sh", "-c", _GUARDED, "guard", *command]
+        return ["/bin/sh", "-c", _GUARDED, "guard", *_heeding(command)]
 
     def __enter__(self) -> Guard:
         """Return the guard, which guards already."""
@@ -51,3 +53,15 @@ class Guard:
         """Let the companions kill the programs that still run."""
         os.close(self._held_open)
         os.close(self.pipe)
+
+
+def _heeding(command: Sequence[str]) -> Sequence[str]:
+    """Return the command of a program that signals end, as they end it on ECS.
+
+    What this process ignores, such as SIGHUP by ``nohup``, its programs would ignore, and a shell
+    cannot change that.
+    """
+    ignored = [each.name for each in _ENDING if signal.getsignal(each) is signal.SIG_IGN]
+    if not ignored:
+        return command
+    return ["/usr/bin/env", f"--default-signal={','.join(ignored)}", *command]

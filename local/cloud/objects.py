@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from moto.core.request import Request
-from moto.s3 import models, responses
+from moto.s3 import models
 from moto.s3.exceptions import NoSuchUpload, S3ClientError
 from moto.s3.models import FakeBucket, FakeKey, FakeMultipart, MultipartDict, S3Backend
 from moto.s3.responses import S3Response
@@ -291,6 +291,10 @@ class FileS3Response(S3Response):
         return super()._bucket_response_post(request, bucket_name)
 
 
+def _new_response(_: type[S3Response]) -> FileS3Response:
+    return object.__new__(FileS3Response)
+
+
 def _not_stored(error: OSError) -> NotStored:
     return NotStored(f"{error.filename or FileKey.files.folder}: {error.strerror}")
 
@@ -369,8 +373,7 @@ def _page(
 def install(folder: Path) -> ExitStack:
     """Store the objects of all buckets in ``folder``, in this process, from now on.
 
-    Call it before the server's first request for S3. A second call switches to another folder, or
-    opens the same folder as a new process would.
+    A second call switches to another folder, or opens the same folder as a new process would.
 
     Returns
     -------
@@ -395,7 +398,8 @@ def install(folder: Path) -> ExitStack:
     # moto looks these up by name at each use.
     replacements.set(models, "FakeKey", FileKey)
     replacements.set(models, "FakeBucket", FileBucket)
-    replacements.set(responses, "S3Response", FileS3Response)
+    # The routes of each server hold moto's class from its first request on.
+    replacements.set(S3Response, "__new__", _new_response)
     replacements.set(S3Backend, "list_objects", _listing)
     replacements.set(S3Backend, "list_objects_v2", _page)
     cleanup = ExitStack()

@@ -22,7 +22,7 @@ class ProcessFailedError(Exception):
 def in_processes(work: Callable[[_Task], None], tasks: Sequence[_Task], processes: int) -> None:
     """Work on each task, in this process and in others, each with its share of the tasks.
 
-    The caller has no other thread, and ``work`` leaves its result in files.
+    The caller has no other thread and awaits its children, and ``work`` leaves its result in files.
 
     Raises
     ------
@@ -31,21 +31,20 @@ def in_processes(work: Callable[[_Task], None], tasks: Sequence[_Task], processe
         raised as it is.
     """
     children: list[int] = []
-    with _children_awaited():
-        try:
-            for number in range(1, min(processes, len(tasks))):
-                _fork(work, tasks[number::processes], children)
-            for task in tasks[::processes]:
-                work(task)
-            while children:
-                if _ended(children):
-                    raise ProcessFailedError
-        finally:
-            with _signals_held():
-                for child in children:
-                    os.kill(child, signal.SIGKILL)
-                for child in children:
-                    os.waitpid(child, 0)
+    try:
+        for number in range(1, min(processes, len(tasks))):
+            _fork(work, tasks[number::processes], children)
+        for task in tasks[::processes]:
+            work(task)
+        while children:
+            if _ended(children):
+                raise ProcessFailedError
+    finally:
+        with _signals_held():
+            for child in children:
+                os.kill(child, signal.SIGKILL)
+            for child in children:
+                os.waitpid(child, 0)
 
 
 def _ended(children: list[int]) -> int:
@@ -55,19 +54,6 @@ def _ended(children: list[int]) -> int:
     with _signals_held():
         _, status = os.waitpid(children.pop(), 0)
     return status
-
-
-@contextmanager
-def _children_awaited() -> Iterator[None]:
-    """Let the system keep the ends of processes, also if a parent has this program ignore them."""
-    ignored = signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN
-    if ignored:
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    try:
-        yield
-    finally:
-        if ignored:
-            signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 
 
 @contextmanager

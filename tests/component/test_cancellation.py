@@ -157,11 +157,8 @@ def await_query(process):
 )
 def test_a_signal_ends_a_command_with_one_sentence_and_leaves_nothing(folder, command, number):
     before = sorted(folder.iterdir())
-    # Processes in the background of a shell, such as these tests, ignore SIGINT.
-    program = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
-    program += "from tidemark.cli import main; main()"
     process = subprocess.Popen(
-        [sys.executable, "-c", program, *command],
+        [Path(sys.executable).with_name("tidemark"), *command],
         cwd=folder,
         env={**os.environ, "TMPDIR": str(folder)},
         stderr=subprocess.PIPE,

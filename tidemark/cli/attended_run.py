@@ -16,6 +16,7 @@ from rich.console import Console
 from tidemark.cli.account import console_link, place
 from tidemark.cli.live import follow, show_result
 from tidemark.cli.preflight import Machine, check_sizes, prepare, warnings
+from tidemark.cli.program import end_by
 from tidemark.cli.slowness import slowness
 from tidemark.cli.target import Target, deployed, stored
 from tidemark.cli.this_machine import Here, check_room, check_systems, starting_seconds
@@ -170,7 +171,6 @@ def _stop(client: RunClient, run: Run, target: Target, console: Console) -> None
         os.write(sys.stderr.fileno(), message)
         os._exit(_INTERRUPTED)
 
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, end_at_once)
+    end_by(end_at_once, signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     console.print("Stopping the run; Ctrl-C again ends everything at once.")
     client.stop(run, "interrupted on the command line")

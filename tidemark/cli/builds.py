@@ -28,6 +28,11 @@ _REFERENCE = re.compile(r"[0-9A-Za-z][0-9A-Za-z._/-]{0,99}")
 # Source: PyPA specifications, "Binary distribution format".
 _WHEEL = re.compile(r"(?P<package>\w[\w.]*)-(?P<version>[^-]+)(-\d[^-]*)?-[^-]+-[^-]+-[^-]+\.whl")
 _DIGITS = 8
+# A hook of Git names its own repository by these: there Git would check out what is to be built.
+_OF_REPOSITORY = {
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR", "GIT_DIR", "GIT_INDEX_FILE",
+    "GIT_NAMESPACE", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX", "GIT_WORK_TREE",
+}  # fmt: skip
 _LONGEST_REASON = 300  # bytes
 
 
@@ -186,12 +191,13 @@ def _cache() -> Path:
 
 def _run(words: Sequence[str], text: str) -> str:
     """Return what a command prints; refuse the version if it fails."""
+    variables = {name: value for name, value in os.environ.items() if name not in _OF_REPOSITORY}
     try:
         done = subprocess.run(
             words,
             # A question for a password would stop the command for ever.
             stdin=subprocess.DEVNULL,
-            env={**os.environ, "GIT_TERMINAL_PROMPT": "0"},
+            env={**variables, "GIT_TERMINAL_PROMPT": "0"},
             capture_output=True,
             text=True,
             errors="replace",

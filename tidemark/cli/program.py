@@ -7,6 +7,8 @@ import gc
 import os
 import signal
 import sys
+from collections.abc import Callable
+from types import FrameType
 from typing import NoReturn, TextIO, cast
 
 import click
@@ -30,7 +32,7 @@ def execute(command: click.Command, program: str) -> NoReturn:
     """
     # Searches for garbage among the objects of imports find none, and take a short command 1 %.
     gc.set_threshold(_OBJECTS)
-    _end_as_by_ctrl_c()
+    _take_signals()
     open_streams()
     sys.stdout = cast(TextIO, StandardOutput(sys.stdout))
     try:
@@ -66,11 +68,23 @@ def _leave() -> NoReturn:
     os._exit(0)
 
 
-def _end_as_by_ctrl_c() -> None:
+def end_by(end: Callable[[int, FrameType | None], None], *numbers: signal.Signals) -> None:
+    """Have signals call ``end``, but for those that the parent has this program ignore.
+
+    ``nohup`` ignores SIGHUP, and a shell without job control ignores SIGINT of what it starts in
+    the background.
+    """
+    for number in numbers:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, end)
+
+
+def _take_signals() -> None:
     """Let a closed terminal or a cancelled job act as Ctrl-C: no task is left behind."""
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup ignores SIGHUP
-            signal.signal(number, signal.default_int_handler)
+    end_by(signal.default_int_handler, signal.SIGTERM, signal.SIGHUP)
+    # If a parent has this program ignore the ends of its children, Python takes each for exit
+    # code 0.
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
 
 
 def _with_full_stop(sentence: str) -> str:

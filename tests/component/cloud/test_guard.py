@@ -83,6 +83,18 @@ def test_a_program_that_stops_itself_by_a_signal_ends_by_this_signal():
         assert program.done.result(10) == -signal.SIGTERM
 
 
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT, signal.SIGTERM])
+def test_a_signal_that_its_parent_ignores_ends_a_program(number):
+    before = signal.signal(number, signal.SIG_IGN)  # as nohup does
+    with Guard() as guard:
+        program, lines = run("echo begun; exec sleep 3600", guard)
+        signal.signal(number, before)
+        while not lines:
+            pass
+        program.send(number)
+        assert program.done.result(10) == -number
+
+
 def test_a_program_has_an_empty_standard_input():
     with Guard() as guard:
         program, lines = run("cat; echo end", guard)

@@ -11,6 +11,7 @@ import sys
 import urllib.parse
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import boto3
@@ -38,7 +39,6 @@ def folder(tmp_path):
 
 @pytest.fixture(scope="module")
 def url():
-    # A separate server, since moto binds its classes with the first request.
     server = ThreadedMotoServer("127.0.0.1", port=0, verbose=False)
     server.start()
     yield f"http://127.0.0.1:{server.get_host_and_port()[1]}"
@@ -616,3 +616,20 @@ def test_a_damaged_asset_of_a_deployment_is_put_again(s3, url, folder, restart, 
     upload(tmp_path, "App", endpoint)
 
     assert bodies(folder) == [b"{}"]
+
+
+def test_a_server_keeps_files_while_they_are_installed_and_only_then(folder):
+    server = ThreadedMotoServer("127.0.0.1", port=0, verbose=False)
+    server.start()
+    client = client_of(f"http://127.0.0.1:{server.get_host_and_port()[1]}", "s3")
+    grant = partial(client.put_object, Bucket="results", Key="a", Body=b"one", ACL="private")
+    for _ in range(2):
+        client.create_bucket(Bucket="results")
+        grant()
+        moto_api_backend.reset()
+        with install(folder):
+            client.create_bucket(Bucket="results")
+            assert refusal(grant) == ("NotImplemented", 400)
+            moto_api_backend.reset()
+    client.close()
+    server.stop()

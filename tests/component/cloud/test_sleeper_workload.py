@@ -9,11 +9,13 @@ import socket
 import subprocess
 import sys
 import time
+import uuid
 
 import boto3
 import pytest
 from botocore.exceptions import ClientError
 
+from local.cloud.addresses import address_of
 from tests.component.cloud.test_task_tables import FORM
 from tidemark.model.checkout import ROOT
 from tidemark.store.keys import DATA
@@ -69,7 +71,7 @@ def variables(endpoint, tmp_path):
         **endpoint.environment(ROLE),
         "PATH": f"{tmp_path}:{os.environ['PATH']}",
         "PYTHONPATH": str(ROOT / "workloads" / "harness"),
-        "TIDEMARK_ADDRESS": "127.8.8.8",
+        "TIDEMARK_ADDRESS": address_of(uuid.uuid4().hex),
         "TIDEMARK_DATA": f"s3://results/{DATA}trial",
         "TIDEMARK_OWN": OWN,
         "TIDEMARK_PREPARED": str(tmp_path),
@@ -160,8 +162,7 @@ def test_an_instance_is_removed_when_its_service_is_stopped_or_its_deployment_fa
     java.chmod(0o755)
     words = [sys.executable, "instance.py"]
     with subprocess.Popen(words, cwd=FOLDER, env=variables, stdout=subprocess.PIPE) as service:
-        deadline = time.monotonic() + 60
-        while service.poll() is None and not ready() and time.monotonic() < deadline:
+        while service.poll() is None and not ready(variables["TIDEMARK_ADDRESS"]):
             time.sleep(0.05)
         if code == 0:
             note = endpoint.client("s3").get_object(
@@ -178,9 +179,9 @@ def test_an_instance_is_removed_when_its_service_is_stopped_or_its_deployment_fa
     assert not [name for name in names if name.startswith(OWN)]
 
 
-def ready():
+def ready(address):
     try:
-        socket.create_connection(("127.8.8.8", 8080)).close()
+        socket.create_connection((address, 8080)).close()
     except OSError:
         return False
     return True

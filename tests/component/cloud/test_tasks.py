@@ -4,6 +4,7 @@ import itertools
 import json
 import os
 import re
+import socket
 import sys
 import time
 from datetime import UTC, datetime, timedelta
@@ -720,11 +721,13 @@ def test_a_task_has_the_tags_of_its_definition_on_request(define, run, await_end
 def test_two_tasks_listen_at_one_port_each_at_its_own_address(
     define, run, endpoint, tasks, workloads
 ):
+    with socket.create_server(("", 0)) as server:  # a port that is free at every address
+        port = server.getsockname()[1]
     # Each task holds the port until both do.
     define(
         "import os, pathlib, socket, time\n"
         "address = os.environ['TIDEMARK_ADDRESS']\n"
-        "server = socket.create_server((address, 8080))\n"
+        f"server = socket.create_server((address, {port}))\n"
         f"folder = pathlib.Path({str(workloads)!r}, 'addresses')\n"
         "folder.mkdir(exist_ok=True)\n"
         "(folder / address).touch()\n"

@@ -65,20 +65,6 @@ def test_an_interrupt_ends_the_other_processes():
     os.close(read)
 
 
-def test_the_ends_of_processes_are_known_also_if_they_are_ignored():
-    def work(number):
-        if number == 1:
-            os._exit(3)
-
-    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    try:
-        with pytest.raises(ProcessFailedError):
-            in_processes(work, range(2), 2)
-        assert signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN
-    finally:
-        signal.signal(signal.SIGCHLD, before)
-
-
 def test_a_signal_during_a_fork_leaves_no_process(monkeypatch):
     fork, children = os.fork, []
 

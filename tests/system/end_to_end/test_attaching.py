@@ -4,7 +4,6 @@ import json
 import re
 import signal
 import subprocess
-import sys
 import time
 
 import pytest
@@ -12,21 +11,14 @@ import pytest
 from tests.system.end_to_end.command_line import TIDEMARK
 from tidemark.model.checkout import ROOT
 
-# Processes in the background of a shell, such as these tests, ignore SIGINT.
-INTERRUPTIBLE = [
-    sys.executable,
-    "-c",
-    "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
-    "from tidemark.cli import main; main()",
-]
 SMALL = ["--versions", "9.0.0", "--repetitions", "1", "--records", "2000"]
 SEVERAL = ["--versions", "9.0.0", "--repetitions", "3", "--records", "200000"]
 LONG = ["--versions", "9.0.0", "--repetitions", "3", "--records", "1000000"]
 
 
-def begin(*arguments, program=(TIDEMARK,)):
+def begin(*arguments):
     return subprocess.Popen(
-        [*program, *arguments],
+        [TIDEMARK, *arguments],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -191,7 +183,7 @@ def test_two_commands_that_start_at_once_each_get_an_answer(new_state):
 @pytest.mark.systems
 def test_one_interrupt_ends_a_run_and_keeps_what_it_measured(new_state):
     folder = new_state()
-    run = begin("run", *LONG, "--state", folder, program=INTERRUPTIBLE)
+    run = begin("run", *LONG, "--state", folder)
     run_id = running(run, folder)
     run.send_signal(signal.SIGINT)
     code, out, _ = end(run)
@@ -206,7 +198,7 @@ def test_one_interrupt_ends_a_run_and_keeps_what_it_measured(new_state):
 @pytest.mark.systems
 def test_a_second_interrupt_ends_everything_at_once(new_state):
     folder = new_state()
-    run = begin("run", *LONG, "--state", folder, program=INTERRUPTIBLE)
+    run = begin("run", *LONG, "--state", folder)
     run_id = running(run, folder)
     run.send_signal(signal.SIGINT)
     line_of(run, "Stopping the run")

@@ -102,7 +102,7 @@ def test_a_run_of_the_account_continues_after_ctrl_c_until_a_stop(in_account, ac
         [TIDEMARK, "run", "--aws", *LONG], env=account, stdout=subprocess.PIPE, text=True
     ) as process:
         run = next(line.split()[1] for line in process.stdout if line.startswith("Run "))
-        process.send_signal(signal.SIGTERM)  # a background process may not get Ctrl-C
+        process.send_signal(signal.SIGINT)
         output = process.stdout.read()
     assert process.returncode == 130
     assert output.endswith(

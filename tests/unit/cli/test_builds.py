@@ -117,6 +117,7 @@ def test_a_commit_is_built_once_and_named_by_its_digits(project, monkeypatch):
     git(project, "commit", "--quiet", "--message", "demo")
     commit = git(project, "rev-parse", "HEAD")
 
+    monkeypatch.setenv("GIT_DIR", "/nowhere")  # as a hook of another repository does
     first = built(f"git:{commit[:9]}", project.as_uri())
     monkeypatch.setenv("TIDEMARK_UV", "/nowhere/uv")
     second = built(f"git:{commit}", project.as_uri())

@@ -6,11 +6,13 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import click
 import pytest
 
 from tidemark import cli as commands
+from tidemark.cli import attended_run
 from tidemark.model.refusal import Refused
 
 
@@ -101,6 +103,51 @@ def test_a_command_line_without_a_command_gets_the_usage(ended):
 
     assert (code, out) == (2, "")
     assert err.startswith("Usage: tidemark ")
+
+
+@pytest.fixture
+def inherited():
+    """Return a function that has a parent ignore a signal; what this process does stays."""
+    before = {number: signal.getsignal(number) for number in signal.valid_signals()}
+    yield lambda number: signal.signal(number, signal.SIG_IGN)
+    for number, handler in before.items():
+        if signal.getsignal(number) is not handler:
+            signal.signal(number, handler)
+
+
+def test_a_signal_that_the_parent_ignores_ends_no_command_nor_the_stop_of_a_run(
+    inherited, monkeypatch
+):
+    def handlers():
+        return signal.getsignal(signal.SIGHUP), signal.getsignal(signal.SIGTERM)
+
+    ends = []
+    monkeypatch.setattr(commands.tidemark, "invoke", lambda _: ends.append(handlers()))
+    monkeypatch.setattr("sys.argv", ["tidemark", "runs"])
+    inherited(signal.SIGHUP)  # as nohup does
+    with pytest.raises(SystemExit):
+        commands.main()
+    assert ends == [(signal.SIG_IGN, signal.default_int_handler)]
+
+    idle = SimpleNamespace(stop=lambda *_: ends.append(handlers()), print=lambda _: None)
+    run, target = SimpleNamespace(run_id="1"), SimpleNamespace(flags="")
+    attended_run._stop(idle, run, target, idle)
+    assert ends[1][0] is signal.SIG_IGN
+    assert ends[1][1].__name__ == "end_at_once"
+
+
+def test_a_command_knows_how_its_children_end_if_its_parent_ignores_that(inherited, monkeypatch):
+    codes = []
+
+    def invoke(_):
+        codes.append(subprocess.run([sys.executable, "-c", "exit(3)"], check=False).returncode)
+
+    monkeypatch.setattr(commands.tidemark, "invoke", invoke)
+    monkeypatch.setattr("sys.argv", ["tidemark", "runs"])
+    inherited(signal.SIGCHLD)
+    with pytest.raises(SystemExit):
+        commands.main()
+    assert codes == [3]
 
 
 def test_the_error_of_a_full_output_is_one_sentence():

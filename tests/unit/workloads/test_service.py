@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -27,10 +28,17 @@ class Handler(BaseHTTPRequestHandler):
     def log_message(self, *_):
         pass
 
-HTTPServer((os.environ["TIDEMARK_ADDRESS"], 8080), Handler).serve_forever()
+port = int(os.environ["TIDEMARK_READY"][1:].partition("/")[0])
+HTTPServer((os.environ["TIDEMARK_ADDRESS"], port), Handler).serve_forever()
 """
-# Tests run side by side, and all listen at the same port.
-ADDRESS = "127.{}.{}.1".format(*divmod(os.getpid() % 65_536, 256))
+ADDRESS = "127.0.0.1"
+
+
+@pytest.fixture
+def port():
+    """Return a port that is free."""
+    with socket.create_server((ADDRESS, 0)) as server:
+        return server.getsockname()[1]
 
 
 @contextmanager
@@ -52,8 +60,9 @@ def service(program, ready, *words, **more):
         process.communicate()
 
 
-@pytest.mark.parametrize("ready", [":8080", ":8080/health"])
-def test_a_service_is_ready_when_it_answers_and_ends_when_it_is_stopped(ready):
+@pytest.mark.parametrize("path", ["", "/health"])
+def test_a_service_is_ready_when_it_answers_and_ends_when_it_is_stopped(port, path):
+    ready = f":{port}{path}"
     with service(SERVER, ready) as process:
         line = process.stdout.readline()
         process.send_signal(signal.SIGTERM)
@@ -62,8 +71,8 @@ def test_a_service_is_ready_when_it_answers_and_ends_when_it_is_stopped(ready):
         assert process.wait() == 128 + signal.SIGTERM
 
 
-def test_a_service_that_answers_with_an_error_is_not_ready():
-    with service(SERVER, ":8080/missing") as process:
+def test_a_service_that_answers_with_an_error_is_not_ready(port):
+    with service(SERVER, f":{port}/missing") as process:
         asked = process.stdout.readline()
         process.send_signal(signal.SIGTERM)
 
@@ -72,26 +81,26 @@ def test_a_service_that_answers_with_an_error_is_not_ready():
         assert process.wait() == 128 + signal.SIGTERM
 
 
-def test_a_service_with_a_line_as_its_sign_is_ready_once_it_has_logged_the_line():
+def test_a_service_with_a_line_as_its_sign_is_ready_once_it_has_logged_the_line(port):
     program = f"import sys\nprint('Recovered', file=sys.stderr)\n{SERVER}"
-    with service(program, ":8080", TIDEMARK_READY_LOG="Recovered") as process:
+    with service(program, f":{port}", TIDEMARK_READY_LOG="Recovered") as process:
         lines = [process.stdout.readline() for _ in range(2)]
         process.send_signal(signal.SIGTERM)
 
         assert process.wait() == 128 + signal.SIGTERM
     assert lines[0] == "Recovered\n"
-    assert ".Service INFO  - Ready: :8080 after " in lines[1]
+    assert f".Service INFO  - Ready: :{port} after " in lines[1]
 
 
-def test_a_service_that_takes_requests_without_its_line_is_not_ready():
+def test_a_service_that_takes_requests_without_its_line_is_not_ready(port):
     program = f"print('Not yet', flush=True)\n{SERVER}"
-    with service(program, ":8080", "--die", TIDEMARK_READY_LOG="Recovered") as process:
-        while not answers(ADDRESS, 8080, "/health"):
+    with service(program, f":{port}", "--die", TIDEMARK_READY_LOG="Recovered") as process:
+        while not answers(ADDRESS, port, "/health"):
             pass
 
         assert (process.stdout.read(), process.wait()) == ("Not yet\n", 3)
 
 
-def test_a_service_ends_with_the_exit_code_of_its_program():
-    with service(SERVER, ":8080/health", "--die") as process:
+def test_a_service_ends_with_the_exit_code_of_its_program(port):
+    with service(SERVER, f":{port}/health", "--die") as process:
         assert process.wait() == 3
