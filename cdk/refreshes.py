@@ -10,9 +10,10 @@ from aws_cdk.aws_events_targets import SfnStateMachine
 from aws_cdk.aws_s3 import Bucket
 from constructs import Construct
 
+from cdk.definitions import definition
 from cdk.findings import acknowledge
 from cdk.policy_statements import allow
-from cdk.workflow import FOLDER, state_machine
+from cdk.workflow import state_machine
 from tidemark.model.settings import Settings
 from tidemark.model.telemetry import EVENT_SOURCE, EVENT_TYPE
 
@@ -38,7 +39,7 @@ class Refreshes(Construct):
         self.machine = state_machine(
             self,
             "Refresh",
-            (FOLDER / "refresh.asl.json").read_text(encoding="utf-8"),
+            definition("refresh"),
             {"Account": Aws.ACCOUNT_ID, "DataSets": ",".join(data_sets)},
             settings,
         )

@@ -14,9 +14,9 @@ from aws_cdk.aws_s3 import Bucket
 from constructs import Construct
 
 from cdk.athena_reader import AthenaReader
+from cdk.definitions import FOLDER
 from cdk.refreshes import Refreshes
 from cdk.tables import Tables
-from cdk.workflow import FOLDER
 from tidemark.dashboard.data_sets import DECIMAL, DataSet
 from tidemark.dashboard.definition import data_sets, read_definition
 from tidemark.model.settings import Settings

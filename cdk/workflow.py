@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import cast
 
 from aws_cdk import ArnFormat, CfnResource, Stack
@@ -14,6 +13,7 @@ from aws_cdk.aws_sns import Topic
 from aws_cdk.aws_stepfunctions import DefinitionBody, LogLevel, LogOptions, StateMachine
 from constructs import Construct
 
+from cdk.definitions import definition
 from cdk.findings import (
     DEFINITIONS,
     EXECUTIONS,
@@ -31,7 +31,6 @@ from cdk.system_tests import SystemTests
 from tidemark.model.instance import is_of_instance, of_instance
 from tidemark.model.settings import Settings
 
-FOLDER = Path(__file__).parent
 # Step Functions learns of the end of a task or a child execution through these managed rules.
 _TASK_RULE = "StepFunctionsGetEventsForECSTaskRule"
 _EXECUTION_RULE = "StepFunctionsGetEventsForStepFunctionsExecutionRule"
@@ -67,7 +66,7 @@ class Workflow(Construct):
 
     def _trial(self, functions: Mapping[str, Function], tests: SystemTests) -> StateMachine:
         network = tests.network
-        machine = self._machine("Trial", "trial.asl.json", functions, {
+        machine = self._machine("Trial", "trial", functions, {
             "Cluster": tests.cluster.cluster_arn,
             "Subnets": ",".join(network.subnet_ids),
             "PublicAddress": "ENABLED" if network.public_address else "DISABLED",
@@ -121,7 +120,7 @@ class Workflow(Construct):
         _grant_rule(self, role, _TASK_RULE)
 
     def _run(self, functions: Mapping[str, Function]) -> StateMachine:
-        machine = self._machine("Run", "workflow.asl.json", functions, {
+        machine = self._machine("Run", "workflow", functions, {
             "TrialStateMachine": self.trial.state_machine_arn,
         })  # fmt: skip
         self.trial.grant_start_execution(machine)
@@ -137,20 +136,18 @@ class Workflow(Construct):
     def _machine(
         self,
         name: str,
-        file: str,
+        states: str,
         functions: Mapping[str, Function],
         substitutions: Mapping[str, str],
     ) -> StateMachine:
-        definition = (FOLDER / file).read_text(encoding="utf-8")
+        text = definition(states)
         callees = {
-            state: function
-            for state, function in functions.items()
-            if f"${{{state}}}" in definition
+            state: function for state, function in functions.items() if f"${{{state}}}" in text
         }
         machine = state_machine(
             self,
             name,
-            definition,
+            text,
             {
                 **{state: function.function_arn for state, function in callees.items()},
                 **substitutions,
@@ -172,7 +169,7 @@ class Workflow(Construct):
 def state_machine(
     scope: Construct,
     name: str,
-    definition: str,
+    text: str,
     substitutions: Mapping[str, str],
     settings: Settings,
 ) -> StateMachine:
@@ -187,7 +184,7 @@ def state_machine(
         # The execution's history holds inputs and outputs.
         logs=LogOptions(destination=logs, level=LogLevel.ALL, include_execution_data=False),
         tracing_enabled=True,
-        definition_body=DefinitionBody.from_string(definition),
+        definition_body=DefinitionBody.from_string(text),
         definition_substitutions=dict(substitutions),
     )
 

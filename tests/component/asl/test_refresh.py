@@ -4,10 +4,10 @@ import json
 
 import pytest
 
+from cdk.definitions import definition
 from local.asl.errors import StateError
-from tidemark.model.checkout import ROOT
 
-TEXT = (ROOT / "cdk" / "refresh.asl.json").read_text(encoding="utf-8")
+TEXT = definition("refresh")
 SDK = "arn:aws:states:::aws-sdk:quicksight"
 STATUSES = ["QUEUED", "RUNNING", "COMPLETED"]
 

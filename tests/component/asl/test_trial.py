@@ -7,9 +7,9 @@ from itertools import pairwise
 import pytest
 from pydantic_core import to_jsonable_python
 
+from cdk.definitions import definition
 from local.asl.errors import StateError
 from local.asl.payload import MAX_BYTES
-from tidemark.model.checkout import ROOT
 from tidemark.model.parameters import MOST_TASKS
 from tidemark.model.run_size import (
     EVENTS_OF_QUESTION,
@@ -19,7 +19,7 @@ from tidemark.model.run_size import (
 )
 from tidemark.run.stopped_task import classify
 
-TEXT = (ROOT / "cdk" / "trial.asl.json").read_text(encoding="utf-8")
+TEXT = definition("trial")
 GROUPS = [
     {"wait_seconds": first // 10, "first": first, "last": first + 19}
     for first in range(0, MOST_TASKS, 20)

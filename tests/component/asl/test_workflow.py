@@ -4,15 +4,15 @@ import json
 
 import pytest
 
+from cdk.definitions import definition
 from local.asl.payload import MAX_BYTES
 from tests.plans import RUN
 from tests.unit.run.test_next_trial import NEW, Measuring
 from tests.unit.run.test_search import BISECT, found, searching
-from tidemark.model.checkout import ROOT
 from tidemark.run.next_trial import ChooseTrialEvent, choose
 from tidemark.store.stored_plan import read_plan
 
-TEXT = (ROOT / "cdk" / "workflow.asl.json").read_text(encoding="utf-8")
+TEXT = definition("workflow")
 HOLDER = {"executionArn": "arn:holder", "status": "GONE", "error": None, "cause": None}
 
 

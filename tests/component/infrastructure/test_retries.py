@@ -4,6 +4,7 @@ import json
 import re
 from collections import Counter, defaultdict
 
+from cdk.definitions import definition
 from tidemark.model.checkout import ROOT
 
 TABLE = ROOT / "docs" / "retries.md"
@@ -36,7 +37,7 @@ def task_states():
             yield from tasks(state.get("ItemProcessor", {}).get("States", {}))
 
     for file in sorted((ROOT / "cdk").glob("*.asl.json")):
-        yield from tasks(json.loads(file.read_text(encoding="utf-8"))["States"])
+        yield from tasks(json.loads(definition(file.name.partition(".")[0]))["States"])
 
 
 def retries_of(state):
