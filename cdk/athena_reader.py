@@ -13,6 +13,7 @@ from cdk.findings import acknowledge, objects_finding
 from cdk.policy_statements import Conditions, allow
 from cdk.results import ATHENA_PREFIX
 from cdk.tables import Tables
+from tidemark.store import keys
 
 _RESULTS = f"{ATHENA_PREFIX}*"
 
@@ -33,7 +34,7 @@ class AthenaReader(Role):
         super().__init__(scope, name, assumed_by=ServicePrincipal("quicksight.amazonaws.com"))
         self._allow_queries(tables.workgroup)
         self._allow_catalog(tables.database, table_names)
-        self._allow_objects(bucket, [f"tables/{table}/*" for table in sorted(table_names)])
+        self._allow_objects(bucket, [f"{keys.rows(table)}*" for table in sorted(table_names)])
 
     def _allow_queries(self, workgroup: str) -> None:
         self._allow(

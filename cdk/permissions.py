@@ -11,7 +11,6 @@ from tidemark.model.sampling import PROFILE_FILE
 from tidemark.model.suite import Suite
 from tidemark.money.prices import FUNCTION_MEMORY, REPORT_MEMORY, TRIALS_MEMORY
 from tidemark.store import keys
-from tidemark.store.keys import DATA
 
 
 @dataclass(frozen=True)
@@ -63,55 +62,81 @@ def _distinct(lists: Iterable[Sequence[str]]) -> Sequence[str]:
     return uncovered(pattern for each in lists for pattern in each)
 
 
-_RUN = ["runs/*/plan.json", "runs/*/trials/*", "runs/*/exclusions/*", "runs/*/resumes/*"]
-_ENDED_RUN = [*_RUN, "runs/*/outcome.json"]
+# In a policy * stands for any text, / included.
+_ANY = "*"
+_CLAIMS = f"{keys.CLAIMS}*"
+_PLAN = keys.plan(_ANY)
+_TRIALS = f"{keys.trials(_ANY)}*"
+_PROFILED = f"{keys.profiled_trials(_ANY)}*"
+_EXCLUSIONS = f"{keys.exclusions(_ANY)}*"
+_RESUMES = f"{keys.resumes(_ANY)}*"
+_OUTCOME = keys.outcome(_ANY)
+_RESTORE = keys.restore(_ANY)
+_WORK = f"{keys.WORK}*"
+_STANDING = keys.standing(_ANY)
+_MEASURED = f"{keys.WORK}*/measured/*"
+_DATA = f"{keys.DATA}*"
+_COURSES = f"{keys.COURSES}*"
+_HISTORY = f"{keys.HISTORY}*"
+_ALARMS = keys.alarms(_ANY)
+_VERSIONS = f"{keys.VERSIONS}*"
+_REPORTS = f"{keys.REPORTS}*"
+_PROFILES = f"{keys.PROFILES}*"
+
+
+def _rows(table: str) -> str:
+    return f"{keys.rows(table)}*"
+
+
+_RUN = [_PLAN, _TRIALS, _EXCLUSIONS, _RESUMES]
+_ENDED_RUN = [*_RUN, _OUTCOME]
 
 RECORDING: Mapping[str, Needs] = {
     "RecordRates": Needs(
         reads=_RUN,
         writes=[
-            "tables/rates/*",
-            "tables/task_rates/*",
-            "tables/task_usage/*",
-            "tables/latest_rates/*",
-            "tables/verdicts/*",
+            _rows("rates"),
+            _rows("task_rates"),
+            _rows("task_usage"),
+            _rows("latest_rates"),
+            _rows("verdicts"),
         ],
         lists=[
-            "runs/*/trials/*",
-            "runs/*/exclusions/*",
-            "runs/*/resumes/*",
-            "tables/latest_rates/*",
+            _TRIALS,
+            _EXCLUSIONS,
+            _RESUMES,
+            _rows("latest_rates"),
         ],
-        deletes=["tables/latest_rates/*"],
+        deletes=[_rows("latest_rates")],
         timeout_seconds=240,
         memory=TRIALS_MEMORY,
     ),
     "PublishReport": Needs(
-        reads=[*_ENDED_RUN, "history/*"],
+        reads=[*_ENDED_RUN, _HISTORY],
         writes=[
-            "reports/*",
-            "versions/*",
-            "history/*/runs.json",
-            "history/*/alarms.json",
-            "tables/changes/*",
+            _REPORTS,
+            _VERSIONS,
+            keys.history(_ANY),
+            _ALARMS,
+            _rows("changes"),
         ],
         lists=[
-            "runs/*/trials/*",
-            "runs/*/exclusions/*",
-            "runs/*/resumes/*",
-            "runs/*/outcome.json",
-            "history/*",
-            "tables/changes/*",
+            _TRIALS,
+            _EXCLUSIONS,
+            _RESUMES,
+            _OUTCOME,
+            _HISTORY,
+            _rows("changes"),
         ],
-        deletes=["versions/*", "tables/changes/*"],
+        deletes=[_VERSIONS, _rows("changes")],
         timeout_seconds=240,
         memory=REPORT_MEMORY,
     ),
     "RecordOutcome": Needs(
-        reads=["claims/*", *_ENDED_RUN, "history/*/alarms.json"],
-        writes=["runs/*/outcome.json", "tables/runs/*"],
-        lists=["claims/*", *_ENDED_RUN, "reports/*", "work/*", "history/*/alarms.json"],
-        deletes=["claims/*", "work/*"],
+        reads=[_CLAIMS, *_ENDED_RUN, _ALARMS],
+        writes=[_OUTCOME, _rows("runs")],
+        lists=[_CLAIMS, *_ENDED_RUN, _REPORTS, _WORK, _ALARMS],
+        deletes=[_CLAIMS, _WORK],
         announces=True,
         timeout_seconds=240,
         memory=TRIALS_MEMORY,
@@ -120,28 +145,28 @@ RECORDING: Mapping[str, Needs] = {
 
 # CollectRates copies what tasks left. The tasks themselves cannot write to the results.
 LEVELS = Needs(
-    reads=[f"{keys.COURSES}*"],
-    writes=[f"{keys.COURSES}*", f"{DATA}*/levels/*"],
-    lists=[f"{keys.COURSES}*"],
+    reads=[_COURSES],
+    writes=[_COURSES, f"{keys.DATA}*/levels/*"],
+    lists=[_COURSES],
 )
 """CollectRates sets the levels of a load, which its agents read, and keeps its course apart."""
-ARTEFACTS = Needs(reads=[f"{DATA}*"], writes=[f"{keys.ARTEFACTS}*"], lists=[f"{DATA}*"])
+ARTEFACTS = Needs(reads=[_DATA], writes=[f"{keys.ARTEFACTS}*"], lists=[_DATA])
 
-PROFILED = Needs(reads=["runs/*/profiled/*"], lists=["runs/*/profiled/*"])
+PROFILED = Needs(reads=[_PROFILED], lists=[_PROFILED])
 """The profiled trials, which RecordOutcome counts in the cost of a run."""
 PROFILING: Mapping[str, Needs] = {
-    "PlanRun": Needs(lists=["runs/*/profiled/*"]),
-    "ChooseTrial": Needs.union([PROFILED, Needs(writes=["runs/*/profiled/*"])]),
+    "PlanRun": Needs(lists=[_PROFILED]),
+    "ChooseTrial": Needs.union([PROFILED, Needs(writes=[_PROFILED])]),
     # It holds the stacks of all tasks of a test.
     "RecordTrial": Needs(
-        reads=["runs/*/profiled/*", f"{keys.ARTEFACTS}*/{PROFILE_FILE}"],
-        writes=["runs/*/profiled/*", "profiles/*", "tables/profiles/*"],
+        reads=[_PROFILED, f"{keys.ARTEFACTS}*/{PROFILE_FILE}"],
+        writes=[_PROFILED, _PROFILES, _rows("profiles")],
         timeout_seconds=240,
         memory=TRIALS_MEMORY,
     ),
     "RecordOutcome": PROFILED,
     **{
-        name: Needs.union([PROFILED, Needs(reads=["profiles/*"], lists=["profiles/*"])])
+        name: Needs.union([PROFILED, Needs(reads=[_PROFILES], lists=[_PROFILES])])
         for name in ("PublishReport", "PublishComparison", "EndRun", "SweepRuns")
     },
 }
@@ -150,64 +175,64 @@ BACKLOGS = Needs(reads_backlogs=True)
 
 # The record of paused rules is replayed by whatever ends a trial or a run.
 RESUMING = Needs(
-    reads=["runs/*/restore.json"],
-    lists=["runs/*/restore.json"],
-    deletes=["runs/*/restore.json"],
+    reads=[_RESTORE],
+    lists=[_RESTORE],
+    deletes=[_RESTORE],
     resumes_rules=True,
 )
-PAUSING = Needs(writes=["runs/*/restore.json"], pauses_rules=True)
+PAUSING = Needs(writes=[_RESTORE], pauses_rules=True)
 
 FUNCTIONS: Mapping[str, Needs] = {
     "PlanRun": Needs(
-        reads=["claims/*", "runs/*/plan.json", "runs/*/resumes/*"],
-        writes=["claims/*", "runs/*/plan.json", "runs/*/resumes/*"],
-        lists=["claims/*", "runs/*/plan.json", "runs/*/resumes/*", "runs/*/trials/*"],
+        reads=[_CLAIMS, _PLAN, _RESUMES],
+        writes=[_CLAIMS, _PLAN, _RESUMES],
+        lists=[_CLAIMS, _PLAN, _RESUMES, _TRIALS],
         reads_releases=True,
         reads_quotas=True,
         reads_instances=True,
     ),
     "ChooseTrial": Needs(
         reads=[
-            "runs/*/plan.json",
-            "runs/*/trials/*",
-            "runs/*/exclusions/*",
-            "work/*/measured/*",
-            "work/*/standing.json",
+            _PLAN,
+            _TRIALS,
+            _EXCLUSIONS,
+            _MEASURED,
+            _STANDING,
         ],
         # A search writes its plan again for each further comparison.
-        writes=["runs/*/plan.json", "runs/*/trials/*", "work/*/standing.json"],
+        writes=[_PLAN, _TRIALS, _STANDING],
         lists=[
-            "runs/*/trials/*",
-            "runs/*/exclusions/*",
-            "work/*/measured/*",
-            "work/*/standing.json",
-            f"{DATA}*",
+            _TRIALS,
+            _EXCLUSIONS,
+            _MEASURED,
+            _STANDING,
+            _DATA,
         ],
-        deletes=["work/*/measured/*", f"{DATA}*"],
+        deletes=[_MEASURED, _DATA],
         # The first choice of a resumed run with a budget, or until decided, reads every trial.
         timeout_seconds=240,
     ),
-    "PrepareTrial": Needs(reads=["runs/*/plan.json"], reads_instances=True, registers_images=True),
+    "PrepareTrial": Needs(reads=[_PLAN], reads_instances=True, registers_images=True),
     "ClassifyStop": Needs(),
     "CollectRates": Needs(
-        reads=["runs/*/plan.json"],
-        writes=["work/*/measured/*"],
+        reads=[_PLAN],
+        writes=[_MEASURED],
         reads_instances=True,
         queries_logs=True,
         stops_tasks=True,
         timeout_seconds=900,
     ),
-    "RestoreSystem": Needs(lists=[f"{DATA}*"], deletes=[f"{DATA}*"], timeout_seconds=240),
+    "RestoreSystem": Needs(lists=[_DATA], deletes=[_DATA], timeout_seconds=240),
     "RecordTrial": Needs(
-        reads=["runs/*/plan.json", "runs/*/trials/*", "work/*/measured/*"],
-        writes=["runs/*/trials/*"],
-        lists=["work/*/measured/*"],
-        deletes=["work/*/measured/*"],
+        reads=[_PLAN, _TRIALS, _MEASURED],
+        writes=[_TRIALS],
+        lists=[_MEASURED],
+        deletes=[_MEASURED],
     ),
     "PublishComparison": Needs(
         reads=_ENDED_RUN,
-        writes=["reports/*"],
-        lists=["versions/*", *_ENDED_RUN],
+        writes=[_REPORTS],
+        lists=[_VERSIONS, *_ENDED_RUN],
         timeout_seconds=240,
         memory=REPORT_MEMORY,
     ),

@@ -7,6 +7,7 @@ from aws_cdk.aws_s3 import BlockPublicAccess, Bucket, BucketEncryption, Lifecycl
 from constructs import Construct
 
 from cdk.findings import acknowledge
+from tidemark.store import keys
 
 # The key prefix of Athena's query results.
 ATHENA_PREFIX = "athena/"
@@ -28,7 +29,7 @@ class Results(Construct):
             # Figures outlive even their own stack.
             removal_policy=RemovalPolicy.DESTROY if ephemeral else RemovalPolicy.RETAIN,
             lifecycle_rules=[
-                _expiring("WorkingData", "work/", days=2),
+                _expiring("WorkingData", keys.WORK, days=2),
                 # A query can be repeated.
                 _expiring("QueryResults", ATHENA_PREFIX, days=7),
                 LifecycleRule(

@@ -164,7 +164,7 @@ def _sha256(body: bytes) -> str:
 def _write_alarms(results: FileBucket) -> None:
     """Write which changes of level were reported, as the outcomes say; later runs repeat none."""
     alarms: defaultdict[str, list[LevelAlarm]] = defaultdict(list)
-    for run_id in results.folders("runs/"):
+    for run_id in results.folders(keys.RUNS):
         with suppress(ValidationError):
             if stored := results.find(keys.outcome(run_id)):
                 outcome = Outcome.model_validate_json(stored.body)
@@ -175,7 +175,7 @@ def _write_alarms(results: FileBucket) -> None:
 
 def _publish(results: FileBucket) -> None:
     publisher = InProcessPublisher(results)
-    for run_id in list(results.folders("runs/")):
+    for run_id in list(results.folders(keys.RUNS)):
         if find_plan(results, run_id):
             publisher.rates(run_id)
             publisher.report(run_id)

@@ -41,9 +41,9 @@ def rebuilding(bucket: FileBucket, key: str) -> Rebuilding | None:
         return Rebuilding("the row of its run", partial(_write_outcome, bucket, run[0]))
     if folder in {"reports", "versions"}:
         return Rebuilding(_TRIALS, partial(publisher.report, run[0]))
-    if key.startswith("tables/runs/"):
+    if key.startswith(keys.rows("runs")):
         return Rebuilding("the outcome of its run", partial(_record_run, bucket, run[0]))
-    if key.startswith("tables/profiles/"):
+    if key.startswith(keys.rows("profiles")):
         suite = key.split("/")[2].removeprefix("suite=")
         return Rebuilding("its profile", partial(record_profile, bucket, suite, run[0]))
     return Rebuilding(_TRIALS, partial(publisher.rates, run[0])) if folder == "tables" else None

@@ -12,13 +12,14 @@ from local.store.tables import FileTables
 from tidemark.client.in_process import InProcessPublisher
 from tidemark.client.results import Results
 from tidemark.client.stored import Stored
+from tidemark.store import keys
 from tidemark.store.catalogue import database_name, table_input
 from tidemark.store.columns import TABLES
 
 # The one-machine cloud names the bucket after its stack and its place in the CDK app, of which the
 # last characters are a digest. On AWS, too, another place would be another bucket.
 _RESULTS, _PLACE = "resultsbucket", "46167c27"
-_SUITE = "tables/runs/suite="
+_SUITE = f"{keys.rows('runs')}suite="
 
 
 @contextmanager

@@ -10,8 +10,14 @@ from tidemark.model.trial_numbers import is_profiled
 _LAST_SECOND = 99991231235959
 
 CLAIMS = "claims/"
-DATA = "work/data/"
-COURSES = "work/courses/"
+HISTORY = "history/"
+PROFILES = "profiles/"
+REPORTS = "reports/"
+RUNS = "runs/"
+VERSIONS = "versions/"
+WORK = "work/"
+DATA = f"{WORK}data/"
+COURSES = f"{WORK}courses/"
 """The prefix of the data that tasks store, apart from all that Tidemark itself reads."""
 SECRET_DIGITS = 32
 """The hexadecimal digits of the secret in the place of a trial's data."""
@@ -35,7 +41,7 @@ def claim(suite: str) -> str:
 
 def begun_at(moment: datetime) -> str:
     """Return the prefix of all objects of the runs whose names have this start, in UTC."""
-    return f"runs/{moment:%Y%m%dT%H%M%SZ}-"
+    return f"{RUNS}{moment:%Y%m%dT%H%M%SZ}-"
 
 
 def run_of(key: str) -> str:
@@ -45,27 +51,27 @@ def run_of(key: str) -> str:
 
 def plan(run_id: str) -> str:
     """Return the key of a run's plan."""
-    return f"runs/{run_id}/plan.json"
+    return f"{RUNS}{run_id}/plan.json"
 
 
 def restore(run_id: str) -> str:
     """Return the key of the record of what a run has paused."""
-    return f"runs/{run_id}/restore.json"
+    return f"{RUNS}{run_id}/restore.json"
 
 
 def outcome(run_id: str) -> str:
     """Return the key of a run's outcome."""
-    return f"runs/{run_id}/outcome.json"
+    return f"{RUNS}{run_id}/outcome.json"
 
 
 def trials(run_id: str) -> str:
     """Return the prefix of a run's trials, which count in its rates."""
-    return f"runs/{run_id}/trials/"
+    return f"{RUNS}{run_id}/trials/"
 
 
 def profiled_trials(run_id: str) -> str:
     """Return the prefix of a run's profiled trials, which no reader of rates lists."""
-    return f"runs/{run_id}/profiled/"
+    return f"{RUNS}{run_id}/profiled/"
 
 
 def trial(run_id: str, number: int) -> str:
@@ -76,7 +82,7 @@ def trial(run_id: str, number: int) -> str:
 
 def resumes(run_id: str) -> str:
     """Return the prefix of a run's resumes."""
-    return f"runs/{run_id}/resumes/"
+    return f"{RUNS}{run_id}/resumes/"
 
 
 def resume(run_id: str, name: str) -> str:
@@ -86,7 +92,7 @@ def resume(run_id: str, name: str) -> str:
 
 def exclusions(run_id: str) -> str:
     """Return the prefix of a run's exclusions: ``run.json``, ``<nnn>.json``."""
-    return f"runs/{run_id}/exclusions/"
+    return f"{RUNS}{run_id}/exclusions/"
 
 
 def exclusion(run_id: str, trial: int | None) -> str:
@@ -96,7 +102,7 @@ def exclusion(run_id: str, trial: int | None) -> str:
 
 def work(run_id: str) -> str:
     """Return the prefix of a run's working state."""
-    return f"work/{run_id}/"
+    return f"{WORK}{run_id}/"
 
 
 def standing(run_id: str) -> str:
@@ -139,9 +145,14 @@ def artefact(run_id: str, number: int, test: str, task: int, name: str) -> str:
     return f"{ARTEFACTS}{run_id}/{number:03d}/{test}/{task}/{name}"
 
 
+def rows(table: str) -> str:
+    """Return the prefix of all rows of a table."""
+    return f"tables/{table}/"
+
+
 def tables(name: str, suite: str) -> str:
     """Return the prefix of a suite's rows of a table; its keys are in the order of runs."""
-    return f"tables/{name}/suite={suite}/"
+    return f"{rows(name)}suite={suite}/"
 
 
 def table(name: str, suite: str, run_id: str) -> str:
@@ -151,7 +162,7 @@ def table(name: str, suite: str, run_id: str) -> str:
 
 def profiles(suite: str) -> str:
     """Return the prefix of a suite's profiles."""
-    return f"profiles/{suite}/"
+    return f"{PROFILES}{suite}/"
 
 
 def profile(suite: str, name: str) -> str:
@@ -166,7 +177,7 @@ def stacks(suite: str, name: str) -> str:
 
 def report(suite: str, run_id: str, file: str) -> str:
     """Return the key of a file of a run's report."""
-    return f"reports/{suite}/{run_id}/{file}"
+    return f"{REPORTS}{suite}/{run_id}/{file}"
 
 
 def comparison(suite: str, base: tuple[str, str], new: tuple[str, str], form: str) -> str:
@@ -190,12 +201,12 @@ def _against(base: tuple[str, str], new: tuple[str, str]) -> str:
 
 def history(suite: str) -> str:
     """Return the key of the medians of a suite's runs."""
-    return f"history/{suite}/runs.json"
+    return f"{HISTORY}{suite}/runs.json"
 
 
 def acknowledgements(suite: str) -> str:
     """Return the prefix of the acknowledgements of a suite's changes of level."""
-    return f"history/{suite}/acknowledgements/"
+    return f"{HISTORY}{suite}/acknowledgements/"
 
 
 def acknowledgement(suite: str, run_id: str, test: str, metric: str) -> str:
@@ -205,12 +216,12 @@ def acknowledgement(suite: str, run_id: str, test: str, metric: str) -> str:
 
 def alarms(suite: str) -> str:
     """Return the key of the alarms of a suite's changes of level."""
-    return f"history/{suite}/alarms.json"
+    return f"{HISTORY}{suite}/alarms.json"
 
 
 def versions_of(suite: str) -> str:
     """Return the prefix of the versions with a counted rate; each version is a folder."""
-    return f"versions/{suite}/"
+    return f"{VERSIONS}{suite}/"
 
 
 def runs_of(suite: str, version: str) -> str:
