@@ -1,4 +1,4 @@
-"""The facts that tasks logged of their machines, and whether those of two versions differ."""
+"""The fields that tasks logged of themselves, and whether the machines of two versions differ."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from tidemark.model.results import TrialResult
 
 Environment = Mapping[str, Any]
 
-# The fields that a task logs beside its machine: fields of a version, and the host's name.
+MACHINE = frozenset({
+    "arch", "cores", "cpu_model", "instance_type", "kernel", "memory", "os",
+})  # fmt: skip
+"""The fields of a machine. Any other field may be one of the system's or its author's own."""
 OF_VERSION = ("version", "engine_version", "package", "package_digest")
 """The fields of a version."""
 DATA_SET_FIELD = "data_set"
 """The start of other fields of a version: digests of the data that it made."""
 HOST = "host"
 """The field of the name of the host: each task may have its own host."""
-PROGRAMS = {"load_tool": "Load tool", "database": "Database"}
-"""The fields of programs beside the system, which are no facts of a machine, and their titles."""
 
 
 def environments(trials: Iterable[TrialResult]) -> Iterator[tuple[TrialResult, Environment]]:
@@ -32,10 +33,15 @@ def environments(trials: Iterable[TrialResult]) -> Iterator[tuple[TrialResult, E
 
 def fact_names(environment: Environment) -> list[str]:
     """Return the names of the fields that are facts of a machine."""
+    return sorted(MACHINE & environment.keys())
+
+
+def other_names(environment: Environment) -> list[str]:
+    """Return the names of the fields of neither a machine nor a version, such as programs."""
     return sorted(
         name
-        for name in environment
-        if name not in {*OF_VERSION, HOST, *PROGRAMS} and not name.startswith(DATA_SET_FIELD)
+        for name in environment.keys() - {*MACHINE, *OF_VERSION, HOST}
+        if not name.startswith(DATA_SET_FIELD)
     )
 
 

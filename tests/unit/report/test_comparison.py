@@ -337,6 +337,18 @@ def test_one_command_has_more_trials_and_longer_tests():
     assert again[0].endswith("--set records=2000000")
 
 
+def test_a_field_of_a_version_makes_no_machines_unlike():
+    plan, trials = steady([1000, 1010, 1020] * 2, [500, 509, 518] * 2)
+    told = [on_machine(trial, duckdb_module=f"m{trial.version}") for trial in trials]
+
+    text = markdown_of(plan, told)
+
+    assert "▼ slower" in text
+    assert "unlike machines" not in text
+    assert "not measured alike" not in text
+    assert row(text, "Logged: duckdb_module") == ["Logged: duckdb_module", "m9.0.0", "m9.8.4"]
+
+
 def test_the_machine_of_a_trial_that_is_left_out_does_not_count():
     plan, trials = steady([1000, 1010, 1020], [900, 909, 918])
     other = next(trial for trial in trials if trial.version == "9.8.4")

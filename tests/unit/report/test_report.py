@@ -362,6 +362,19 @@ def test_hosts_may_differ_and_packages_may_differ_between_versions():
     ]  # fmt: skip
 
 
+def test_another_field_is_shown_and_named_if_it_changed_between_trials_of_a_version():
+    plan = planned(["9.0.0", "9.8.4"], repetitions=2)
+    trials = [on_machine(trial, duckdb_module=trial.version) for trial in measured(plan)]
+    changed = [on_machine(trial, duckdb_module=f"d{trial.repetition}") for trial in trials]
+
+    text = markdown_of(plan, trials)
+
+    assert row(text, "Logged: duckdb_module")[1] == "9.0.0, 9.8.4"
+    assert "Machine 2" not in text
+    assert "did not run alike" not in text
+    assert "duckdb_module was not the same for all trials of 9.8.4: " in markdown_of(plan, changed)
+
+
 def test_a_data_set_is_of_its_version_and_named_if_it_changed_between_trials():
     plan = planned(["9.0.0", "9.8.4"], repetitions=2)
     trials = [on_machine(trial, data_set_sqlite=trial.version) for trial in measured(plan)]

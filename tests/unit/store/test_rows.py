@@ -96,6 +96,16 @@ def test_a_verdict_tells_whether_the_machines_of_both_versions_differ():
         assert {row["unlike_machines"] for row in rows} == {unlike}
 
 
+@pytest.mark.parametrize("field", ["duckdb_module", "python", "unreadable", "pid"])
+def test_a_field_that_is_no_fact_of_a_machine_makes_no_machines_unlike(field):
+    plan = runs.planned(["9.0.0", "9.8.4"])
+    trials = [runs.on_machine(each, **{field: each.version}) for each in runs.measured(plan)]
+
+    rows = verdict_rows(StoredRun(plan, trials, NONE, []))
+
+    assert {row["unlike_machines"] for row in rows} == {False}
+
+
 def test_no_column_has_the_name_of_a_partition():
     # Athena refuses a table that has a column twice.
     assert not [name for columns in TABLES.values() for name in columns if name in PARTITIONS]

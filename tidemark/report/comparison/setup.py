@@ -13,6 +13,7 @@ from tidemark.report.run_report.machines import DATA_SET, NOT_LOGGED, values
 from tidemark.report.run_report.setup import (
     AXIS,
     CONFIGURATION,
+    LOGGED,
     LONGEST_START,
     PARAMETER,
     SERVICE,
@@ -60,8 +61,8 @@ def differing_settings(sides: Sides) -> dict[str, str]:
         for name, base, new in [row.cells]
         for fact in [name.replace(": ", " ")]
         if _differs(row) and name not in may_differ
-        # A version makes its own data set.
-        if not (versions_differ and name.startswith(DATA_SET))
+        # A version makes its own data set, and fields of its own may tell the version.
+        if not (versions_differ and name.startswith((DATA_SET, LOGGED)))
     }
 
 

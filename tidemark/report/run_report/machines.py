@@ -13,6 +13,7 @@ from tidemark.figures.machines import (
     fact_names,
     fact_text,
     facts,
+    other_names,
 )
 from tidemark.model.results import TrialResult
 from tidemark.model.sentences import listed
@@ -61,6 +62,12 @@ def values(trials: Iterable[TrialResult]) -> dict[str, list[str]]:
     return {key: _first(by_field[key]) for key in sorted(by_field)[:_MOST_FIELDS]}
 
 
+def others(trials: Sequence[TrialResult]) -> dict[str, list[str]]:
+    """Return the different values of each field of neither a machine nor a version."""
+    names = {name for _, environment in environments(trials) for name in other_names(environment)}
+    return {name: logged_values(trials, name) for name in sorted(names)[:_MOST_FIELDS]}
+
+
 def logged_values(trials: Iterable[TrialResult], key: str) -> list[str]:
     """Return the different values of a field that tasks logged."""
     logged = {fact_text(key, each[key]) for _, each in environments(trials) if key in each}
@@ -93,8 +100,9 @@ def images(trials: Iterable[TrialResult], version: str) -> str:
 def differences(trials: Sequence[TrialResult]) -> list[str]:
     """Return a sentence for each field that was not the same for all trials.
 
-    Fields of a version, such as the digest of its package or image, are compared between trials of
-    one version only. The names of hosts are left out: each task may have its own host.
+    Fields that may be of a version, such as the digest of its package or image, are compared
+    between trials of one version only. The names of hosts are left out: each task may have its
+    own host.
     """
     logged = list(environments(trials))
     versions = sorted({trial.version for trial in trials})
@@ -104,7 +112,8 @@ def differences(trials: Sequence[TrialResult]) -> list[str]:
         of_version = [
             (trial, environment) for trial, environment in logged if trial.version == version
         ]
-        names = (*OF_VERSION, *_data_sets(of_version))
+        beside = {name for _, environment in of_version for name in other_names(environment)}
+        names = (*OF_VERSION, *_data_sets(of_version), *sorted(beside)[:_MOST_FIELDS])
         sentences += [_difference(key, f"trials of {version}", of_version) for key in names]
         images = [(trial, image) for trial, image in _pulled(trials) if trial.version == version]
         sentences.append(_difference(_IMAGE, f"trials of {version}", images))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tidemark.figures.machines import PROGRAMS
 from tidemark.model.parameters import Value
 from tidemark.model.resume import Resume
 from tidemark.model.run_spec import requirement
@@ -17,8 +16,8 @@ from tidemark.report.run_report.machines import (
     data_sets,
     digests,
     images,
-    logged_values,
     machines,
+    others,
 )
 from tidemark.report.run_report.measured import MeasuredRun
 from tidemark.store import keys
@@ -28,6 +27,9 @@ PARAMETER = "Parameter "
 LOAD = "Load of "
 SERVICE = "Service "
 """The start of the setting of an axis, a parameter, a test's load or a service, before its name."""
+LOGGED = "Logged: "
+"""The start of the setting of another field that tasks logged, before its name."""
+_PROGRAMS = {"load_tool": "Load tool", "database": "Database"}
 SOURCE, TESTED = "Source", "Tested on"
 """The settings of published figures: where they stand, and the day that is published with them."""
 CONFIGURATION = "Configuration of suite and run"
@@ -80,9 +82,9 @@ def settings(run: MeasuredRun) -> dict[str, str]:
 
 
 def _programs(run: MeasuredRun) -> dict[str, str]:
-    """Return the programs beside the system with their versions, if a task logged them."""
-    logged = {title: logged_values(run.trials, field) for field, title in PROGRAMS.items()}
-    return {title: listed(programs) for title, programs in logged.items() if programs}
+    """Return what tasks logged beside machine and version, such as programs with their versions."""
+    logged = others(run.trials)
+    return {_PROGRAMS.get(name, f"{LOGGED}{name}"): listed(logged[name]) for name in logged}
 
 
 def _parameter(suite: Suite, name: str, value: Value) -> str:
