@@ -31,6 +31,7 @@ from tidemark.model.request import example_input
 from tidemark.model.sentences import listed, shown
 from tidemark.model.settings import Settings, read_settings
 from tidemark.model.suite import Suite
+from tidemark.model.suite_asset import programs_digest, suite_digest
 from tidemark.model.suite_files import read_suites
 
 
@@ -151,6 +152,17 @@ class TidemarkStack(Stack):
             name = workflow.functions[state].function_name
             CfnOutput(self, f"{state}Function", value=name)
         CfnOutput(self, "OutcomesTopic", value=workflow.topic.topic_arn)
+        systems = settings.systems
+        copies = [
+            f"{suite.name}={suite_digest(suite, systems)}.{programs_digest(suite, systems)}"
+            for suite in suites
+        ]
+        CfnOutput(
+            self,
+            "Suites",
+            description="Digests of what the stack has copies of: each suite, and its programs",
+            value=" ".join(copies),
+        )
         for suite in suites:
             CfnOutput(
                 self,

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tidemark.client.stack import DeploymentFailed, Stack
-from tidemark.model.context import written_systems
+from tidemark.model.context import context_digest, written_systems
 
 if TYPE_CHECKING:
     from local.cloud.endpoint import Endpoint
@@ -33,6 +33,8 @@ class Presence:
     pid: int
     systems: str | None = None
     """The folder of its suites; None in the note of an older version."""
+    context: str | None = None
+    """The digest of its settings; None in the note of an older version."""
 
 
 @contextmanager
@@ -46,6 +48,7 @@ def announced(state: Path, endpoint: Endpoint, stack: str) -> Iterator[None]:
         "pid": os.getpid(),
         "stack": stack,
         "systems": str(written_systems()),
+        "context": context_digest(),
     }
     # The key lets its holder do all that the cloud does, as this user.
     unfinished.touch(mode=0o600)
@@ -74,7 +77,7 @@ def find_cloud(state: Path) -> Presence | None:
     if port not in range(1, _PORTS):
         return None
     found = _ask(port, str(key), arn, pid)
-    return found and replace(found, systems=note.get("systems"))
+    return found and replace(found, systems=note.get("systems"), context=note.get("context"))
 
 
 def has_ended(pid: int) -> bool:

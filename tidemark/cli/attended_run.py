@@ -19,12 +19,13 @@ from tidemark.cli.preflight import Machine, check_sizes, prepare, warnings
 from tidemark.cli.program import end_by
 from tidemark.cli.slowness import slowness
 from tidemark.cli.target import Target, deployed, stored
-from tidemark.cli.this_machine import Here, check_room, check_systems, starting_seconds
+from tidemark.cli.this_machine import Here, check_cloud, check_room, starting_seconds
 from tidemark.cli.wording import around, bound, cost, duration
 from tidemark.cli.written_suites import systems
 from tidemark.client.deployed import Deployed
 from tidemark.client.earlier_runs import earlier_paces
 from tidemark.client.runs import Run, RunClient
+from tidemark.client.stack import Stack
 from tidemark.model.axes import varied
 from tidemark.model.cost import Estimate
 from tidemark.model.parameters import described
@@ -32,6 +33,7 @@ from tidemark.model.request import check_account, check_one_machine
 from tidemark.model.run_spec import RunSpec, beside
 from tidemark.model.sentences import listed, plural
 from tidemark.model.suite import Suite
+from tidemark.model.suite_asset import programs_digest, suite_digest
 from tidemark.money.estimate import estimate
 from tidemark.money.pace import Pace, forecast
 from tidemark.money.prices import list_prices
@@ -47,7 +49,7 @@ def check_target(suite: Suite, target: Target) -> None:
         check_account(suite)
         return
     check_one_machine(suite)
-    check_systems(target.state)
+    check_cloud(target.state, suite)
 
 
 def intention(versions: str, request: RunSpec, suite: Suite, target: Target) -> str:
@@ -114,14 +116,32 @@ def preflight(request: RunSpec, suite: Suite, target: Target, console: Console) 
 
 
 @contextmanager
-def cloud_at(target: Target, console: Console) -> Iterator[Deployed]:
-    """Yield the cloud of a target, and print where it is."""
+def cloud_at(target: Target, console: Console, suite: Suite | None = None) -> Iterator[Deployed]:
+    """Yield the cloud of a target, and print where it is, and whether its ``suite`` is another."""
     start = time.monotonic()
     with ExitStack() as opened:
         with console.status("Looking for the stack" if target.stack else "Starting the cloud"):
             cloud = opened.enter_context(deployed(target, shared=True))
         console.print(_whereabouts(cloud, time.monotonic() - start))
+        if suite and target.stack and (difference := _difference(cloud.stack, suite)):
+            click.echo(f"warning: {difference}", err=True)
         yield cloud
+
+
+def _difference(stack: Stack, suite: Suite) -> str:
+    """Return how the suite of a stack differs from the checkout's, '' if it does not."""
+    copied = stack.digests(suite.name)
+    if copied is None:
+        return f"the stack does not say whether its {suite.name} is that of this checkout"
+    own = suite_digest(suite, systems()), programs_digest(suite, systems())
+    parts = ("suite or its log queries", "programs or the harness")
+    edited = [part for part, *both in zip(parts, copied, own, strict=True) if len({*both}) > 1]
+    if not edited:
+        return ""
+    return (
+        f"the {' and the '.join(edited)} of {suite.name} differ from those of this checkout; the "
+        "run measures with those of the stack, and `make deploy` deploys those of the checkout"
+    )
 
 
 def _whereabouts(cloud: Deployed, seconds: float) -> str:

@@ -94,7 +94,7 @@ def command(
     names = f"{base} to {new} by {metric}"
     console.print(intention(names, request, system, target), soft_wrap=True)
     preflight(request, system, target, console)
-    with cloud_at(target, console) as cloud:
+    with cloud_at(target, console, system) as cloud:
         run = cloud.runs.start(fields)
         code = measure(cloud.runs, run, target, console, exact=exact)
         sys.exit(code or _exit_code(cloud, run, suite))

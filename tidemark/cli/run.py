@@ -173,7 +173,7 @@ def command(
     names = listed(fields.get("versions", request.versions))
     console.print(intention(names, request, system, target), soft_wrap=True)
     preflight(request, system, target, console)
-    sys.exit(_measure(fields, target, console, end))
+    sys.exit(_measure(fields, system, target, console, end))
 
 
 def _check_words(suite: str | None, versions: str | None, extra: Sequence[str]) -> None:
@@ -199,8 +199,10 @@ class _End(NamedTuple):
     """Whether the table has all digits."""
 
 
-def _measure(fields: Mapping[str, object], target: Target, console: Console, end: _End) -> int:
-    with cloud_at(target, console) as cloud:
+def _measure(
+    fields: Mapping[str, object], suite: Suite, target: Target, console: Console, end: _End
+) -> int:
+    with cloud_at(target, console, suite) as cloud:
         return _follow(cloud, cloud.runs.start(fields), target, console, end)
 
 

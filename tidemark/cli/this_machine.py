@@ -21,13 +21,20 @@ from tidemark.client.deployed import Deployed
 from tidemark.client.runs import RunClient
 from tidemark.client.stack import DeploymentFailed, Stack
 from tidemark.client.stored import Stored
-from tidemark.model.context import stored_suites, written_stack, written_systems
+from tidemark.model.context import (
+    context_digest,
+    stored_suites,
+    written_stack,
+    written_systems,
+)
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed
+from tidemark.model.suite_asset import suite_digest
 
 if TYPE_CHECKING:
     from local.cloud.cloud import Cloud
     from local.cloud.endpoint import Endpoint
+    from tidemark.model.suite import Suite
 
 _POLL_SECONDS = 0.5
 # A reading command holds the files for less than a second.
@@ -238,15 +245,22 @@ def check_state(state: Path, flags: str) -> None:
         )
 
 
-def check_systems(state: Path) -> None:
-    """Refuse a state folder whose cloud was started for another folder of suites."""
-    found, systems = find_cloud(state), str(written_systems())
-    if found and found.systems not in {None, systems}:
-        raise Refused(
-            f"--state: process {found.pid} runs the cloud of {state} with the suites of "
-            f"{found.systems}, not of {systems}; give this command another --state, or wait for "
-            "the end of that process"
-        )
+def check_cloud(state: Path, suite: Suite) -> None:
+    """Refuse a state folder whose cloud has another copy of a suite or of the settings."""
+    found, systems = find_cloud(state), written_systems()
+    if found is None:
+        return
+    cloud = f"process {found.pid} runs the cloud of {state}"
+    advice = "give this command another --state, or wait for the end of that process"
+    if found.systems not in {None, str(systems)}:
+        suites = f"with the suites of {found.systems}, not of {systems}"
+        raise Refused(f"--state: {cloud} {suites}; {advice}")
+    if found.context not in {None, context_digest()}:
+        raise Refused(f"--state: {cloud} with the settings of before an edit of cdk.json; {advice}")
+    copied = found.stack.digests(suite.name)
+    if copied and copied[0] != suite_digest(suite, systems):
+        edit = f"the files of before an edit of {suite.name} or its log queries"
+        raise Refused(f"suite: {cloud} with {edit}; {advice}")
 
 
 def check_room(state: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Iterable, Mapping
@@ -21,6 +22,11 @@ def written_context() -> dict[str, Any]:
     if systems := _of_variable():
         context["systems"] = systems
     return context
+
+
+def context_digest() -> str:
+    """Return the SHA-256, in hex, of the context of ``cdk.json``."""
+    return hashlib.sha256(json.dumps(written_context(), sort_keys=True).encode()).hexdigest()
 
 
 def _of_variable() -> str | None:

@@ -52,6 +52,8 @@ class Plan(Frozen):
     """The expected time and cost; None of imported figures."""
     imported: Import | None = Field(default=None, exclude_if=operator.not_)
     """The origin of the figures if nothing was measured."""
+    queries_digest: str = Field(default="", exclude_if=operator.not_)
+    """The digest of the log queries that give the figures; '' in old plans."""
     known: KnownInstance | None = Field(default=None, exclude_if=operator.not_)
     """The names of the run's instance; None without an instance."""
 

@@ -6,6 +6,8 @@ alone, and ``queries/logs`` holds the queries of all suites.
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
 
@@ -14,6 +16,8 @@ from tidemark.model.suite import Suite
 
 FOLDER = ROOT / "suites"
 _PACKED = "suite.json"
+_HARNESS = "harness"
+_DIGITS = 12
 
 
 def query_file(suite: str, query: str, suites: Path = FOLDER) -> Path:
@@ -29,6 +33,47 @@ def pack_suite(suite: Suite, systems: Path, asset: Path) -> None:
     (folder / _PACKED).write_text(suite.model_dump_json(), encoding="utf-8")
     for path in sorted((systems / "suites" / suite.name).glob("*.cwli")):
         (folder / path.name).write_bytes(path.read_bytes())
+
+
+def queries_digest(suite: Suite, suites: Path = FOLDER) -> str:
+    """Return the SHA-256, in hex, of the log queries that give the figures of a suite."""
+    figures = [
+        each
+        for test in suite.tests
+        for metric in test.metrics
+        for each in (metric.query, metric.samples, metric.histograms)
+    ]
+    figures += [series.query for test in suite.tests for series in test.series]
+    files = {query_file(suite.name, query, suites) for query in figures if query}
+    return _digest(sorted(files, key=lambda path: path.name))
+
+
+def suite_digest(suite: Suite, systems: Path) -> str:
+    """Return the digest of what every deployment copies of a suite: the suite and all queries."""
+    folders = (ROOT / "queries" / "logs", systems / "suites" / suite.name)
+    queries = _digest(path for folder in folders for path in sorted(folder.glob("*.cwli")))
+    return hashlib.sha256(f"{suite.model_dump_json()}{queries}".encode()).hexdigest()[:_DIGITS]
+
+
+def programs_digest(suite: Suite, systems: Path) -> str:
+    """Return the digest of the programs that images copy: those of a suite's tests and services."""
+    tasks = [suite.task, *(service.task for service in suite.services.values())]
+    names = {_HARNESS, *(task.workload for task in tasks if task.workload)}
+    folders = (systems / "workloads" / name for name in sorted(names))
+    return _digest(path for folder in folders for path in _programs(folder))[:_DIGITS]
+
+
+def _programs(folder: Path) -> Iterator[Path]:
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    yield from (path for path in files if "__pycache__" not in path.parts)
+
+
+def _digest(files: Iterable[Path]) -> str:
+    hasher = hashlib.sha256()
+    for path in files:
+        hasher.update(f"{path.name}\0".encode())
+        hasher.update(hashlib.sha256(path.read_bytes()).digest())
+    return hasher.hexdigest()
 
 
 @lru_cache(maxsize=1)

@@ -12,6 +12,7 @@ from tidemark.model.resume import Resume, latest_budget
 from tidemark.model.run_id import run_id
 from tidemark.model.sentences import listed
 from tidemark.model.suite import Suite
+from tidemark.model.suite_asset import queries_digest
 from tidemark.money.capacity import check
 from tidemark.money.quotas import Quotas
 from tidemark.run.execution_event import ExecutionEvent
@@ -174,6 +175,7 @@ def _new_plan(
         return plan
     suite, instance, arn = suites[request.suite], request.instance, event.execution_arn
     plan = make_plan(request, suite, name=name, execution_arn=arn, started_at=event.started_at)
+    plan = plan.model_copy(update={"queries_digest": queries_digest(suite)})
     if instance is None:
         return plan
     known = known_instance(properties, account, suite, instance, arn)
@@ -206,6 +208,11 @@ def _plan_to_resume(bucket: Bucket, request: ResumeRequest) -> Plan:
         raise Refused(f"run: {request.run} has no missing trial; every trial is recorded")
     if request.budget_usd is not None and plan.prices is None:
         raise Refused(f"budget_usd: {request.run} was planned without prices; leave it out")
+    if plan.queries_digest not in {"", queries_digest(plan.suite)}:
+        raise Refused(
+            f"run: the log queries of {request.suite} were edited after {request.run} began, so "
+            "that its other trials would be read in another way; start a new run"
+        )
     return plan
 
 

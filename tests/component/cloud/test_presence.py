@@ -9,7 +9,7 @@ import pytest
 
 from aws.client.cloudformation import find_stack
 from local.cloud.presence import announced, find_cloud
-from tidemark.model.context import written_systems
+from tidemark.model.context import context_digest, written_systems
 
 TEMPLATE = {
     "Resources": {"Topic": {"Type": "AWS::SNS::Topic"}},
@@ -33,7 +33,7 @@ def test_a_running_cloud_is_found_with_its_stack(endpoint, stack, tmp_path):
         cloud = find_cloud(tmp_path)
         assert cloud
         assert (cloud.endpoint, cloud.stack) == (endpoint, stack)
-        assert cloud.systems == str(written_systems())
+        assert (cloud.systems, cloud.context) == (str(written_systems()), context_digest())
     assert list(tmp_path.iterdir()) == []
     assert find_cloud(tmp_path) is None
 

@@ -5,14 +5,19 @@ from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
+from rich.console import Console
 
 from tests.plans import DATABASES, with_axes
 from tests.unit.measured_runs import planned
 from tidemark.cli import attended_run, chosen_suite, run, written_suites
 from tidemark.client.results import Progress
+from tidemark.client.stack import Stack
+from tidemark.model.checkout import ROOT
 from tidemark.model.refusal import Refused
 from tidemark.model.subject import Subject
 from tidemark.model.suite import Defaults
+from tidemark.model.suite_asset import programs_digest, suite_digest
+from tidemark.model.suite_files import read_suites
 from tidemark.money.pace import Pace
 
 
@@ -27,7 +32,7 @@ def start(monkeypatch, tmp_path):
 
     @contextmanager
     def deployed(_target, **_):
-        yield SimpleNamespace(runs=SimpleNamespace(start=keep), stack=None)
+        yield SimpleNamespace(runs=SimpleNamespace(start=keep), stack=Stack("", {}))
 
     monkeypatch.setattr(attended_run, "deployed", deployed)
     monkeypatch.setattr(attended_run, "prepare", lambda *_: None)
@@ -189,6 +194,42 @@ def test_a_resumed_run_of_one_version_cannot_fail_on_slower(monkeypatch):
 
     expected = "--fail-on: one version has nothing to be compared with; name two or more"
     assert str(refused) == expected
+
+
+@pytest.mark.parametrize(
+    ("edited", "warning"),
+    [
+        (None, "the stack does not say whether its rocksdb is that of this checkout"),
+        (
+            (True, False),
+            "the suite or its log queries of rocksdb differ from those of this checkout; the run "
+            "measures with those of the stack, and `make deploy` deploys those of the checkout",
+        ),
+        (
+            (False, True),
+            "the programs or the harness of rocksdb differ from those of this checkout; the run "
+            "measures with those of the stack, and `make deploy` deploys those of the checkout",
+        ),
+        ((False, False), ""),
+    ],
+)
+def test_a_stack_with_another_copy_of_a_suite_is_told(monkeypatch, capsys, edited, warning):
+    suite = read_suites()["rocksdb"]
+    digests = suite_digest(suite, ROOT), programs_digest(suite, ROOT)
+    copied = ".".join("0" if each else d for each, d in zip(edited or (), digests, strict=False))
+    stack = Stack("arn:x", {"Suites": f"rocksdb={copied}"} if edited else {})
+
+    @contextmanager
+    def deployed(_target, **_):
+        yield SimpleNamespace(stack=stack)
+
+    monkeypatch.setattr(attended_run, "deployed", deployed)
+    monkeypatch.setattr(attended_run, "_whereabouts", lambda *_: "")
+    target = SimpleNamespace(stack="Tidemark")
+    with attended_run.cloud_at(target, Console(quiet=True), suite):
+        pass
+
+    assert capsys.readouterr().err == (warning and f"warning: {warning}\n")
 
 
 def test_a_gate_without_a_baseline_needs_versions_of_known_order(start, monkeypatch):

@@ -11,8 +11,13 @@ from botocore.exceptions import EndpointConnectionError
 from local.cloud.endpoint import Endpoint
 from local.cloud.presence import Presence
 from tidemark.cli import this_machine
-from tidemark.cli.this_machine import CloudLost, check_room, check_systems, on_this_machine
+from tidemark.cli.this_machine import CloudLost, check_cloud, check_room, on_this_machine
+from tidemark.client.stack import Stack
+from tidemark.model.checkout import ROOT
+from tidemark.model.context import context_digest
 from tidemark.model.refusal import Refused
+from tidemark.model.suite_asset import suite_digest
+from tidemark.model.suite_files import read_suites
 
 
 @pytest.mark.parametrize(
@@ -58,20 +63,44 @@ def test_a_cloud_needs_room_on_the_disk_before_it_starts(tmp_path, monkeypatch, 
         check_room(tmp_path / "new")
 
 
-@pytest.mark.parametrize(("systems", "refused"), [("/x", True), ("/mine", False), (None, False)])
-def test_a_cloud_of_another_folder_of_suites_is_refused(tmp_path, monkeypatch, systems, refused):
-    cloud = SimpleNamespace(pid=7, systems=systems)
-    monkeypatch.setattr(this_machine, "find_cloud", lambda _: cloud)
-    monkeypatch.setattr(this_machine, "written_systems", lambda: "/mine")
+DIGESTS = f"rocksdb={suite_digest(read_suites()['rocksdb'], ROOT)}.programs kiwi=1.2"
 
-    if not refused:
-        check_systems(tmp_path)
+
+@pytest.mark.parametrize(
+    ("differing", "sentence"),
+    [
+        ({"systems": "/x"}, f"--state: {{}} with the suites of /x, not of {ROOT}; "),
+        ({"context": "0"}, "--state: {} with the settings of before an edit of cdk.json; "),
+        (
+            {"stack": Stack("", {"Suites": DIGESTS.replace("=", "=0")})},
+            "suite: {} with the files of before an edit of rocksdb or its log queries; ",
+        ),
+        (
+            {"stack": Stack("", {"Suites": "kiwi=1.2"})},
+            "suite: {} with the files of before an edit of rocksdb or its log queries; ",
+        ),
+        ({}, ""),
+        ({"systems": None, "context": None, "stack": Stack("", {})}, ""),
+    ],
+)
+def test_a_cloud_with_another_copy_of_suite_or_settings_is_refused(
+    tmp_path, monkeypatch, differing, sentence
+):
+    same = {
+        "systems": str(ROOT), "context": context_digest(), "stack": Stack("", {"Suites": DIGESTS}),
+    }  # fmt: skip
+    cloud = Presence(Endpoint(1, "key"), pid=7, **{**same, **differing})
+    monkeypatch.setattr(this_machine, "find_cloud", lambda _: cloud)
+    suite = read_suites()["rocksdb"]
+
+    if not sentence:
+        check_cloud(tmp_path, suite)
         return
     with pytest.raises(Refused) as error:
-        check_systems(tmp_path)
+        check_cloud(tmp_path, suite)
     assert str(error.value) == (
-        f"--state: process 7 runs the cloud of {tmp_path} with the suites of /x, not of /mine; "
-        "give this command another --state, or wait for the end of that process"
+        sentence.format(f"process 7 runs the cloud of {tmp_path}")
+        + "give this command another --state, or wait for the end of that process"
     )
 
 

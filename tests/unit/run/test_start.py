@@ -9,10 +9,11 @@ import pytest
 from lambdas import end_run, plan_run, record_outcome, record_trial
 from tests.plans import RUN
 from tidemark.model.files_to_keep import Artefact
+from tidemark.model.plan import Plan
 from tidemark.model.refusal import Refused
 from tidemark.model.steps import Invoke, RunTasks, Step
 from tidemark.model.subject import Subject
-from tidemark.model.suite_asset import packed_suites
+from tidemark.model.suite_asset import packed_suites, queries_digest
 from tidemark.store import claims
 from tidemark.store.claims import Claim
 
@@ -243,6 +244,20 @@ def test_a_resume_of_a_run_without_missing_trials_is_refused_and_its_outcome_sta
     assert sentence == f"run: {RUN} has no missing trial; every trial is recorded"
     assert outcome["run_id"] != RUN
     assert world.bucket.objects[OUTCOME] == b"{}"
+
+
+def test_a_resume_after_an_edit_of_the_log_queries_is_refused(world):
+    started = start(world, "first", {"suite": "rocksdb", "tasks": 1})["run_id"]
+    key = f"runs/{started}/plan.json"
+    plan = Plan.model_validate_json(world.bucket.read(key))
+    assert plan.queries_digest == queries_digest(packed_suites()["rocksdb"])
+    edited = plan.model_copy(update={"queries_digest": "0"})
+    world.bucket.write(key, edited.model_dump_json().encode())
+
+    assert refused(world, "second", {"suite": "rocksdb", "run": started})[0] == (
+        f"run: the log queries of rocksdb were edited after {started} began, so that its other "
+        "trials would be read in another way; start a new run"
+    )
 
 
 def test_a_resume_of_another_suites_run_is_refused(world, plan):
