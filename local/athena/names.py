@@ -70,9 +70,10 @@ def resolve(query: exp.Query, database: str | None, catalogue: Catalogue) -> Res
     _name_results(query)
     result_names = [] if _has_star(query) else list(query.named_selects)
     query = normalize_identifiers(query, dialect=Athena)
-    tables = dict(_read_tables(query, database, catalogue))
-    resolved = Resolved(query, tables, result_names)
+    _name_subqueries(query)
     try:
+        tables = dict(_read_tables(query, database, catalogue))
+        resolved = Resolved(query, tables, result_names)
         query = qualify(
             query,
             dialect=Athena,
@@ -95,6 +96,15 @@ def _name_results(query: exp.Query) -> None:
         for position, value in enumerate(list(select.expressions)):
             if not isinstance(value, exp.Alias | exp.Column | exp.Star):
                 value.replace(exp.alias_(value.copy(), f"_col{position}"))
+
+
+def _name_subqueries(query: exp.Query) -> None:
+    """Give each subquery of FROM a name, which sqlglot needs to tell two of them apart."""
+    for number, subquery in enumerate(list(query.find_all(exp.Subquery))):
+        if isinstance(subquery.parent, exp.From | exp.Join) and not subquery.alias:
+            subquery.set(
+                "alias", exp.TableAlias(this=exp.to_identifier(f"# {number}", quoted=True))
+            )
 
 
 def _has_star(query: exp.Query) -> bool:

@@ -7,17 +7,18 @@ The grammar is sqlglot's for Trino, but functions keep the names of the query: o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import zip_longest
+from itertools import groupby
 
 from sqlglot import Token, TokenType, exp
 from sqlglot.dialects.trino import Trino
-from sqlglot.errors import ParseError, TokenError
+from sqlglot.errors import ParseError
 from sqlglot.parsers.trino import TrinoParser
 
 from local.athena.errors import MalformedQuery
+from local.athena.grammar import first_mismatch
+from local.athena.tokens import tokens
 
 _SPECIAL_FORMS = ("CAST", "TRY_CAST", "EXTRACT")
-_BEGINNINGS = ("SELECT", "WITH", "(")
 # Other statements of Athena. AWS documentation, Athena, "DDL statements", "DML queries, functions,
 # and operators".
 _STATEMENTS = (
@@ -25,14 +26,16 @@ _STATEMENTS = (
     *("INSERT", "MERGE", "MSCK", "OPTIMIZE", "PREPARE", "SHOW", "TABLE", "UNLOAD", "UPDATE"),
     *("USING", "VACUUM", "VALUES"),
 )
-# Words that a value must follow, and words that no value begins with.
-_OPEN = {TokenType.SELECT, TokenType.COMMA}
-_CLOSING = {TokenType.FROM, TokenType.R_PAREN, TokenType.SEMICOLON}
 
 
 class _Parser(TrinoParser):
     FUNCTIONS = {}  # noqa: RUF012 (as sqlglot declares it)
     FUNCTION_PARSERS = {name: TrinoParser.FUNCTION_PARSERS[name] for name in _SPECIAL_FORMS}  # noqa: RUF012
+    # sqlglot leaves out a plus sign, whose operand would be of any type.
+    UNARY_PARSERS = {  # noqa: RUF012
+        **TrinoParser.UNARY_PARSERS,
+        TokenType.PLUS: lambda self: exp.Neg(this=exp.Neg(this=self._parse_unary())),
+    }
     NO_PAREN_FUNCTION_PARSERS = {"CASE": TrinoParser.NO_PAREN_FUNCTION_PARSERS["CASE"]}  # noqa: RUF012
 
 
@@ -137,46 +140,51 @@ def parse(text: str, parameters: Sequence[str] = ()) -> exp.Query:
 
 
 def _statement(text: str) -> exp.Query:
+    words = tokens(text)
     try:
-        _check_words(Athena().tokenize(text))
-        statements = [query for query in Athena().parse(text) if query is not None]
-    except TokenError as error:
-        raise _refusal(str(error).partition("\n")[0]) from error
+        _check_words(words)
+        (statement,) = Athena().parser().parse(words, text)
     except ParseError as error:
-        raise _syntax_error(error) from error
-    if len(statements) != 1:
-        raise _refusal(f"Only one sql statement is allowed. Got: {len(statements)}")
-    if not isinstance(statements[0], exp.Query):
-        raise _refusal(f"{statements[0].key.upper()} is not supported on one machine")
-    return statements[0]
+        raise _unread(error) from error
+    except RecursionError:
+        raise _refusal("A query with so many brackets is not supported on one machine") from None
+    if not isinstance(statement, exp.Query):
+        raise _refusal(f"{words[0].text.upper()} is not supported on one machine")
+    return statement
 
 
 def _check_words(words: Sequence[Token]) -> None:
-    """Refuse other statements, and mistakes that sqlglot overlooks."""
+    """Refuse other statements, several of them, and what is no query of Trino."""
     first = words[0].text.upper() if words else "SELECT"
     if first in _STATEMENTS:
         raise _refusal(f"{first} is not supported on one machine, where a query can only SELECT")
-    if first not in _BEGINNINGS:
-        raise _mismatch(words[0].line, words[0].col, words[0].text)
-    for word, after in zip_longest(words, words[1:]):
-        if word.token_type in _OPEN and (after is None or after.token_type in _CLOSING):
-            text = after.text if after else "<EOF>"
-            raise MalformedQuery("", f"mismatched input '{text}' after '{word.text}'")
+    parts = groupby(words, lambda word: word.token_type is TokenType.SEMICOLON)
+    count = sum(not is_end for is_end, _ in parts)
+    if count != 1:
+        raise _refusal(f"Only one sql statement is allowed. Got: {count}")
+    at = first_mismatch(words)
+    if at is not None:
+        raise _mismatch(words[at] if at < len(words) else None, words[-1])
 
 
 def _refusal(text: str, near: exp.Expr | None = None) -> MalformedQuery:
     return MalformedQuery("NOT_SUPPORTED", text, near)
 
 
-def _syntax_error(error: ParseError) -> MalformedQuery:
+def _mismatch(word: Token | None, last: Token) -> MalformedQuery:
+    """Return the error for an unexpected word, or for the end of the query after its last one."""
+    if word is None:
+        return MalformedQuery("", f"line {last.line}:{last.col + 1}: mismatched input '<EOF>'")
+    start = word.col - (word.end - word.start)
+    return MalformedQuery("", f"line {word.line}:{start}: mismatched input '{word.text}'")
+
+
+def _unread(error: ParseError) -> MalformedQuery:
+    """Return the error for a query of Trino that sqlglot cannot read."""
     fault = error.errors[0]
-    word = fault["highlight"] or "<EOF>"
-    return _mismatch(fault["line"], fault["col"], word)
-
-
-def _mismatch(line: int, last: int, word: str) -> MalformedQuery:
-    """Return the error for an unexpected word that ends in column ``last``."""
-    return MalformedQuery("", f"line {line}:{last - len(word) + 1}: mismatched input '{word}'")
+    return _refusal(
+        f"line {fault['line']}: '{fault['highlight']}' there is not supported on one machine"
+    )
 
 
 def _constant(parameter: str) -> exp.Expr:

@@ -32,7 +32,7 @@ from local.athena.values import (
 
 _BOOLEAN = scalar(Kind.BOOLEAN)
 _UNKNOWN = scalar(Kind.UNKNOWN)
-_UNITS = {"SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "YEAR"}
+_UNITS = {"SECOND", "MINUTE", "HOUR", "DAY", "MONTH", "YEAR"}
 _FIELDS = {"YEAR", "QUARTER", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND"}
 _SIGNS = {
     exp.EQ: "=", exp.NEQ: "<>", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">=",
@@ -80,6 +80,8 @@ def _literal(value: exp.Literal) -> Type:
     if value.is_string:
         return scalar(Kind.VARCHAR)
     if value.is_int:
+        if int(value.name) >= (1 << 63) + isinstance(value.parent, exp.Neg):
+            raise QueryError("", f"Invalid numeric literal: {value.name}", value)
         return scalar(Kind.INT if int(value.name) < 1 << 31 else Kind.BIGINT)
     return scalar(Kind.DOUBLE if "e" in value.name.lower() else Kind.DECIMAL)
 

@@ -44,7 +44,9 @@ def array(element: Type) -> Type:
 
 def element(type_: Type) -> Type:
     """Return the type of the elements of an array, the type of null for null."""
-    return type_.expressions[0] if type_.expressions else type_
+    if type_.expressions or type_.this is Kind.NULL:
+        return type_.expressions[0] if type_.expressions else type_
+    return scalar(Kind.UNKNOWN)
 
 
 def glue_type(name: str) -> Type:

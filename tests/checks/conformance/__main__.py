@@ -1,7 +1,12 @@
-"""Compare Trino's and the local answers to every saved query; exit code 1 on a difference."""
+"""Compare Trino's and the local answers; exit code 1 on a difference.
+
+The statements are all saved queries, the syntax of Trino and of other databases, and drawn
+arithmetic.
+"""
 
 from __future__ import annotations
 
+import random
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -11,9 +16,12 @@ from typing import Any
 
 from rich.console import Console
 from rich.table import Table
+from trino.exceptions import TrinoQueryError
 
+from local.athena import api as athena
 from tests.checks.conformance.figures import rows_of, stored_figures
 from tests.checks.conformance.local_engine import LocalEngine
+from tests.checks.conformance.syntax import FOREIGN, NATIVE, arithmetic
 from tests.checks.conformance.trino import start_trino
 from tidemark.dashboard.definition import data_sets, read_definition
 from tidemark.model.checkout import ROOT
@@ -21,6 +29,8 @@ from tidemark.store.columns import TABLES
 
 Answer = tuple[list[tuple[str, str]], list[list[Any]]]
 Ask = Callable[[str], Answer]
+DRAWN = 10_000
+_AT_ONCE = 100
 
 
 def differences(ours: Answer, trinos: Answer) -> list[str]:
@@ -46,7 +56,16 @@ def main(home: Path, memory_plugin: Path) -> int:
         for table in TABLES:
             trino.load(table, rows_of(objects, table))
         console.print(f"Tables loaded in {time.monotonic() - start:.1f} s")
-        all_differences = [*_compare(ours.ask, trino.ask, console), *_without_database(trino.ask)]
+        all_differences = [
+            *_compare(ours.ask, trino.ask, console),
+            *_without_database(trino.ask),
+            *_in_syntax(ours.ask, trino.ask),
+            *_in_arithmetic(ours.ask, trino.ask),
+        ]
+        console.print(
+            f"{len(FOREIGN)} statements of other databases, {len(NATIVE)} expressions of Trino and "
+            f"{DRAWN:,} drawn ones compared"
+        )
         console.print(f"Trino took {trino.peak_bytes() / 1e9:.2f} GB at most")
     for difference in all_differences:
         console.print(difference, markup=False)
@@ -81,6 +100,46 @@ def _without_database(trinos: Ask) -> Iterator[str]:
         )
         if plain != within:
             yield f"{data_set.name}: the rows differ if its text names the database"
+
+
+def _in_syntax(ours: Ask, trinos: Ask) -> Iterator[str]:
+    """Yield the statements of other databases that are accepted, and the values that differ."""
+    for statement in FOREIGN:
+        for name, ask in {"here": ours, "Trino": trinos}.items():
+            if (values := _values(ask, statement)) is not None:
+                yield f"{statement}: accepted {name}, with {values}"
+    for expression, value in NATIVE.items():
+        yield from _of_statement(ours, trinos, f"SELECT {expression}", [value])
+
+
+def _in_arithmetic(ours: Ask, trinos: Ask) -> Iterator[str]:
+    """Yield the differences of drawn expressions, which are asked one by one only if need be."""
+    chance = random.Random(37)
+    drawn = [arithmetic(chance).trino for _ in range(DRAWN)]
+    for first in range(0, DRAWN, _AT_ONCE):
+        some = drawn[first : first + _AT_ONCE]
+        together = f"SELECT {', '.join(some)}"
+        values = _values(trinos, together)
+        if values is None or values != _values(ours, together):
+            for expression in some:
+                yield from _of_statement(ours, trinos, f"SELECT {expression}")
+
+
+def _of_statement(
+    ours: Ask, trinos: Ask, statement: str, expected: list[Any] | None = None
+) -> Iterator[str]:
+    our, theirs = _values(ours, statement), _values(trinos, statement)
+    if our != theirs or (expected is not None and our != _texts(expected)):
+        yield f"{statement}: {our}, Trino {theirs}"
+
+
+def _values(ask: Ask, statement: str) -> list[str] | None:
+    """Return the values of a statement's only row; None if it is refused."""
+    try:
+        ((*values,),) = ask(statement)[1]
+    except (athena.QueryError, TrinoQueryError):
+        return None
+    return _texts(values)
 
 
 def _timed(ask: Ask, text: str) -> tuple[Answer, float]:

@@ -1,0 +1,262 @@
+"""The syntax of Trino's queries: what sqlglot, which also reads other databases, must not accept.
+
+Rules are in EBNF: words in upper case and quoted ones are tokens, ``[ ]`` is optional, ``{ }``
+repeats, and ``x+`` is a list of x with commas between. Precedence is left out: sqlglot has it.
+Source: Trino documentation, SELECT and SQL language; Trino's grammar.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import chain
+
+from sqlglot import Token, TokenType
+
+_RULES = """
+statement: query [ ';' ]
+query: [ WITH [ RECURSIVE ] named+ ] terms
+terms: term { ( UNION | EXCEPT | INTERSECT ) [ distinct ] term } [ 'ORDER BY' sort+ ] [ OFFSET count [ ROW | ROWS ] ] [ LIMIT ( ALL | count ) | FETCH ( FIRST | NEXT ) [ count ] ( ROW | ROWS ) ( ONLY | WITH TIES ) ]
+count: integer | '?'
+named: name [ columns ] AS '(' query ')'
+columns: '(' name+ ')'
+distinct: DISTINCT | ALL
+term: select | TABLE path | VALUES value+ | '(' terms ')'
+select: SELECT [ distinct ] item+ [ FROM relation+ ] [ WHERE value ] [ 'GROUP BY' [ distinct ] group+ ] [ HAVING value ] [ WINDOW window+ ]
+item: '*' | primary '.' '*' [ AS columns ] | value [ [ AS ] name ]
+group: ( ROLLUP | CUBE ) '(' [ values+ ] ')' | 'GROUPING SETS' '(' values+ ')' | values
+values: value | '(' [ value+ ] ')'
+window: name AS '(' over ')'
+over: [ name ] [ 'PARTITION BY' value+ ] [ 'ORDER BY' sort+ ] [ ( RANGE | ROWS | GROUPS ) ( bound | BETWEEN bound AND bound ) ]
+bound: UNBOUNDED ( PRECEDING | FOLLOWING ) | CURRENT ROW | value ( PRECEDING | FOLLOWING )
+sort: value [ ASC | DESC ] [ NULLS ( FIRST | LAST ) ]
+relation: sampled { CROSS JOIN sampled | NATURAL [ side ] JOIN sampled | [ side ] JOIN relation ( ON value | USING columns ) }
+side: INNER | ( LEFT | RIGHT | FULL ) [ OUTER ]
+sampled: aliased [ MATCH_RECOGNIZE nested [ [ AS ] name [ columns ] ] ] [ TABLESAMPLE ( BERNOULLI | SYSTEM ) '(' value ')' ]
+aliased: source [ [ AS ] name [ columns ] ]
+source: path [ FOR ( TIMESTAMP | VERSION ) AS OF operand ] | '(' query ')' | '(' relation ')' | UNNEST '(' value+ ')' [ WITH ORDINALITY ] | LATERAL '(' query ')' | TABLE nested | JSON_TABLE nested
+path: name { '.' name }
+value: { NOT } predicate { ( AND | OR ) { NOT } predicate }
+predicate: operand [ comparison operand | comparison ( ALL | SOME | ANY ) '(' query ')' | [ NOT ] BETWEEN operand AND operand | [ NOT ] IN '(' ( value+ | query ) ')' | [ NOT ] LIKE operand [ ESCAPE operand ] | IS [ NOT ] ( NULL | DISTINCT FROM operand ) ]
+comparison: '=' | '<>' | '!=' | '<' | '<=' | '>' | '>='
+operand: signed { ( '+' | '-' | '*' | '/' | '%' | '||' ) signed }
+signed: { '+' | '-' } primary { AT TIME ZONE ( string | interval ) }
+primary: atom { '[' operand ']' | '.' name }
+atom: number | text | binary | '?' | NULL | TRUE | FALSE | interval | literal | call | name | lambda | '(' query ')' | '(' value+ ')' | ROW '(' value+ ')' | [ ARRAY ] '[' [ value+ ] ']' | EXISTS '(' query ')' | cast | case | extract | trim | substring | moment | ( GROUPING | LISTAGG | NORMALIZE | JSON_ARRAY | JSON_EXISTS | JSON_OBJECT | JSON_QUERY | JSON_VALUE ) nested [ WITHIN GROUP nested ] [ filter ]
+text: string | unicode [ UESCAPE string ]
+interval: INTERVAL [ '+' | '-' ] string unit [ TO unit ]
+unit: YEAR | MONTH | DAY | HOUR | MINUTE | SECOND
+literal: ( plain | 'DOUBLE PRECISION' ) text
+call: [ RUNNING | FINAL ] path ( '(' [ name '.' ] '*' ')' [ filter ] [ frame ] | '(' [ [ distinct ] value+ ] [ 'ORDER BY' sort+ ] ')' [ filter ] [ [ ( IGNORE | RESPECT ) NULLS ] frame ] )
+frame: OVER ( name | '(' over ')' )
+filter: FILTER '(' WHERE value ')'
+lambda: ( name | '(' [ name+ ] ')' ) '->' value
+cast: ( CAST | TRY_CAST ) '(' value AS type ')'
+case: CASE [ value ] when { when } [ ELSE value ] END
+when: WHEN value THEN value
+extract: EXTRACT '(' name FROM operand ')'
+trim: TRIM '(' ( [ [ LEADING | TRAILING | BOTH ] [ operand ] FROM ] operand | operand ',' operand ) ')'
+substring: SUBSTRING '(' operand FROM operand [ FOR operand ] ')'
+moment: CURRENT_DATE | CURRENT_USER | CURRENT_CATALOG | CURRENT_SCHEMA | CURRENT_PATH | ( CURRENT_TIME | CURRENT_TIMESTAMP | LOCALTIME | LOCALTIMESTAMP ) [ '(' integer ')' ]
+type: base { ARRAY [ '[' integer ']' ] }
+base: plain [ '(' parameter+ ')' ] | 'DOUBLE PRECISION' | ( TIMESTAMP | TIME ) [ '(' parameter ')' ] [ ( WITH | WITHOUT ) TIME ZONE ] | ROW '(' field+ ')' | ARRAY '<' type '>' | MAP '<' type ',' type '>' | INTERVAL unit [ TO unit ]
+plain: BOOLEAN | TINYINT | SMALLINT | INTEGER | INT | BIGINT | REAL | DOUBLE | DECIMAL | VARCHAR | CHAR | VARBINARY | JSON | DATE | TIME | TIMESTAMP | ARRAY | MAP | ROW | UUID | IPADDRESS
+parameter: integer | type
+field: [ name ] type
+"""  # noqa: E501 (a rule is a line)
+# The keywords that are no names (Trino documentation, Keywords and identifiers).
+_RESERVED_WORDS = """
+ALTER AND AS BETWEEN BY CASE CAST CONSTRAINT CREATE CROSS CUBE CURRENT_CATALOG CURRENT_DATE
+CURRENT_PATH CURRENT_ROLE CURRENT_SCHEMA CURRENT_TIME CURRENT_TIMESTAMP CURRENT_USER DEALLOCATE
+DELETE DESCRIBE DISTINCT DROP ELSE END ESCAPE EXCEPT EXECUTE EXISTS EXTRACT FALSE FOR FROM FULL
+GROUP GROUPING HAVING IN INNER INSERT INTERSECT INTO IS JOIN JSON_ARRAY JSON_EXISTS JSON_OBJECT
+JSON_QUERY JSON_TABLE JSON_VALUE LEFT LIKE LISTAGG LOCALTIME LOCALTIMESTAMP NATURAL NORMALIZE NOT
+NULL ON OR ORDER OUTER PREPARE RECURSIVE RIGHT ROLLUP SELECT TABLE THEN TRIM TRUE UESCAPE UNION
+UNNEST USING VALUES WHEN WHERE WITH
+"""
+_RESERVED = frozenset(_RESERVED_WORDS.split())
+_NOTATION = re.compile(r"'([^']+)'|([A-Z_]+)|([a-z_]+)(\+?)|([][(){}|])")
+_KINDS = {
+    TokenType.STRING: "string",
+    TokenType.UNICODE_STRING: "unicode",
+    TokenType.HEX_STRING: "binary",
+    TokenType.IDENTIFIER: "quoted",
+}
+_UNQUOTED = re.compile(r"[A-Z_][A-Z0-9_]*")
+
+Ends = frozenset[int]
+_NOWHERE: Ends = frozenset()
+_NAME = "name"
+_EMPTY = ""
+
+
+class _Text:
+    """Tokens to match, with the ends of each rule at each place."""
+
+    def __init__(self, tokens: Sequence[Token]) -> None:
+        self.words = [*map(_word, tokens), "<EOF>"]
+        self.ends: dict[tuple[str, int], Ends] = {}
+        self.furthest = 0
+
+    def fits(self, at: int, words: frozenset[str]) -> bool:
+        """Tell whether the token at a place is one of some, and remember the furthest place."""
+        self.furthest = max(self.furthest, at)
+        word = self.words[at]
+        return word in words or (_NAME in words and _is_name(word))
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A part of a rule.
+
+    Attributes
+    ----------
+    ends
+        Returns all places where the part can end that begins at a place.
+    begins
+        Returns the tokens with which the part begins, and ``''`` if it may be empty.
+    """
+
+    ends: Callable[[_Text, int], Ends]
+    begins: Callable[[], frozenset[str]]
+
+
+def _word(token: Token) -> str:
+    """Return a keyword or sign in upper case, or the kind of another token in lower case."""
+    if token.token_type is TokenType.NUMBER:
+        return "integer" if token.text.isdigit() else "decimal"
+    return _KINDS.get(token.token_type) or token.text.upper()
+
+
+def _is_name(word: str) -> bool:
+    return word == "quoted" or (word not in _RESERVED and _UNQUOTED.fullmatch(word) is not None)
+
+
+def _token(*words: str) -> _Part:
+    accepted = frozenset(words)
+    return _Part(
+        lambda text, at: frozenset((at + 1,)) if text.fits(at, accepted) else _NOWHERE,
+        lambda: accepted,
+    )
+
+
+def _nested(text: _Text, at: int) -> Ends:
+    """Return the end of any tokens in round brackets."""
+    depth = 0
+    for end in range(at, len(text.words)):
+        depth += {"(": 1, ")": -1}.get(text.words[end], 0)
+        if depth <= 0:
+            return frozenset((end + 1,)) if end > at else _NOWHERE
+    return _NOWHERE
+
+
+def _rule(name: str) -> _Part:
+    def ends(text: _Text, at: int) -> Ends:
+        if (known := text.ends.get((name, at))) is None:
+            begins = _begins(name)
+            possible = text.fits(at, begins) or _EMPTY in begins
+            known = text.ends[name, at] = _rules[name].ends(text, at) if possible else _NOWHERE
+        return known
+
+    return _Part(ends, lambda: _begins(name))
+
+
+@cache
+def _begins(name: str) -> frozenset[str]:
+    return _rules[name].begins()
+
+
+def _sequence(parts: Sequence[_Part]) -> _Part:
+    def ends(text: _Text, at: int) -> Ends:
+        found: Ends = frozenset((at,))
+        for part in parts:
+            found = frozenset(chain.from_iterable(part.ends(text, end) for end in found))
+            if not found:
+                break
+        return found
+
+    def begins() -> frozenset[str]:
+        found = frozenset((_EMPTY,))
+        for part in parts:
+            if _EMPTY not in found:
+                break
+            found = found - {_EMPTY} | part.begins()
+        return found
+
+    return _Part(ends, begins)
+
+
+def _choice(parts: Sequence[_Part]) -> _Part:
+    return _Part(
+        lambda text, at: frozenset(chain.from_iterable(part.ends(text, at) for part in parts)),
+        lambda: frozenset(chain.from_iterable(part.begins() for part in parts)),
+    )
+
+
+def _optional(part: _Part) -> _Part:
+    return _choice([part, _sequence([])])
+
+
+def _repeated(part: _Part) -> _Part:
+    def ends(text: _Text, at: int) -> Ends:
+        found, new = frozenset((at,)), frozenset((at,))
+        while new:
+            new = frozenset(chain.from_iterable(part.ends(text, end) for end in new)) - found
+            found |= new
+        return found
+
+    return _Part(ends, lambda: part.begins() | {_EMPTY})
+
+
+def _listed(part: _Part) -> _Part:
+    return _sequence([part, _repeated(_sequence([_token(","), part]))])
+
+
+_BRACKETS: dict[str, tuple[str, Callable[[_Part], _Part]]] = {
+    "[": ("]", _optional),
+    "{": ("}", _repeated),
+    "(": (")", lambda part: part),
+}
+
+
+def _alternatives(symbols: list[tuple[str, ...]], end: str) -> _Part:
+    """Return the right side of a rule up to a closing bracket, and remove its symbols."""
+    choices: list[list[_Part]] = [[]]
+    while symbols:
+        quoted, keyword, name, more, bracket = symbols.pop(0)
+        if bracket and bracket == end:
+            break
+        if bracket == "|":
+            choices.append([])
+        elif bracket:
+            closing, build = _BRACKETS[bracket]
+            choices[-1].append(build(_alternatives(symbols, closing)))
+        elif name:
+            choices[-1].append(_listed(_rule(name)) if more else _rule(name))
+        else:
+            choices[-1].append(_token(quoted or keyword))
+    return _choice([_sequence(parts) if len(parts) != 1 else parts[0] for parts in choices])
+
+
+_rules = {
+    **{kind: _token(kind) for kind in ("string", "unicode", "binary", "integer", _NAME)},
+    "number": _token("integer", "decimal"),
+    "nested": _Part(_nested, lambda: frozenset("(")),
+    **{
+        name: _alternatives(_NOTATION.findall(right), "")
+        for name, right in re.findall(r"^(\w+): (.*)$", _RULES, re.MULTILINE)
+    },
+}
+WORDS = _RESERVED | {quoted or word for quoted, word, *_ in _NOTATION.findall(_RULES)}
+"""The words that have a meaning in queries; sqlglot knows more, of other databases."""
+
+
+def first_mismatch(tokens: Sequence[Token]) -> int | None:
+    """Return the position of the first token that no query of Trino has there.
+
+    It is the number of tokens if the end is missing, and None if the tokens are one query.
+    """
+    text = _Text(tokens)
+    return None if len(tokens) in _rules["statement"].ends(text, 0) else text.furthest

@@ -1,0 +1,96 @@
+"""The syntax of queries: Trino's, however much more sqlglot and DuckDB read."""
+
+import random
+
+import duckdb
+import pytest
+
+from local.athena import api as athena
+from tests.checks.conformance.syntax import FOREIGN, NATIVE, arithmetic
+
+_READ = {"DOUBLE": float, "INT": int, "BIGINT": int, "BOOLEAN": lambda text: text == "true"}
+
+
+@pytest.fixture
+def computed(run):
+    """A function that returns the values of expressions."""
+
+    def computed(*expressions):
+        result = run(f"SELECT {', '.join(expressions)}")
+        kinds = [type_.this.value for _, type_ in result.columns]
+        return [_READ.get(kind, str)(text) for kind, text in zip(kinds, *result.rows, strict=True)]
+
+    return computed
+
+
+@pytest.mark.parametrize("statement", FOREIGN)
+def test_syntax_of_another_database_is_refused_in_one_sentence(refusal, statement):
+    assert "\n" not in refusal(statement)
+
+
+@pytest.mark.parametrize(("expression", "value"), NATIVE.items())
+def test_syntax_of_trino_has_its_value(computed, expression, value):
+    assert computed(expression) == [value]
+
+
+def test_arithmetic_has_the_values_of_duckdb(computed, refusal):
+    chance = random.Random(17)
+    drawn = [arithmetic(chance) for _ in range(500)]
+    with duckdb.connect() as connection:
+        expected = {each: _in_duckdb(connection, each.duckdb) for each in drawn}
+    undefined = [each for each, value in expected.items() if value is None]
+    defined = [each for each in expected if expected[each] is not None]
+    for first in range(0, len(defined), 100):
+        some = defined[first : first + 100]
+        values = computed(*(each.trino for each in some))
+        assert [*zip(some, map(repr, values), strict=True)] == [
+            (each, repr(expected[each])) for each in some
+        ]
+    for each in undefined[:10]:
+        assert refusal(f"SELECT {each.trino}").startswith(("DIVISION_BY_ZERO", "NUMERIC_VALUE"))
+
+
+def _in_duckdb(connection, expression):
+    """Return a value; None if DuckDB has none, since it divides by zero or overflows."""
+    try:
+        ((value,),) = connection.execute(f"SELECT {expression}").fetchall()
+    except (duckdb.OutOfRangeException, duckdb.InvalidInputException):
+        return None
+    return value
+
+
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        ("SELECT 12abc", "line 1:8: '12abc' is neither a number nor a name; write a blank after"),
+        ("SELECT\n  1.5x", "line 2:3: '1.5x' is neither a number nor a name"),
+        ("SELECT 1e+", "line 1:8: '1e+' is neither a number nor a name"),
+        ("SELECT 1 == 1", "line 1:10: Athena has no '=='; write ="),
+        ("SELECT '1'::int", "line 1:11: Athena has no '::'; write CAST(… AS …)"),
+        ("SELECT 1 // 2", "line 1:10: Athena has no '//'; write /, which"),
+        ("SELECT `a`", "line 1:8: Athena has no '`'; write a name in double quotes"),
+        ("SELECT 1 # one", "line 1:10: mismatched input '#'"),
+        ("SELECT INTERVAL 1 DAY", "line 1:17: mismatched input '1'"),
+        ("SELECT 1\nLIMIT 5, 2", "line 2:8: mismatched input ','"),
+        ("SELECT 9223372036854775808", "line 1:8: Invalid numeric literal: 9223372036854775808"),
+        (f"SELECT {'1' * 5_000}", "line 1:8: Invalid numeric literal: 11111111111111111111…"),
+        (
+            "SELECT CAST('1' AS array)",
+            "NOT_SUPPORTED: line 1:13: CAST of varchar to array(unknown)",
+        ),
+        ("SELECT +'a'", "TYPE_MISMATCH: line 1:9: Cannot negate varchar"),
+    ],
+)
+def test_the_refusal_names_the_place_and_the_way_out(refusal, statement, message):
+    assert refusal(statement).startswith(message)
+
+
+def test_a_comment_reaches_no_other_parser(run):
+    query = athena.parse("SELECT /* */ 1 -- 'x\n+ 2 /* ; DROP */")
+    assert "/*" not in query.sql()
+    assert run(query).rows == [["3"]]
+
+
+def test_subqueries_without_names_stand_side_by_side(ask):
+    query = "SELECT a + b FROM (SELECT 1 AS a), (SELECT 2 AS b) JOIN (SELECT 2 AS c) ON b = c"
+    assert ask(query) == [["3"]]
