@@ -4,6 +4,7 @@ import pytest
 from click.testing import CliRunner
 
 from tidemark.cli.query import command
+from tidemark.cli.query.infrastructure import queries_at
 from tidemark.model.refusal import Refused
 
 TEMPLATE = """\
@@ -34,7 +35,7 @@ SYNTHESISED = """\
 \t},
 \t"Group": {
 \t\t"Type": "AWS::Logs::QueryDefinition",
-\t\t"Properties": {"QueryString": {"Fn::Join": ["", []]}}
+\t\t"Properties": {"QueryString": {"Fn::Join": ["", [{"Ref": "Rest"}, " | limit 1"]]}}
 \t},
 \t"Table": {"Type": "AWS::Athena::NamedQuery", "Properties": {"QueryString": "SELECT 1"}},
 \t"Site": {"Type": "AWS::CloudFront::Distribution", "ForwardedValues": {"QueryString": false}}
@@ -75,6 +76,7 @@ CfnQueryDefinition(self, "Group", query_string=text)
 '''
 
 
+NOT_CHECKED = "this query is computed, and not checked\nwarning: not checked: 1 of 1 query\n"
 WIDGETS = (
     '{"widgets": [{"type": "text", "properties": {"markdown": "a query: x"}},\n'
     '  {"type": "log", "properties": {"query": "SOURCE \'/${Name}/a\'\\n| filtre x"}},\n'
@@ -141,26 +143,25 @@ def test_the_queries_in_a_source_are_checked_at_their_lines(
     assert caret.strip() == "^"
     assert done.stdout == f"{path}:{right}: accepted\n"
     warning = f"warning: {path}:{computed}: this query is computed, and not checked\n"
-    assert done.stderr == warning
+    assert done.stderr == f"{warning}warning: not checked: 1 of 3 queries\n"
 
 
 @pytest.mark.parametrize(
     "value",
     [
-        "'limit 1' '| filtre x'",
-        "'limit 1'\n    '| filtre x'",
         "'limit 1' + end",
-        '"""limit 1""" + """| filtre x"""',
         "'limit %d' % 1",
+        "f'limit {end}'",
+        "'limit {}'.format(1)",
+        "text(1)",
     ],
 )
 @pytest.mark.parametrize(
     "argument", ["query_string={}", "query_lines=[{}]", "query_lines=['a'] + {}"]
 )
-def test_a_query_of_several_literals_is_computed(lint, argument, value):
+def test_a_query_with_a_value_that_is_not_literal_is_computed(lint, argument, value):
     path, done = lint("stack.py", f"import aws_cdk.aws_logs\nQuery({argument.format(value)})\n")
-    warning = f"warning: {path}:2: this query is computed, and not checked\n"
-    assert (done.stdout, done.stderr) == ("", warning)
+    assert (done.stdout, done.stderr) == ("", f"warning: {path}:2: {NOT_CHECKED}")
 
 
 @pytest.mark.parametrize("quotes", ["'", '"', "'''", '"""'])
@@ -250,9 +251,9 @@ def test_a_query_that_terraform_names_is_checked_at_its_place(tmp_path, value, p
         ("local.queries.count.query", "locals.tf:7: accepted\n"),
         ("each.value.query", "locals.tf:7: accepted\n"),
         ('local.queries["count"].query', "locals.tf:7: accepted\n"),
-        ("each.value", "main.tf:4: this query is computed, and not checked\n"),
-        ('file("none")', "main.tf:4: this query is computed, and not checked\n"),
-        ("local.none", "main.tf:4: this query is computed, and not checked\n"),
+        ("each.value", f"main.tf:4: {NOT_CHECKED}"),
+        ('file("none")', f"main.tf:4: {NOT_CHECKED}"),
+        ("local.none", f"main.tf:4: {NOT_CHECKED}"),
     ],
 )
 def test_a_member_of_a_local_is_checked_and_another_value_is_named(tmp_path, value, ending):
@@ -268,7 +269,8 @@ def test_the_widgets_of_a_template_of_terraform_are_checked(lint, name):
     path, done = lint(name, WIDGETS)
     assert str(done.exception).startswith(f"{path}:2: unknown command 'filtre'")
     assert done.stdout == f"{path}:3: accepted\n"
-    assert done.stderr == f"warning: {path}:4: this query is computed, and not checked\n"
+    warning = f"warning: {path}:4: this query is computed, and not checked\n"
+    assert done.stderr == f"{warning}warning: not checked: 1 of 3 queries\n"
 
 
 def test_a_dashboard_that_terraform_names_is_checked_once(tmp_path):
@@ -313,3 +315,180 @@ def test_a_source_without_queries_is_refused(lint, name, text, sentence):
     path, done = lint(name, text)
     assert isinstance(done.exception, Refused)
     assert str(done.exception).startswith(f"{path}: {sentence}")
+
+
+RESOLVED = {
+    "joined.yaml": (
+        "Q:\n  Type: AWS::Logs::QueryDefinition\n  Properties:\n    QueryString:\n"
+        "      Fn::Join: ['\n\n', [limit 1, '| filtre x']]\n",
+        5,
+    ),
+    "short.yaml": (PROPERTIES + "!Join ['', [\"filter a = '\", !Ref A, \"' | filtre x\"]]\n", 4),
+    "sub.yaml": (
+        PROPERTIES + "!Sub\n      - |\n        limit 1\n        | ${C} x\n      - C: filtre\n",
+        7,
+    ),
+    "long.json": (
+        '{"Q": {"Type": "AWS::Logs::QueryDefinition", "Properties": {"QueryString":\n'
+        '{"Fn::Sub": ["filter a = \'${A}\' | ${C} x", {"C": "filtre", "A": {"Ref": "B"}}]}}}}',
+        2,
+    ),
+    "board.json": (
+        '{"B": {"Type": "AWS::CloudWatch::Dashboard", "Properties": {"DashboardBody":\n'
+        r'{"Fn::Join": ["", ["{\"widgets\": [{\"properties\": {\"region\": \"",'
+        r' {"Ref": "AWS::Region"}, "\", \"query\": \"limit 1 | filtre x\"}}]}"]]}}}}',
+        2,
+    ),
+    "a.tf.json": (
+        '{"resource": {"aws_cloudwatch_query_definition": {"a":\n'
+        r'{"query_string": "limit 1\n| filtre x"}}}}',
+        2,
+    ),
+    "insert.tf": (
+        'locals {\n  word = "filtre"\n  stage = "| ${local.word} x"\n}\n'
+        f'{ARGUMENT}"limit 1 ${{local.stage}}"\n}}\n',
+        8,
+    ),
+    "join.tf": (
+        'locals {\n  word = "filtre"\n}\n'
+        f'{ARGUMENT}join("\\n| ", ["limit 1", "${{local.word}} x"])\n}}\n',
+        7,
+    ),
+    "names.tf": (
+        'locals {\n  stage = "filtre x"\n}\n'
+        f'{ARGUMENT}join(" | ", [\n  "limit 1",\n  local.stage,\n])\n}}\n',
+        7,
+    ),
+    "trim.tf": (f"{ARGUMENT}trimspace(<<-EOF\n  limit 1\n  | filtre x\nEOF\n)\n}}\n", 6),
+    "construct.ts": (
+        "import { aws_logs as logs } from 'aws-cdk-lib';\n"
+        "new logs.QueryDefinition(this, 'Q', {\n  queryString: new logs.QueryString({\n"
+        "    fields: ['@timestamp', '@message'],\n    filterStatements: ['a = 1', 'filtre ]x'],\n"
+        "  }),\n});\n",
+        3,
+    ),
+    "passed.ts": (
+        "import * as logs from 'aws-cdk-lib';\nconst queryString = new logs.QueryString({\n"
+        "  limit: 20, stats: 'count(* by x', parse: '',\n});\n"
+        "new logs.QueryDefinition(this, 'Q', { queryString, queryDefinitionName: 'q' });\n",
+        2,
+    ),
+    "constant.ts": (
+        "// aws-logs\nconst QUERY = 'limit 1' +\n  ' | filtre x';\n"
+        "new CfnQueryDefinition(this, 'Q', { name: 'a', queryString: QUERY });\n",
+        2,
+    ),
+    "template.ts": (
+        "// aws-logs\nconst word = 'filtre';\n"
+        "new CfnQueryDefinition(this, 'Q', { queryString: `limit 1 | ${word} x` });\n",
+        3,
+    ),
+    "join.mjs": (
+        "// aws-logs\nnew CfnQueryDefinition(this, 'Q', { queryString: [\n'limit 1', 'filtre x',\n"
+        "].join('\\n| ') });\n",
+        2,
+    ),
+    "construct.py": (
+        "from aws_cdk import aws_logs as logs\nlogs.QueryDefinition(\n    self, 'Q',\n"
+        "    query_string=logs.QueryString(\n        fields=['@message'],\n"
+        "        filter_statements=[\n            'a = 1',\n            'filtre ]x',\n        ],\n"
+        "        limit=20,\n    ),\n)\n",
+        4,
+    ),
+    "constant.py": (
+        'import aws_cdk.aws_logs\nQUERY = """\\\nlimit 1\n| filtre x\n"""\n'
+        "CfnQueryDefinition(self, 'Q', query_string=QUERY)\n",
+        4,
+    ),
+    "sum.py": (
+        "import aws_cdk.aws_logs\nCfnQueryDefinition(self, 'Q', query_string=(\n"
+        "  'limit 1 '\n  '| filtre x'))\n",
+        3,
+    ),
+    "join.py": (
+        "import aws_cdk.aws_logs\n"
+        "CfnQueryDefinition(self, query_string=' | '.join(['limit 1', 'filtre x']))\n",
+        2,
+    ),
+    "f.py": (
+        "import aws_cdk.aws_logs\nword = 'filtre'\n"
+        "Q(query_string=f\"filter a like '{name}' | {word} x\")\n",
+        3,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RESOLVED)
+def test_a_query_of_literals_is_resolved_and_checked(lint, name):
+    text, line = RESOLVED[name]
+    path, done = lint(name, text)
+    assert isinstance(done.exception, Refused), done.output
+    assert str(done.exception).startswith(f"{path}:{line}: "), done.exception
+    assert (done.stdout, done.stderr) == ("", "")
+
+
+def test_a_query_string_has_the_lines_that_the_cdk_writes(lint):
+    properties = (
+        "display: 'a', limit: 5, sort: 'a desc', statsStatements: ['count(*) by a', 'count(*)'], "
+        "stats: 'x', filter: 'a = 1', parse: '@message \"*\" as a', fields: ['a', 'b']"
+    )
+    path, _ = lint("a.ts", f"// aws-logs\nnew QueryString({{ {properties} }});\n")
+    assert [query.text for query in queries_at(path)] == [
+        'fields a, b\n| parse @message "*" as a\n| filter a = 1\n| stats count(*) by a\n'
+        "| stats count(*)\n| sort a desc\n| limit 5\n| display a"
+    ]
+
+
+_BOARD = 'resource "aws_cloudwatch_dashboard" "a" {\n  dashboard_body = '
+COMPUTED = {
+    "a.yaml": "Q:\n  Type: AWS::Logs::QueryDefinition\n  Properties: !Include q.yaml\n",
+    "b.yaml": PROPERTIES + "!If [A, limit 1, limit 2]\n",
+    "c.yaml": PROPERTIES + "!Join ['', ['limit ', !Ref N]]\n",
+    "d.json": (
+        '{"B": {"Type": "AWS::CloudWatch::Dashboard", '
+        '"Properties": {"DashboardBody": {"Ref": "A"}}}}'
+    ),
+    "e.tf": f'{ARGUMENT}format("limit %d", 1)\n}}\n',
+    "f.tf": f'{ARGUMENT}"${{var.query}}"\n}}\n',
+    "g.tf": f'{ARGUMENT}join("|", [for a in local.b : a])\n}}\n',
+    "h.tf": f"{_BOARD}local.body\n}}\n",
+    "i.tf": f"{_BOARD}jsonencode({{ widgets = concat(a, b) }})\n}}\n",
+    "j.tf": f'{_BOARD}file("none.json")\n}}\n',
+    "k.ts": "// aws-logs\nnew logs.QueryString({ ...properties });\n",
+    "l.ts": "// aws-logs\nnew logs.QueryString(properties);\n",
+    "m.ts": "// aws-logs\nnew logs.QueryDefinition(this, 'Q', properties);\n",
+    "n.ts": "// aws-logs\nnew logs.QueryDefinition(this, 'Q', { queryString });\n",
+    "o.ts": "// aws-logs\nnew logs.QueryDefinition(this, 'Q', { queryString: made(1) });\n",
+    "p.ts": "// aws-logs\nnew logs.QueryString({ limit: 1, sort: order });\n",
+    "q.ts": (
+        "// aws-logs\nlet q = 'limit 1'; { const q = 'limit 3'; new Q({ queryString: q }); }\n"
+    ),
+    "r.py": "import aws_cdk.aws_logs\nlogs.QueryString(**properties)\n",
+    "s.py": "import aws_cdk.aws_logs\nlogs.QueryString(limit=limit)\n",
+    "t.py": "import aws_cdk.aws_logs\nLogQueryWidget(**properties)\n",
+    "u.py": "import aws_cdk.aws_logs\nprint 'QueryString('\n",
+    "v.py": "import aws_cdk.aws_logs\nq = 'limit 1'\nq = 'limit 2'\nQ(query_string=q)\n",
+    "w.py": "import aws_cdk.aws_logs\nQ = Q + 'limit 1'\nF(query_string=Q)\n",
+}
+
+
+@pytest.mark.parametrize("name", COMPUTED)
+def test_a_query_that_is_not_literal_is_counted_and_refused_if_strict(lint, name):
+    path, done = lint(name, COMPUTED[name])
+    assert (done.exit_code, done.stdout) == (0, "")
+    assert done.stderr.endswith(f": {NOT_CHECKED}")
+    strict = CliRunner().invoke(command, ["--lint", "--strict", str(path)])
+    assert strict.exit_code == 1
+    assert strict.output.endswith("--strict accepts no query that is computed, and not checked\n")
+
+
+def test_the_first_twenty_that_are_not_checked_are_named(tmp_path):
+    text = "import aws_cdk.aws_logs\n" + "QueryString(limit=n)\n" * 25
+    (tmp_path / "a.py").write_text(text)
+    (tmp_path / "b.cwli").write_text("limit 1")
+    (tmp_path / "C.java").write_text('QueryDefinition.Builder.create(this, "Q")\n')
+    done = CliRunner().invoke(command, ["--lint", str(tmp_path)])
+    lines = done.stderr.splitlines()
+    assert lines[0] == f"warning: {tmp_path}/C.java:1: this query is computed, and not checked"
+    assert len(lines) == 21
+    assert lines[-1] == "warning: not checked: 26 of 27 queries"

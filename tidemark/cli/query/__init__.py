@@ -70,7 +70,11 @@ from tidemark.model.sentences import plural
     "to --end.",
 )
 @click.option("--follow", is_flag=True, help="Show new events as the files grow, until Ctrl-C.")
-@click.option("--strict", is_flag=True, help="Refuse damaged files.")
+@click.option(
+    "--strict",
+    is_flag=True,
+    help="Refuse damaged files; with --lint, end with exit code 1 if a query is not checked.",
+)
 @click.option("--lint", is_flag=True, help="Only check the query, or each query of the PATHs.")
 @click.option("--explain", is_flag=True, help="Only show the query's stages and its SQL.")
 @format_option
@@ -113,7 +117,7 @@ def command(
     """
     _check_paths(paths, groups, time_field or time_format or begins)
     clock = _clock(time_field, time_format)
-    if lint and not explain and _lint_all([query, *paths], tables):
+    if lint and not explain and _lint_all([query, *paths], tables, strict=strict):
         return ENDED
     if query == STANDARD_INPUT and STANDARD_INPUT in paths:
         raise Refused("PATH: '-' is standard input, and so is QUERY; expected '-' once")
@@ -153,7 +157,7 @@ def command(
     return ENDED
 
 
-def _lint_all(queries: list[str], tables: dict[str, Path]) -> bool:
+def _lint_all(queries: list[str], tables: dict[str, Path], *, strict: bool) -> bool:
     """Check several queries, or those in one source; return False for a single query."""
     # The import of PyYAML and of this module takes a tenth of the time of a short query.
     from tidemark.cli.query.checks import lint_all  # noqa: PLC0415
@@ -161,7 +165,7 @@ def _lint_all(queries: list[str], tables: dict[str, Path]) -> bool:
 
     if len(queries) == 1 and not holds_queries(queries[0]):
         return False
-    lint_all(queries, tables)
+    lint_all(queries, tables, strict=strict)
     return True
 
 

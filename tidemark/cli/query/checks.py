@@ -15,36 +15,53 @@ from tidemark.cli.query.messages import warn
 from tidemark.cli.query.text import place_in_file, place_of, query_text
 from tidemark.cli.query.written import Written
 from tidemark.model.refusal import Refused
+from tidemark.model.sentences import plural
+
+_MOST_NAMED = 20
 
 
-def lint_all(queries: list[str], tables: dict[str, Path]) -> None:
+def lint_all(queries: list[str], tables: dict[str, Path], *, strict: bool) -> None:
     """Check queries, also those in sources of infrastructure and below folders.
 
     Raises
     ------
     Refused
         If a query is not accepted, with the errors of all that are not.
+    ClickException
+        If one is computed, and ``strict`` accepts none that cannot be checked.
     """
-    errors = []
-    for query in queries:
-        for each in _queries(query):
-            try:
-                result = _over_no_events(compile_query(each.text), tables)
-            except QueryError as error:
-                errors.append(each.place_of(error))
-                continue
-            click.echo(f"{each.name}: accepted")
-            warn(f"{each.name}: {warning}" for warning in result.warnings)
+    found = [each for query in queries for each in _queries(query)]
+    unchecked = [each.name for each in found if each.text is None]
+    errors = list(_errors(found, tables))
+    warn(f"{name}: this query is computed, and not checked" for name in unchecked[:_MOST_NAMED])
+    if unchecked:
+        warn([f"not checked: {len(unchecked):,} of {plural(len(found), 'query', 'queries')}"])
     if errors:
         raise Refused("\n".join(errors))
+    if unchecked and strict:
+        raise click.ClickException("--strict accepts no query that is computed, and not checked")
+
+
+def _errors(queries: list[_Query], tables: dict[str, Path]) -> Iterator[str]:
+    """Check the queries whose text is known: say which are accepted, and yield other errors."""
+    for each in queries:
+        if each.text is None:
+            continue
+        try:
+            result = _over_no_events(compile_query(each.text), tables)
+        except QueryError as error:
+            yield each.place_of(error)
+            continue
+        click.echo(f"{each.name}: accepted")
+        warn(f"{each.name}: {warning}" for warning in result.warnings)
 
 
 @dataclass(frozen=True)
 class _Query:
-    """A query to check, with its place if it is within a file."""
+    """A query to check, with its place if it is within a file; a computed one has no text."""
 
     name: str
-    text: str
+    text: str | None
     written: Written | None = None
 
     def place_of(self, error: QueryError) -> str:
@@ -58,11 +75,7 @@ def _queries(query: str) -> Iterator[_Query]:
         yield _Query(*query_text(query))
         return
     for written in queries_at(Path(query)):
-        name = f"{written.file}:{written.lines_before + 1}"
-        if written.text is None:
-            warn([f"{name}: this query is computed, and not checked"])
-        else:
-            yield _Query(name, written.text, written)
+        yield _Query(f"{written.file}:{written.lines_before + 1}", written.text, written)
 
 
 def check(compiled: CompiledQuery, tables: dict[str, Path], *, explain: bool, lint: bool) -> None:

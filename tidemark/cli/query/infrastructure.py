@@ -8,34 +8,23 @@ from pathlib import Path
 
 import yaml
 
+from tidemark.cli.query.python import queries_of_python
+from tidemark.cli.query.script import queries_of_script
 from tidemark.cli.query.terraform import is_dashboard, queries_of, queries_of_dashboard
-from tidemark.cli.query.written import Written, known, plain, text_of, written
+from tidemark.cli.query.written import Written, inserted, known, text_of
 from tidemark.model.refusal import Refused
 
-_CODE = (".ts", ".js", ".py")
 # The templates that Terraform fills in.
 _TEMPLATES = (".tpl", ".tftpl")
+_CODE = (".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".py")
 SUFFIXES = (".cwli", ".yaml", ".yml", ".json", ".template", ".tf", *_TEMPLATES, *_CODE)
 """The suffixes of files that may hold queries."""
+# Other languages of the CDK, whose queries are named and not checked.
+_UNREAD = (".java", ".cs", ".go", ".kt", ".scala")
+_CONSTRUCT = re.compile(r"\b(?:New)?(?:(?:Cfn)?QueryDefinition|LogQueryWidget)(?:\(|\.Builder)")
+_OF_LOGS = re.compile(r"aws[-_](?:logs|cloudwatch)\b|aws-cdk-lib")
 _DASHBOARD = "AWS::CloudWatch::Dashboard"
 _PROPERTIES = {"AWS::Logs::QueryDefinition": "QueryString", _DASHBOARD: "DashboardBody"}
-_LITERAL = (
-    r'"""(?:[^\\]|\\.)*?"""|`(?:[^`\\]|\\.)*`|"(?:[^"\\\n]|\\.)*"'
-    r"|'''(?:[^\\]|\\.)*?'''|'(?:[^'\\\n]|\\.)*'"
-)
-# A literal is a whole value if no other literal, operator or call follows.
-_END = r"(?=\s*(?:[,;)\]}]|$))"
-_QUOTE = "[\"']"
-# The properties of CfnQueryDefinition and LogQueryWidget, in TypeScript and in Python; a type of
-# TypeScript is no query.
-_ASSIGNED = re.compile(
-    rf"\bquery_?(?:[sS]tring{_QUOTE}?\s*[:=](?!\s*str(?:ing)?\b)"
-    rf"\s*(?:(?P<text>r?(?>{_LITERAL})){_END})?"
-    rf"|[lL]ines{_QUOTE}?\s*[:=]"
-    rf"\s*(?:\[(?P<lines>(?:\s*(?>{_LITERAL})\s*(?:,|(?=\])))*)\s*\]{_END})?)",
-    re.DOTALL,
-)
-_OF_LOGS = re.compile(r"aws[-_](?:logs|cloudwatch)\b")
 
 
 def holds_queries(query: str) -> bool:
@@ -74,13 +63,18 @@ def _files_at(path: Path) -> list[Path]:
 def _is_source(path: Path, folder: Path) -> bool:
     parts = path.relative_to(folder).parts
     hidden = any(part.startswith(".") or part == "node_modules" for part in parts)
-    return path.suffix in SUFFIXES and not hidden and path.is_file()
+    return path.suffix in (*SUFFIXES, *_UNREAD) and not hidden and path.is_file()
 
 
 def _queries_in(file: Path) -> Iterator[Written]:
     text = text_of(file)
     if file.suffix == ".cwli":
         yield Written(file, 0, text, spans=True)
+    elif file.suffix in _UNREAD:
+        for match in _CONSTRUCT.finditer(text):
+            yield Written(file, text.count("\n", 0, match.start()), None, spans=False)
+    elif file.name.endswith(".tf.json"):
+        yield from _of_terraform_json(file, text)
     elif file.suffix == ".tf":
         yield from queries_of(file, text)
     elif file.suffix in (*_TEMPLATES, ".json") and is_dashboard(text):
@@ -90,50 +84,51 @@ def _queries_in(file: Path) -> Iterator[Written]:
     elif file.suffix not in _CODE:
         yield from _of_template(file, text)
     elif _OF_LOGS.search(text):
-        yield from (_of_code(file, match) for match in _ASSIGNED.finditer(text))
-
-
-def _of_code(file: Path, match: re.Match[str]) -> Written:
-    keep = file.suffix == ".py"
-    if match["lines"]:
-        # LogQueryWidget joins its lines in this way.
-        lines = (_inner(each, keep=keep) or "" for each in re.findall(_LITERAL, match["lines"]))
-        return written(file, match, "lines", "\n| ".join(lines))
-    return written(file, match, "text", _inner(match["text"], keep=keep))
-
-
-def _inner(literal: str | None, *, keep: bool) -> str | None:
-    """Return the text of a literal of Python or TypeScript."""
-    if literal is None:
-        return None
-    raw = literal.startswith("r")
-    literal = literal.removeprefix("r")
-    marks = 3 if literal.startswith(('"""', "'''")) else 1
-    text = literal[marks:-marks]
-    return text if raw else plain(text, keep=keep)
+        yield from (queries_of_python if file.suffix == ".py" else queries_of_script)(file, text)
 
 
 def _of_template(file: Path, text: str) -> Iterator[Written]:
-    if not any(name in text for name in _PROPERTIES.values()):
+    if not any(name in text for names in _PROPERTIES.items() for name in names):
         return
+    documents = _documents(file, text)
+    for kind, node in _properties(documents):
+        value, place = _resolved(node)
+        found = _of_text(file, place, value)
+        yield from _of_dashboard(found, value) if kind == _DASHBOARD and value else [found]
+
+
+def _documents(file: Path, text: str) -> list[yaml.Node]:
     try:
-        documents = list(yaml.compose_all(text, Loader=yaml.CSafeLoader))
+        return list(yaml.compose_all(text, Loader=yaml.CSafeLoader))
     except yaml.YAMLError as error:
         raise Refused(f"{file}: this is no valid YAML or JSON: {error}") from None
-    for kind, node in _properties(documents):
-        found = _of_property(file, node)
-        is_body = kind == _DASHBOARD and isinstance(node, yaml.ScalarNode)
-        yield from _of_dashboard(found, node.value) if is_body else [found]
+
+
+def _of_terraform_json(file: Path, text: str) -> Iterator[Written]:
+    """Yield the queries of Terraform in JSON, as the CDK for Terraform writes it."""
+    for mapping in _mappings(_documents(file, text)):
+        definitions = _member(mapping, "aws_cloudwatch_query_definition")
+        for definition in _mappings([definitions] if definitions else []):
+            if query := _member(definition, "query_string"):
+                yield _of_text(file, query, _resolved(query)[0])
+        dashboards = _member(mapping, "aws_cloudwatch_dashboard")
+        for dashboard in _mappings([dashboards] if dashboards else []):
+            if body := _member(dashboard, "dashboard_body"):
+                value, place = _resolved(body)
+                found = _of_text(file, place, value)
+                yield from _of_dashboard(found, value) if value else [found]
 
 
 def _properties(nodes: list[yaml.Node]) -> Iterator[tuple[str, yaml.Node]]:
-    """Yield the types of the resources that hold queries, and the properties that do."""
+    """Yield the types of the resources that hold queries, and the properties that do.
+
+    A resource without such a property, which a macro may add, stands in its place.
+    """
     for mapping in _mappings(nodes):
         kind = _member(mapping, "Type")
         for type_, name in _PROPERTIES.items():
-            value = _member(_member(mapping, "Properties"), name)
-            if kind and value and kind.value == type_:
-                yield type_, value
+            if isinstance(kind, yaml.ScalarNode) and kind.value == type_:
+                yield type_, _member(_member(mapping, "Properties"), name) or mapping
 
 
 def _of_dashboard(body: Written, text: str) -> Iterator[Written]:
@@ -170,8 +165,48 @@ def _mappings(nodes: list[yaml.Node]) -> Iterator[yaml.MappingNode]:
             yield node
 
 
-def _of_property(file: Path, node: yaml.Node) -> Written:
-    if not isinstance(node, yaml.ScalarNode):
-        return Written(file, node.start_mark.line, None, spans=False)
-    lines_before = node.start_mark.line + (node.style in ("|", ">"))
-    return Written(file, lines_before, known(node.value), spans=node.style == "|")
+def _of_text(file: Path, node: yaml.Node, text: str | None) -> Written:
+    style = node.style if isinstance(node, yaml.ScalarNode) else None
+    lines_before = node.start_mark.line + (style in ("|", ">"))
+    return Written(file, lines_before, known(text), spans=style == "|")
+
+
+def _resolved(node: yaml.Node) -> tuple[str | None, yaml.Node]:
+    """Return the text of a property, None if it is computed, and the node where the text stands."""
+    function, value = _call(node)
+    if not function:
+        return (node.value if isinstance(node, yaml.ScalarNode) else None), node
+    arguments = value.value if isinstance(value, yaml.SequenceNode) else [value]
+    match function, arguments:
+        case "Sub", [yaml.ScalarNode() as text, *variables]:
+            return _substituted(text.value, variables), text
+        case "Join", [yaml.ScalarNode() as separator, yaml.SequenceNode() as parts]:
+            return separator.value.join(map(_part, parts.value)), node
+    return None, node
+
+
+def _call(node: yaml.Node) -> tuple[str, yaml.Node]:
+    """Return the function of CloudFormation that a node calls, '' for none, and its argument."""
+    if node.tag.startswith("!"):
+        return node.tag.removeprefix("!"), node
+    if isinstance(node, yaml.MappingNode) and len(node.value) == 1:
+        ((key, value),) = node.value
+        return str(key.value).removeprefix("Fn::"), value
+    return "", node
+
+
+def _part(node: yaml.Node) -> str:
+    """Return a part of a joined text, with what is computed as an inserted value."""
+    text, _ = _resolved(node)
+    return inserted("x") if text is None else text
+
+
+def _substituted(text: str, variables: list[yaml.Node]) -> str:
+    """Return a text of Fn::Sub with its literal variables; ``${!A}`` stands for text."""
+    values = {
+        str(key.value): _part(value)
+        for mapping in variables
+        if isinstance(mapping, yaml.MappingNode)
+        for key, value in mapping.value
+    }
+    return re.sub(r"\$\{\s*([^{}!]+?)\s*\}", lambda name: values.get(name[1], name[0]), text)

@@ -34,6 +34,11 @@ class Written(NamedTuple):
         return self.lines_before + (line if self.spans else 1)
 
 
+def inserted(name: str) -> str:
+    """Return what stands in a text for a value that it inserts."""
+    return f"${{{name}}}"
+
+
 def text_of(file: Path) -> str:
     """Return the text of a file; raise Refused if it cannot be read."""
     try:

@@ -1,0 +1,69 @@
+"""The queries of CDK apps, from the values of their code: texts, lists of them and QueryStrings.
+
+What a text inserts besides literals stands as ``${…}`` in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tidemark.cli.query.written import inserted, known
+
+Value = str | list["Value"] | None
+"""A text, a list, or None for a value that is computed."""
+MOST_NAMES = 20
+"""The maximum depth of names of constants within each other."""
+# The commands of a QueryString in the order of the CDK, each with the properties that hold it: a
+# list, which counts alone, or a single one (aws-cdk-lib, aws-logs/lib/query-definition.ts).
+_COMMANDS = {
+    "fields": ("fields",),
+    "parse": ("parseStatements", "parse"),
+    "filter": ("filterStatements", "filter"),
+    "stats": ("statsStatements", "stats"),
+    "sort": ("sort",),
+    "limit": ("limit",),
+    "display": ("display",),
+}
+
+
+def query_of(value: Value, kind: str) -> str | None:
+    """Return the query of a value; LogQueryWidget joins its lines in this way."""
+    if isinstance(value, str) and kind == "string":
+        return known(value)
+    if isinstance(value, list) and kind == "lines":
+        lines = [line for line in value if isinstance(line, str)]
+        return known("\n| ".join(lines)) if len(lines) == len(value) else None
+    return None
+
+
+def query_string(properties: Mapping[str, Value]) -> Value:
+    """Return the query of a QueryString, None if a property is computed."""
+    lines = []
+    for command, names in _COMMANDS.items():
+        name = next((name for name in names if name in properties), "")
+        value = properties[name] if name else []
+        if value is None or (isinstance(value, list) and None in value):
+            return None
+        parts = value if isinstance(value, list) else [value]
+        statements = [part for part in parts if isinstance(part, str)]
+        if command == "fields" and statements:
+            statements = [", ".join(statements)]
+        lines += [f"{command} {statement}" for statement in statements if statement]
+    return "\n| ".join(lines)
+
+
+def joined(parts: Value, separator: Value) -> Value:
+    """Return a list of texts as one, None if a part or the separator is computed."""
+    if not isinstance(parts, list) or not isinstance(separator, str):
+        return None
+    texts = [part for part in parts if isinstance(part, str)]
+    return separator.join(texts) if len(texts) == len(parts) else None
+
+
+def added(left: Value, right: Value) -> Value:
+    """Return a sum of texts, in which a computed one is inserted, or of lists."""
+    if isinstance(left, list) and isinstance(right, list):
+        return [*left, *right]
+    if isinstance(left, list) or isinstance(right, list) or left is right is None:
+        return None
+    return "".join(inserted("x") if part is None else part for part in (left, right))
