@@ -33,7 +33,7 @@ _FIELDS = (
     "@timestamp", "timestamp", "time", "ts", "eventTime", "datetime", "date", "asctime", "t",
     "@t", "t.$date", "Timestamp", "__REALTIME_TIMESTAMP", "time_iso8601", "start_time", "StartUTC",
     "timeMillis", "requestTimeEpoch", "requestReceivedTimestamp", "_aws.Timestamp",
-    "query_timestamp", "timeUnixNano",
+    "query_timestamp", "timeUnixNano", "event_timestamp",
 )  # fmt: skip
 _COMMON_LOG = "%d/%b/%Y:%H:%M:%S %z"
 _OTHER = {"time": "timestamp", "timestamp": "time", "timeUnixNano": "observedTimeUnixNano"}
@@ -83,6 +83,8 @@ class Clock(NamedTuple):
         1, if it has one, is the log stream.
     other : str
         The JSON field that holds the time of the other lines, '' without one.
+    second : tuple of str
+        The pattern and the form of lines with times of a second form; empty without one.
     likes : tuple of str
         Patterns of LIKE, one of which every line with such a time fits, and hardly any other line;
         empty if only the regular expression tells.
@@ -95,6 +97,7 @@ class Clock(NamedTuple):
     prefix: str = ""
     other: str = ""
     likes: tuple[str, ...] = ()
+    second: tuple[str, str] | tuple[()] = ()
 
     def message(self, line: str) -> str:
         """Return SQL for the message of a line: the line without the prefix of an export."""
@@ -136,9 +139,7 @@ class Clock(NamedTuple):
             The column of the line, and SQL for the last change of its file [ms].
         """
         if self.field and not self.form:
-            iso = _iso("t", f"^{_ISO}")
-            both = f"CASE WHEN t LIKE '____-%' THEN {iso} ELSE {_epoch('t')} END"
-            time = once(self._text(line), both)
+            time = once(self._text(line), _iso_or_epoch("t"))
             if not self.other:
                 return time
             return f"coalesce({time}, {field_clock(self.other).sql(line, change_time)})"
@@ -150,6 +151,21 @@ class Clock(NamedTuple):
         if "%Y" in self.form or "%y" in self.form:
             return _strptime(text, self.form)
         return _yearless(text, self.form, change_time)
+
+    def other_sql(self, line: str, change_time: str) -> str:
+        """Return SQL for the time of a line that has one in another form, null without one.
+
+        It is that of the second form, or else in ISO 8601 or in a field of JSON, wherever another
+        clock would find it.
+        """
+        if self.prefix:  # a message of an export may begin with a time of its own
+            return "NULL"
+        times = [_iso(line, _any_iso())]
+        if self.second:
+            times.insert(0, Clock("", *self.second).sql(line, change_time))
+        if not self.field:
+            times.append(_any_field(line))
+        return f"coalesce({', '.join(times)})"
 
     def _text(self, line: str) -> str:
         """Return SQL for the text of the time in a line."""
@@ -289,7 +305,7 @@ def _clock_of(first: Sequence[str]) -> Clock | None:
             break
     if any(map(_LAMBDA_TIMED.match, first)) and sum(map(LAMBDA.fits, first)) >= most:
         return LAMBDA
-    return _told_of_zone(_with_other(best, first), first)
+    return _with_second(_told_of_zone(_with_other(best, first), first), first)
 
 
 def _with_other(clock: Clock | None, first: Sequence[str]) -> Clock | None:
@@ -305,6 +321,24 @@ def _with_other(clock: Clock | None, first: Sequence[str]) -> Clock | None:
     if not any(fits(line) and not clock.fits(line) for line in first):
         return clock
     return clock._replace(name=f"{clock.name} or {other!r}", other=other)
+
+
+def _with_second(clock: Clock | None, first: Sequence[str]) -> Clock | None:
+    """Return a clock with the second form that lines have, as access logs with those of errors.
+
+    A number at the beginning of a line is no sign of another form.
+    """
+    if clock is None or clock.prefix:
+        return clock
+    begins = _any_beginning()
+    rest = [line for line in first if not clock.fits(line) and begins(line.encode())]
+    counts = {
+        each: sum(map(each.fits, rest)) for each in CLOCKS if each.form not in ("iso", "epoch")
+    }
+    best = max(counts, key=lambda each: counts[each])
+    if not counts[best]:
+        return clock
+    return clock._replace(name=f"{clock.name}, or {best.name}", second=(best.pattern, best.form))
 
 
 def _told_of_zone(clock: Clock | None, first: Sequence[str]) -> Clock | None:
@@ -327,6 +361,22 @@ def beginning(clock: Clock | None) -> Beginning:
     if clock.prefix:
         return own
     return lambda line: own(line) or _any_beginning()(line)
+
+
+@cache
+def _any_iso() -> str:
+    """Return a regular expression of a time in ISO 8601 wherever a clock finds it in a line."""
+    patterns = (each.pattern for each in CLOCKS if each.form == "iso" and not each.prefix)
+    return f"(?:{'|'.join(pattern.partition(_ISO)[0] for pattern in patterns)}){_ISO}"
+
+
+def _any_field(line: str) -> str:
+    """Return SQL for the time in the first field of a line of JSON that has one, or null."""
+    pointers = dict.fromkeys(pointer for field in _FIELDS for pointer in _pointers(field))
+    texts = f"json_extract_string({line}, [{', '.join(map(quoted, pointers))}])"
+    times = f"list_transform(TRY({texts}), lambda t: {_iso_or_epoch('t')})"
+    first = f"list_filter({times}, lambda t: t IS NOT NULL)[1]"
+    return f"CASE WHEN starts_with({line}, '{{') THEN {first} END"
 
 
 @cache
@@ -473,6 +523,11 @@ def _common_iso(text: str, after: str) -> str:
 def _strptime(text: str, form: str) -> str:
     # DuckDB's epoch_ms rounds.
     return f"(epoch_us(TRY_STRPTIME({text}, {quoted(form)})) // 1000)"
+
+
+def _iso_or_epoch(text: str) -> str:
+    iso = _iso(text, f"^{_ISO}")
+    return f"CASE WHEN {text} LIKE '____-%' THEN {iso} ELSE {_epoch(text)} END"
 
 
 def _epoch(text: str) -> str:

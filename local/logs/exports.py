@@ -16,7 +16,7 @@ from local.logs.log_file import (
     source_of,
     stream_of,
 )
-from local.logs.timing import timed
+from local.logs.timing import Untimed, timed
 
 
 def events(files: Sequence[LogFile], prefix: str) -> EventSource:
@@ -77,10 +77,10 @@ def records(files: Sequence[LogFile], prefix: str) -> EventSource:
     return _recorded(rows, f"coalesce({time}, {change_time})", prefix, files)
 
 
-def objects(files: Sequence[LogFile], prefix: str, *, borrowing: bool) -> EventSource:
+def objects(files: Sequence[LogFile], prefix: str, untimed: Untimed) -> EventSource:
     """Return the events in files of JSON objects, in an array or one after the other."""
     rows = _records(files, "{'json': 'JSON'}", "json", ", records = FALSE")
-    return _recorded(*timed(files, rows, "record", borrowing=borrowing), prefix, files)
+    return _recorded(*timed(files, rows, "record", untimed), prefix, files)
 
 
 def _records(files: Sequence[LogFile], columns: str, record: str, option: str = "") -> str:

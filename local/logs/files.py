@@ -24,7 +24,7 @@ from local.logs.log_file import (
     source_of,
     stream_of,
 )
-from local.logs.timing import timed
+from local.logs.timing import Untimed, timed
 
 # Code points that no text has (Unicode, section 23.7: noncharacters).
 _SEPARATOR = "\U0010ffff"
@@ -39,7 +39,7 @@ def log_files(
     clock: Clock | None = None,
     copies: Mapping[Path, Path | None] | None = None,
     *,
-    borrowing: bool = False,
+    untimed: Untimed = Untimed.REFUSED,
     name_of: Callable[[Path], str] = str,
 ) -> EventSource:
     """Return the lines or log events of files as events of queries.
@@ -63,9 +63,9 @@ def log_files(
     copies : dict of Path to Path or None, optional
         The files to read in place of some, or these themselves, with an event on each line; None
         leaves a file out.
-    borrowing : bool, optional
-        Whether a line whose time the file's clock cannot read has that of the line before, or else
-        of the first line with one. Otherwise a query that needs its time fails, as `untimed` tells.
+    untimed : Untimed, optional
+        What becomes of an event whose time the clock of its file cannot read. By default a query
+        that needs it fails, as `local.logs.timing.untimed_event` tells.
     name_of : callable, optional
         Returns the ``@log`` of a file; by default its path.
 
@@ -81,7 +81,7 @@ def log_files(
         alike.setdefault((file.form, *file.kind), []).append(file)
     return EventSource.union(
         (
-            _source(form, group, f"{place}-", limits, borrowing=borrowing)
+            _source(form, group, f"{place}-", limits, untimed)
             for place, ((form, *_), group) in enumerate(alike.items())
         ),
         sum(file.size for file in files),
@@ -120,14 +120,14 @@ def _inspected(
 
 
 def _source(
-    form: Form, files: Sequence[LogFile], prefix: str, limits: Limits, *, borrowing: bool
+    form: Form, files: Sequence[LogFile], prefix: str, limits: Limits, untimed: Untimed
 ) -> EventSource:
     if form is Form.TEXT:
-        return _lines(files, prefix, limits, borrowing=borrowing)
+        return _lines(files, prefix, limits, untimed)
     if form in TABLES:
         raise LogFilesError(f"{files[0].path}: DuckDB reads no rows of CSV or JSON as events")
     if form is Form.OBJECTS:
-        return exports.objects(files, prefix, borrowing=borrowing)
+        return exports.objects(files, prefix, untimed)
     sources = {
         Form.EVENTS: exports.events,
         Form.LISTED: exports.listed,
@@ -138,9 +138,7 @@ def _source(
     return sources[form](files, prefix)
 
 
-def _lines(
-    files: Sequence[LogFile], prefix: str, limits: Limits, *, borrowing: bool
-) -> EventSource:
+def _lines(files: Sequence[LogFile], prefix: str, limits: Limits, untimed: Untimed) -> EventSource:
     buffer, harm = _buffer(files, limits)
     if files[0].returns:
         for file in files:
@@ -166,7 +164,7 @@ def _lines(
     if any(file.has_marks() for file in files):
         rows = f"(SELECT *, {first_line('line')} AS first FROM {rows})"  # noqa: S608
         first, message = "first", whole(message)
-    rows, time = timed(files, rows, first, borrowing=borrowing)
+    rows, time = timed(files, rows, first, untimed)
     stream = clock.stream(first) if clock else "NULL"
     return events_of(
         rows,

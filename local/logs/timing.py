@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import Enum, auto
 
 from local.insights.engine import EventsError
 from local.logs.clocks import once
@@ -17,7 +18,18 @@ _BORROWED = (
 )
 
 
-def timed(files: Sequence[LogFile], rows: str, text: str, *, borrowing: bool) -> tuple[str, str]:
+class Untimed(Enum):
+    """What becomes of an event whose time the clock of its file cannot read."""
+
+    REFUSED = auto()
+    """A query that needs its time fails."""
+    OTHER_FORM = auto()
+    """It has its time in another form; without one, a query that needs it fails."""
+    BORROWED = auto()
+    """It has its time in another form, or else that of the event before."""
+
+
+def timed(files: Sequence[LogFile], rows: str, text: str, untimed: Untimed) -> tuple[str, str]:
     """Return rows of events that are alike, and SQL for the time of each [ms since 1970].
 
     Parameters
@@ -28,12 +40,14 @@ def timed(files: Sequence[LogFile], rows: str, text: str, *, borrowing: bool) ->
         The operand of FROM, with the column ``filename``, in the order of the events.
     text : str
         SQL for the text that has the time.
-    borrowing : bool
-        As for `local.logs.files.log_files`.
+    untimed : Untimed
+        What becomes of an event whose time the clock cannot read.
     """
     clock, change_time = files[0].clock, change_times_of(files)
     time = clock.sql(text, change_time) if clock else "NULL"
-    if clock and files[0].is_timed and borrowing:
+    if clock and untimed is not Untimed.REFUSED:
+        time = f"coalesce({time}, {clock.other_sql(text, change_time)})"
+    if clock and files[0].is_timed and untimed is Untimed.BORROWED:
         rows = f"(SELECT *, {_BORROWED.format(time)} AS borrowed FROM {rows})"  # noqa: S608
         time = "CASE WHEN borrowed.file = filename THEN borrowed.time END"
         if any(file.timed_later for file in files):
@@ -45,7 +59,7 @@ def timed(files: Sequence[LogFile], rows: str, text: str, *, borrowing: bool) ->
     return rows, f"coalesce({time}, {change_time})"
 
 
-def untimed(error: EventsError) -> str | None:
+def untimed_event(error: EventsError) -> str | None:
     """Return the file and the text of the event whose lack of a time is an error, else None."""
     _, found, event = str(error).partition(_UNTIMED)
     return event if found else None

@@ -9,14 +9,14 @@ from local.insights import EventsError, run
 from local.logs.clocks import CLOCKS, clock_of, field_clock, format_clock
 from local.logs.files import clocks_of, log_files
 from local.logs.mending import Mending
-from local.logs.timing import untimed
+from local.logs.timing import Untimed, untimed_event
 
 CHANGED = 1_717_400_000  # 2024-06-03 07:33:20
 
 
-def times(path, **options):
+def times(path, untimed=Untimed.BORROWED, **options):
     query = "fields @timestamp | sort @ptr"
-    files = log_files([path], borrowing=True, **options)
+    files = log_files([path], untimed=untimed, **options)
     return [row[0]["value"] for row in run(query, files).rows]
 
 
@@ -186,7 +186,7 @@ def test_a_line_of_lambda_chooses_no_clock_of_a_log_of_others(log):
     lines = [line] * 9 + ["2024-06-02T14:27:00 REPORT RequestId: 7 Duration: 5 ms", line]
     path = log(*lines)
     copies = Mending().copies([path], path.parent).copies
-    assert times(path, copies=copies) == [SECOND] * 11
+    assert times(path, copies=copies) == [*[SECOND] * 9, "2024-06-02 14:27:00.000", SECOND]
 
 
 def test_a_time_without_a_year_is_before_the_last_change_of_the_file(log):
@@ -197,7 +197,7 @@ def test_a_time_without_a_year_is_before_the_last_change_of_the_file(log):
 def test_an_event_without_a_time_has_that_of_the_event_before_in_its_file(log):
     lines = ["2024-06-02T14:26:00Z x", "2024-13-02T14:26:00Z x", "2024-06-03T14:26:00Z x"]
     paths = [log(*lines), log(lines[1], *lines, name="b.log")]
-    found = run("fields @timestamp | sort @ptr", log_files(paths, borrowing=True)).rows
+    found = run("fields @timestamp | sort @ptr", log_files(paths, untimed=Untimed.BORROWED)).rows
     days = [row[0]["value"][8:10] for row in found]
     assert days == ["02", "02", "03", "03", "02", "02", "03"]
 
@@ -206,7 +206,7 @@ def test_without_borrowing_an_event_without_a_time_is_an_error_if_its_time_is_ne
     path = log('{"ts": 1717338360}', '{"n": 1}')
     with pytest.raises(EventsError) as caught:
         run("fields @timestamp", log_files([path]))
-    assert untimed(caught.value) == f'{path}: {{"n": 1}}'
+    assert untimed_event(caught.value) == f'{path}: {{"n": 1}}'
     assert run("stats count(*)", log_files([path])).rows[0][0]["value"] == "2"
 
 
@@ -219,7 +219,7 @@ def test_an_event_before_the_first_time_has_that_time(log):
     for each in (paths, paths[:1], paths[2:]):
         copies = Mending().copies(each, each[0].parent).copies
         query = "fields @logStream, @timestamp | sort @ptr"
-        found = run(query, log_files(each, copies=copies, borrowing=True)).rows
+        found = run(query, log_files(each, copies=copies, untimed=Untimed.BORROWED)).rows
         first = {row[0]["value"]: row[1]["value"] for row in reversed(found)}
         expected = ["2024-06-02 14:26:00.500", "2024-06-03 14:26:00.000", SECOND]
         assert first == {path.name: expected[paths.index(path)] for path in each}
@@ -245,6 +245,73 @@ def test_an_unknown_time_of_opentelemetry_is_that_of_the_observation(log):
         '{"timeUnixNano": "0", "observedTimeUnixNano": "1717338360123000000"}',
     ]
     assert times(log(*lines)) == [SECOND, SECOND, MILLISECOND]
+
+
+LEVEL = "[INFO]\t2024-06-02T14:26:00.000Z\t7\thello"
+LATER = "2024-06-02 14:41:00.500"
+
+
+@pytest.mark.parametrize(
+    "first", [LEVEL, '{"time": "2024-06-02T14:26:00Z"}', "I0602 14:26:00.000000 7 x"]
+)
+@pytest.mark.parametrize(
+    "other",
+    [
+        "2024-06-02T14:41:00.500Z 3604209a Task timed out after 900.10 seconds",
+        "2024-06-02 16:41:00,500 +02:00 x",
+        "[ERROR]\t2024-06-02T14:41:00.500Z\t7\tbye",
+        "<34>1 2024-06-02T14:41:00.500Z host app - - - x",
+        "level=info ts=2024-06-02T14:41:00.500Z x",
+    ],
+)
+@pytest.mark.parametrize("number", [1, 300])
+def test_a_line_with_a_time_in_iso_8601_of_another_form_has_this_time(log, first, other, number):
+    path = log(*[first] * number, other)
+    copies = Mending().copies([path], path.parent).copies
+    for untimed in (Untimed.OTHER_FORM, Untimed.BORROWED):
+        found = times(path, copies=copies, untimed=untimed)
+        assert found == [*[SECOND] * number, LATER]
+
+
+@pytest.mark.parametrize("first", [LEVEL, "2024-06-02T14:26:00Z x", "Jun  2 14:26:00 host x"])
+@pytest.mark.parametrize(
+    "other",
+    [
+        '{"level": "INFO", "ts": 1717339260.5}',
+        '{"time": "pending", "timestamp": "2024-06-02T14:41:00.5Z"}',
+        '{"t": {"$date": "2024-06-02T14:41:00.500Z"}}',
+        '{"_aws": {"Timestamp": 1717339260500}}',
+    ],
+)
+def test_a_line_of_json_among_lines_of_text_has_its_own_time(log, first, other):
+    path = log(first, other, first)
+    copies = Mending().copies([path], path.parent).copies
+    found = times(path, copies=copies, untimed=Untimed.OTHER_FORM)
+    assert found == [SECOND, LATER, SECOND]
+
+
+def test_the_lines_of_a_file_may_have_times_of_two_forms(log):
+    access = '192.0.2.1 - - [02/Jun/2024:16:26:00 +0200] "GET / HTTP/1.1" 500 5'
+    error = "2024/06/02 14:41:00 [error] 7#7: *1 upstream timed out"
+    path = log(access, access, error, access)
+    copies = Mending().copies([path], path.parent).copies
+    found = times(path, copies=copies, untimed=Untimed.OTHER_FORM)
+    assert found == [SECOND, SECOND, "2024-06-02 14:41:00.000", SECOND]
+    assert clocks_of([path])[path].name == "nginx or Apache, or errors of nginx"
+
+
+@pytest.mark.parametrize("other", ["1234567890 bytes", "x", '{"n": 1}', "Traceback"])
+def test_a_line_without_a_time_is_no_second_form(log, other):
+    path = log(LEVEL, other)
+    assert clocks_of([path])[path].name == "ISO 8601 after a level"
+    copies = Mending().copies([path], path.parent).copies
+    assert set(times(path, copies=copies)) == {SECOND}
+
+
+def test_a_message_of_an_export_has_the_time_of_its_event(tmp_path):
+    path = tmp_path / "000000"
+    path.write_text("2024-06-02T14:26:00.000Z [INFO]\t2024-06-02T14:41:00Z\n{}\n")
+    assert times(path, copies=Mending().copies([path], tmp_path).copies) == [SECOND]
 
 
 def test_most_of_the_first_lines_choose_the_clock(log):

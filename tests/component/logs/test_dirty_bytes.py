@@ -10,6 +10,7 @@ from local.insights import EventsError, run
 from local.logs.files import log_files
 from local.logs.folders import LogFilesError
 from local.logs.mending import Damage, Mending
+from local.logs.timing import Untimed
 from tests.fuzzing import fuzz
 
 PIECES = [
@@ -24,10 +25,12 @@ MOST = 1_048_576
 def answer(path, folder):
     """Return the messages of a file and its damage, as `tidemark query` finds them."""
     try:
-        return messages(log_files([path], borrowing=True)), {}
+        return messages(log_files([path], untimed=Untimed.BORROWED)), {}
     except (LogFilesError, EventsError):
         mended = Mending().copies([path], folder)
-        return messages(log_files([path], copies=mended.copies, borrowing=True)), mended.damage
+        return messages(
+            log_files([path], copies=mended.copies, untimed=Untimed.BORROWED)
+        ), mended.damage
 
 
 def messages(events):

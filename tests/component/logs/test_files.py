@@ -12,10 +12,11 @@ from local.insights import compile as compile_query
 from local.logs.files import log_files
 from local.logs.folders import LogFilesError, skipped_below
 from local.logs.mending import Mending
+from local.logs.timing import Untimed
 
 
 def rows(*paths, query="fields @message, @timestamp, @log, @logStream | sort @ptr", **window):
-    events = run(query, log_files(paths, borrowing=True), **window).rows
+    events = run(query, log_files(paths, untimed=Untimed.BORROWED), **window).rows
     return [{c["field"]: c["value"] for c in row if c["field"] != "@ptr"} for row in events]
 
 

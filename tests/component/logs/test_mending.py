@@ -15,6 +15,7 @@ from backports import zstd
 from local.insights import EventsError, run
 from local.logs.files import log_files
 from local.logs.mending import Damage, Mending
+from local.logs.timing import Untimed
 
 MOST = 4_000
 PIECES = [
@@ -62,7 +63,7 @@ def test_a_packed_file_of_cloudtrail_is_one_long_line(tmp_path, pack):
 def events(path, folder, mending):
     """Return the messages and times of the events in a file, and what was mended."""
     mended = mending.copies([path], folder)
-    files = log_files([path], clock=mending.clock, copies=mended.copies, borrowing=True)
+    files = log_files([path], clock=mending.clock, copies=mended.copies, untimed=Untimed.BORROWED)
     rows = run("fields @message, @timestamp | sort @ptr", files).rows
     return [(row[0]["value"], row[1]["value"]) for row in rows], mended
 

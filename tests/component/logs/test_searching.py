@@ -18,6 +18,7 @@ from local.logs.clocks import CLOCKS
 from local.logs.files import log_files
 from local.logs.mending import Mending
 from local.logs.searching import NotSearchedError, Search
+from local.logs.timing import Untimed
 from tests.component.logs.test_dirty_bytes import PIECES
 from tests.component.logs.written_logs import KINDS, records
 from tests.fuzzing import fuzz
@@ -30,7 +31,7 @@ A, B = "2024-06-02T14:26:00Z a\n", "2024-06-02T14:26:01Z b\n"
 
 def answer(path, copies, texts, clock=None):
     filters = " or ".join(f"strcontains(@message, {text!r}) = 1" for text in texts)
-    source = log_files([path], clock=clock, copies=copies, borrowing=True)
+    source = log_files([path], clock=clock, copies=copies, untimed=Untimed.BORROWED)
     result = run(QUERY.format(filters=filters), source)
     return [[cell["value"] for cell in row[:2]] for row in result.rows]
 

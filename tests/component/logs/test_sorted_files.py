@@ -12,6 +12,7 @@ from local.insights import run
 from local.logs.files import log_files
 from local.logs.mending import Mending
 from local.logs.sorted_files import SLACK_SECONDS, NotSortedError, SortedFiles
+from local.logs.timing import Untimed
 from tests.component.logs.written_logs import BEGIN, KINDS, LEVELS, Record
 from tests.fuzzing import fuzz
 
@@ -45,7 +46,7 @@ def part_of(path, first, last, **options):
 def events(path, first, last):
     copies = Mending().copies([path], path.parent).copies
     query = "fields @message, @timestamp | sort @timestamp, @message | limit 10000"
-    source = log_files([path], copies=copies, borrowing=True)
+    source = log_files([path], copies=copies, untimed=Untimed.BORROWED)
     rows = run(query, source, FIRST + first, FIRST + last).rows
     return [[cell["value"] for cell in row[:2]] for row in rows]
 

@@ -425,6 +425,17 @@ def test_an_event_without_a_time_has_that_of_the_event_before_and_is_named(
     assert f"such as in {path}: {lines[1]}" in done.stderr
 
 
+@pytest.mark.parametrize("others", [[], ["START RequestId: 7"]])
+def test_an_event_whose_time_has_another_form_has_this_time(tmp_path, others):
+    path = tmp_path / "app.log"
+    lines = ["[INFO]\t2024-06-02T14:26:00.000Z\t7\thello", "2024-06-02T14:41:02.000Z 7 Task"]
+    path.write_text("\n".join([*lines, *others]) + "\n")
+    done = query("stats max(@timestamp) as last", str(path), "--format", "csv")
+    assert done.stdout == "last\n2024-06-02 14:41:02.000\n"
+    warning = "warning: events without a time have that of the event before, or else of the first "
+    assert (warning in done.stderr) == bool(others)
+
+
 def test_what_can_be_read_of_damaged_files_is_read_and_the_rest_is_counted(tmp_path):
     (tmp_path / "bytes.log").write_bytes(b"a\n\xff\xfe b\n\xf4\x8f\xbf\xbf\nz")
     (tmp_path / "long.log").write_bytes(b"a\n" + b"x" * 2**20 + b"\nb\n")

@@ -16,6 +16,7 @@ from local.insights import compile as compile_query
 from local.logs.files import log_files
 from local.logs.mending import Mending
 from local.logs.tails import Tails
+from local.logs.timing import Untimed
 from tidemark.cli.formats import show
 from tidemark.cli.query.messages import warn
 from tidemark.cli.query.paths import STANDARD_INPUT, damages
@@ -86,7 +87,7 @@ class Following:
         """Print the rows of the events in parts of files."""
         mended = self.mending.copies(parts.values(), folder)
         copies = {file: mended.copies[part] for file, part in parts.items()}
-        events = log_files(parts, clock=self.mending.clock, copies=copies, borrowing=True)
+        events = log_files(parts, clock=self.mending.clock, copies=copies, untimed=Untimed.BORROWED)
         result = run(query, events, tables=self.tables)
         warn(damage.replace(f"{folder}/", "") for damage in damages(mended))
         columns = [column for column in result.columns if column != "@ptr"]

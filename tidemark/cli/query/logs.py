@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -19,7 +19,7 @@ from local.logs.files import log_files, name_groups
 from local.logs.folders import LogFilesError
 from local.logs.mending import Mending
 from local.logs.searching import NotSearchedError, Search
-from local.logs.timing import untimed
+from local.logs.timing import Untimed, untimed_event
 from tidemark.cli.options import state_flag
 from tidemark.cli.query.messages import tell, warn
 from tidemark.cli.query.paths import (
@@ -168,16 +168,7 @@ class LogQuery(NamedTuple):
     ) -> QueryResult:
         """Return the result; ``found`` tells that the copies have only what a search found."""
         source = partial(log_files, files, clock=clock, copies=copies, name_of=log_name)
-        events = replace(source(), found=found)
-        self._check_named(files, events)
-        try:
-            result = self._run(events, events)
-        except EventsError as error:
-            event = untimed(error)
-            if found or event is None:
-                raise
-            events = source(borrowing=True)
-            result = self._over_borrowed(events, event)
+        result, events = self._timed(source, files, found=found)
         is_empty = self.window != (None, None) and not result.statistics["recordsScanned"]
         if is_empty and not (found or self.is_sorted or self.query.named):
             result = result._replace(warnings=(*result.warnings, *_missed(events)))
@@ -185,14 +176,29 @@ class LogQuery(NamedTuple):
             tell(recognised(files, clock, copies))
         return result
 
-    def _over_borrowed(self, events: EventSource, event: str) -> QueryResult:
-        """Return the result over events of which some have the time of another, as this one."""
-        result = self._run(events, events)
-        warning = (
-            "events without a time have that of the event before, or else of the first event with "
-            f"one, such as in {visible(event)}"
-        )
-        return result._replace(warnings=(*result.warnings, warning))
+    def _timed(
+        self, source: Callable[..., EventSource], files: list[Path], *, found: bool
+    ) -> tuple[QueryResult, EventSource]:
+        """Return the result and its events; other forms of times are only read if they are needed.
+
+        Raises
+        ------
+        EventsError
+            If an event cannot be read, or one of those that a search found has no time.
+        """
+        warnings: tuple[str, ...] = ()
+        for untimed in Untimed:
+            events = replace(source(untimed=untimed), found=found)
+            self._check_named(files, events)
+            try:
+                result = self._run(events, events)
+                break
+            except EventsError as error:
+                event = untimed_event(error)
+                if found or event is None:
+                    raise
+                warnings = (_borrowed(event),) if untimed is Untimed.OTHER_FORM else ()
+        return result._replace(warnings=(*result.warnings, *warnings)), events
 
     def _check_named(self, files: list[Path], events: EventSource) -> None:
         """Raise Refused if the query names log groups that neither files nor their events have."""
@@ -227,6 +233,14 @@ class LogQuery(NamedTuple):
                     cancellation=ending,
                 )
             )
+
+
+def _borrowed(event: str) -> str:
+    """Return a warning about events that have the time of another, such as this one."""
+    return (
+        "events without a time have that of the event before, or else of the first event with one, "
+        f"such as in {visible(event)}"
+    )
 
 
 def _missed(events: EventSource) -> list[str]:
