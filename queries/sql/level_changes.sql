@@ -42,7 +42,7 @@ SELECT
     END AS sizes
 FROM (
     -- The rows of an earlier run may be there, too: the newest run is being recorded, or its
-    -- recording died. A newest run without changes has a row without a changed run.
+    -- recording died. What the history does not tell are rows without a changed run.
     SELECT *, max(run_id) OVER (PARTITION BY suite) AS newest FROM changes
 ) AS told
 LEFT JOIN runs ON runs.suite = told.suite AND runs.run_id = told.changed_run

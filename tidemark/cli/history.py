@@ -25,10 +25,10 @@ from tidemark.client.history import (
     histories,
     sentence,
     untold,
+    untold_sentences,
 )
 from tidemark.client.results import Results
 from tidemark.client.tables import Tables, ask_saved
-from tidemark.figures.history.change_points import FEWEST
 from tidemark.model.context import published_suites, written_systems
 from tidemark.model.labels import figure_name
 from tidemark.model.refusal import Refused
@@ -80,8 +80,9 @@ def command(
 
     Each figure is the mean over the version's trials with their standard deviation; the table has
     the digits that this spread supports. Excluded trials do not count. A version with trials of
-    several sizes has a row for each size. The changes of level follow below the table; they need at
-    least 16 runs. An imported figure has the digits of its publication, and is a run of its own.
+    several sizes has a row for each size. The changes of level follow below the table, and then
+    what figures and changes leave out or cannot tell: a change needs at least 16 runs. An imported
+    figure has the digits of its publication, and is a run of its own.
 
     JSON is a list with one object for each version and size. CSV has a line for each version, size
     and figure; its columns have the names of the fields in JSON. A plot has a point for each
@@ -107,7 +108,7 @@ def command(
             found = _of_functions(store.results, suite, test, functions)
         else:
             found = _of_metrics(store.tables, suite, test, metric)
-    versions, changes = histories(found.rates, found.changes), found.changes
+    versions = histories(found.rates, found.changes, found.untold)
     if form == "json":
         click.echo(json.dumps([version.record() for version in versions], indent=2))
     elif not versions:
@@ -128,8 +129,7 @@ def command(
             click.echo("\n".join(plots(versions, headings, width, exact=exact)))
         else:
             _show(versions, headings, form, exact=exact or form != "table")
-        reasons = found.untold if functions else untold(versions, FEWEST)
-        for text in (*map(sentence, reversed(changes)), *reasons):
+        for text in (*map(sentence, reversed(found.changes)), *untold_sentences(found.untold)):
             # Standard output holds only the table that people keep.
             click.echo(text, err=form != "table")
 
@@ -139,8 +139,8 @@ class _Found(NamedTuple):
 
     rates: Sequence[Row]
     changes: Sequence[Row]
+    untold: Sequence[Row]
     titles: Mapping[str, str] = NO_TITLES
-    untold: Sequence[str] = ()
 
 
 def _of_metrics(tables: Tables, suite: str, test: str | None, metric: str | None) -> _Found:
@@ -148,9 +148,15 @@ def _of_metrics(tables: Tables, suite: str, test: str | None, metric: str | None
     all_changes = ask_saved(tables, "level_changes", {"suite": suite}).records()
     rates = _only(_only(rows, "test", test), "metric", metric)
     shown_metrics = {(row["test"], row["metric"]) for row in rates}
-    return _Found(
-        rates, [row for row in all_changes if (row["test"], row["metric"]) in shown_metrics]
-    )
+
+    def of_shown(rows: Sequence[Row]) -> Sequence[Row]:
+        return [
+            row
+            for row in rows
+            if row["metric"] is None or (row["test"], row["metric"]) in shown_metrics
+        ]
+
+    return _Found(rates, of_shown(all_changes), of_shown(untold(tables, suite, rows)))
 
 
 def _of_functions(
@@ -168,7 +174,7 @@ def _of_functions(
     if missing := [name for name in names if name not in known]:
         raise Refused(f"--function: no profile has a frame of {shown(missing[0])}")
     titles = {name: name for name in map(_figure, history.rows)}
-    return _Found(history.rows, history.changes, titles, history.untold)
+    return _Found(history.rows, history.changes, history.untold, titles)
 
 
 def _figure(row: Row) -> str:

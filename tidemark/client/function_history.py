@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from tidemark.client.history import Row
 from tidemark.client.results import Results
-from tidemark.figures.history.change_points import FEWEST
-from tidemark.figures.history.changes import Change, changes
+from tidemark.figures.history.changes import Change, judged
 from tidemark.figures.history.run_medians import Median, RunMedians, Series
+from tidemark.figures.history.untold import Untold
 from tidemark.figures.profiles.call_tree import call_tree
 from tidemark.figures.profiles.shares import Place, share
 from tidemark.model.metric import MARGIN
@@ -30,8 +30,8 @@ class FunctionHistory(NamedTuple):
     """Rows of the form of ``rates_by_version.sql``."""
     changes: Sequence[Row]
     """Rows of the form of ``level_changes.sql``, the newest first."""
-    untold: Sequence[str]
-    """Why no change of level can be told."""
+    untold: Sequence[Row]
+    """What the changes of level leave out, as a history of rates has it."""
 
 
 class _Point(NamedTuple):
@@ -50,18 +50,15 @@ def function_history(
     # A rare function misses some of a version's samples: its share there is zero.
     found = {(each.series, each.profile.version) for each in points if each.value}
     points = [each for each in points if (each.series, each.profile.version) in found]
-    runs = _runs(points)
+    changes, untold = judged(_runs(points))
     return FunctionHistory(
-        list(_rows(points)), list(map(_change, reversed(changes(runs)))), list(_untold(len(runs)))
+        list(_rows(points)), list(map(_change, reversed(changes))), list(map(_untold, untold))
     )
 
 
-def _untold(runs: int) -> Iterator[str]:
-    """Yield why no change of level can be told; published profiles of a version and day are one."""
-    if runs < FEWEST:
-        number = plural(runs, "run")
-        takes = f"A change of level takes {FEWEST} runs with profiles"
-        yield f"{takes}; there are profiles of {number}."
+def _untold(untold: Untold) -> Row:
+    series = untold.series._asdict() if untold.series else dict.fromkeys(Series._fields)
+    return {**series, "untold": untold.sentence}
 
 
 def _points(results: Results, profile: Profile, functions: Sequence[str]) -> Iterator[_Point]:

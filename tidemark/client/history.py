@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
+from tidemark.client.tables import Tables
 from tidemark.model.labels import figure_name
 from tidemark.model.numerals import figure, percent, supported
+from tidemark.model.sentences import listed, plural
 from tidemark.model.version_order import versions_at
 
 Row = Mapping[str, str | None]
@@ -22,6 +24,20 @@ _CAUSES = {
 }
 """The causes of a change as the end of a sentence."""
 NO_TITLES: Mapping[str, str] = {}
+_MOST_NAMED = 5
+_SERIES = ("test", "metric", "statistic", "labels")
+_OF_ALL: _Key = (None,) * len(_SERIES)
+_UNTOLD = (
+    "SELECT test, metric, statistic, labels, untold FROM changes WHERE suite = ? "
+    "AND untold IS NOT NULL AND run_id = (SELECT max(run_id) FROM changes WHERE suite = ?)"
+)
+_TRIALS = (
+    "SELECT test, metric, statistic, labels, count(*) AS trials, "
+    "count_if(coalesce(excluded, false)) AS excluded, "
+    "count_if(value IS NULL AND NOT coalesce(excluded, false)) AS without "
+    "FROM rates WHERE suite = ? GROUP BY test, metric, statistic, labels"
+)
+"""The trials of each figure, of which the saved query of rates leaves some out."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +69,8 @@ class Figure:
     """The cause of the change: ``version``, ``environment`` or ``alternation``."""
     acknowledged_until: str | None
     """The last day on which the new level is accepted."""
+    untold: tuple[str, ...]
+    """What the figure and its changes of level leave out, or cannot tell, in sentences."""
 
     def text(self, *, exact: bool) -> str:
         """Return the figure as text: as imported, or else with its spread.
@@ -87,10 +105,7 @@ class VersionHistory:
                 "last_at": self.last_at.isoformat(),
                 "sizes": self.sizes,
                 "figure": name,
-                **{
-                    field: None if value is None else str(value)
-                    for field, value in vars(figure).items()
-                },
+                **{field: _csv_text(value) for field, value in vars(figure).items()},
             }
             for name, figure in self.figures.items()
         ]
@@ -106,10 +121,60 @@ class VersionHistory:
         }
 
 
-def histories(rows: Sequence[Row], changes: Sequence[Row] = ()) -> list[VersionHistory]:
+def _csv_text(value: object) -> str | None:
+    if isinstance(value, tuple):
+        return " ".join(value)
+    return None if value is None else str(value)
+
+
+def untold(tables: Tables, suite: str, rates: Sequence[Row]) -> list[Row]:
+    """Return what a suite's history leaves out and cannot tell: a sentence for a figure, or all.
+
+    ``rates`` are the rows of ``rates_by_version.sql``. A row for all figures has no metric.
+    """
+    counted: Counter[_Key] = Counter()
+    for row in rates:
+        counted[_series(row)] += int(_text(row, "trials"))
+    trials = tables.ask(_TRIALS, [suite]).records()
+    parts = ((row, _parts_left_out(row, counted[_series(row)])) for row in trials)
+    left_out = [{**row, "untold": f"the figures leave out {text}."} for row, text in parts if text]
+    return [*left_out, *tables.ask(_UNTOLD, [suite, suite]).records()]
+
+
+def _parts_left_out(row: Row, counted: int) -> str:
+    excluded, without = (int(_text(row, name)) for name in ("excluded", "without"))
+    older = int(_text(row, "trials")) - excluded - without - counted
+    parts = [
+        f"{plural(count, f'{before}trial')}{after}"
+        for count, before, after in (
+            (excluded, "excluded ", ""),
+            (without, "", " without a rate"),
+            (older, "", " of an image that a later run of the version no longer had"),
+        )
+        if count
+    ]
+    return listed(parts)
+
+
+def untold_sentences(rows: Sequence[Row]) -> Iterator[str]:
+    """Yield the sentences on what is left out, each once with the names of its figures."""
+    figures: defaultdict[str, dict[str, None]] = defaultdict(dict)
+    for row in rows:
+        figures[_text(row, "untold")] |= {_name(row): None} if row["metric"] else {}
+    for text, of_text in figures.items():
+        names = list(of_text)
+        more = len(names) - _MOST_NAMED
+        named = listed(names[:_MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+        yield f"{named}: {text}" if names else text
+
+
+def histories(
+    rows: Sequence[Row], changes: Sequence[Row] = (), untold: Sequence[Row] = ()
+) -> list[VersionHistory]:
     """Return the versions of one suite in order, each once for every size of its trials.
 
-    ``rows`` are those of ``rates_by_version.sql``, ``changes`` those of ``level_changes.sql``.
+    ``rows`` are those of ``rates_by_version.sql``, ``changes`` those of ``level_changes.sql``, and
+    ``untold`` what they leave out.
     """
     ordered = sorted(rows, key=lambda row: (_text(row, "version_order"), _text(row, "version")))
     alike: defaultdict[tuple[str, str], list[Row]] = defaultdict(list)
@@ -118,7 +183,12 @@ def histories(rows: Sequence[Row], changes: Sequence[Row] = ()) -> list[VersionH
     shared = _of_several_tests(ordered)
     # The newest change comes first, and stays.
     changed = {_key(row): row for row in reversed(changes)}
-    return [_history(version, of_one, shared, changed) for (version, _), of_one in alike.items()]
+    silent: defaultdict[_Key, list[str]] = defaultdict(list)
+    for row in untold:
+        silent[_series(row)].append(_text(row, "untold"))
+    return [
+        _history(version, of_one, shared, changed, silent) for (version, _), of_one in alike.items()
+    ]
 
 
 def sentence(change: Row) -> str:
@@ -133,21 +203,6 @@ def sentence(change: Row) -> str:
         f"{_name(change)} has been {size} {change['verdict']} since run {change['changed_run']} "
         f"({versions}): {after} instead of {before} {change['unit']}{because}."
     )
-
-
-def untold(versions: Sequence[VersionHistory], fewest: int) -> Iterator[str]:
-    """Yield why published figures do not tell a change of level, a sentence for each metric.
-
-    A change takes ``fewest`` runs, and a published figure is a run.
-    """
-    for name in columns(versions):
-        figures = [version.figures[name] for version in versions if name in version.figures]
-        runs = sum(figure.trials for figure in figures)
-        if runs < fewest and any(figure.provenance != "measured" for figure in figures):
-            yield (
-                f"{name}: cannot tell yet whether its level changed: this takes {fewest} runs, and "
-                f"{runs} are stored. A published figure is one run."
-            )
 
 
 def columns(versions: Sequence[VersionHistory], titles: Mapping[str, str] = NO_TITLES) -> list[str]:
@@ -178,10 +233,20 @@ def _of_several_tests(rows: Sequence[Row]) -> Set[str]:
 
 
 def _history(
-    version: str, rows: Sequence[Row], shared: Set[str], changed: Mapping[_Key, Row]
+    version: str,
+    rows: Sequence[Row],
+    shared: Set[str],
+    changed: Mapping[_Key, Row],
+    silent: Mapping[_Key, Sequence[str]],
 ) -> VersionHistory:
     days = [datetime.fromisoformat(_text(row, "last_at")).date() for row in rows]
-    figures = {_column(row, shared): _figure(row, changed.get(_key(row), {})) for row in rows}
+    of_all = silent.get(_OF_ALL, ())
+    figures = {
+        _column(row, shared): _figure(
+            row, changed.get(_key(row), {}), (*of_all, *silent.get(_series(row), ()))
+        )
+        for row in rows
+    }
     return VersionHistory(version, max(days), _text(rows[0], "sizes"), figures)
 
 
@@ -198,7 +263,11 @@ def _key(row: Row) -> _Key:
     return tuple(row[column] for column in _KEY)
 
 
-def _figure(row: Row, change: Row) -> Figure:
+def _series(row: Row) -> _Key:
+    return tuple(row[column] for column in _SERIES)
+
+
+def _figure(row: Row, change: Row, untold: tuple[str, ...]) -> Figure:
     return Figure(
         test=_text(row, "test"),
         metric=_text(row, "metric"),
@@ -217,6 +286,7 @@ def _figure(row: Row, change: Row) -> Figure:
         level_unit=change.get("unit"),
         cause=change.get("cause"),
         acknowledged_until=change.get("acknowledged_until"),
+        untold=untold,
     )
 
 

@@ -7,6 +7,7 @@ import math
 # From which power of ten on a figure has which prefix, for which power (SI brochure, 3).
 _PREFIXES = ((9, 9, " G"), (6, 6, " M"), (4, 3, " k"))
 _MOST_DIGITS = 6
+_LEAST_COUNTED, _MOST_COUNTED = 1e-9, 1e15
 _TIMES = frozenset({"h", "min", "s", "ms", "us", "µs", "ns"})
 
 
@@ -25,7 +26,12 @@ def signed(value: float, places: int) -> str:
 
 
 def figure(value: float) -> str:
-    """Return a figure with separated thousands and at least four significant digits."""
+    """Return a figure with separated thousands and at least four significant digits.
+
+    Numbers of more digits than anybody counts have a power of ten.
+    """
+    if _is_beyond(value):
+        return f"{value:.3e}"
     places = max(1, 3 - math.floor(math.log10(abs(value)))) if value else 1
     return f"{value:,.{places}f}"
 
@@ -36,6 +42,8 @@ def supported(value: float, spread: float | None) -> tuple[str, str]:
     The last digit is the second one of the spread, or the figure's fourth without a spread, whose
     text is then ''.
     """
+    if _is_beyond(value):
+        return f"{value:.3e}", "" if spread is None else f"{spread:.1e}"
     power = math.floor(math.log10(abs(value))) if value else 0
     last = math.floor(math.log10(spread)) - 1 if spread else power - 3
     last = max(last, power - _MOST_DIGITS + 1)
@@ -45,6 +53,10 @@ def supported(value: float, spread: float | None) -> tuple[str, str]:
         return decimal(round(number, -last) / 10**of, max(0, of - last)) + prefix
 
     return text(value), "" if spread is None else text(spread)
+
+
+def _is_beyond(value: float) -> bool:
+    return value != 0 and not _LEAST_COUNTED <= abs(value) < _MOST_COUNTED
 
 
 def percent_places(low: float | None, high: float | None) -> int:

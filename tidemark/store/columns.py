@@ -210,6 +210,9 @@ _OF_NEWEST_RUN: Mapping[str, Mapping[str, str]] = {
         "accepted_level": "double",  # since the change [unit]
         "acknowledged_until": "string",  # the last day, null if nobody accepted the new level
         "acknowledged_reason": "string",
+        # What the history of the figure, or of all if it is null, does not tell, as a sentence; all
+        # columns of a change are then null.
+        "untold": "string",
         "schema": "int",
     },
 }

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
-from tidemark.figures.history.changes import Change, Place, Said, changes
-from tidemark.figures.history.run_medians import RunMedians, run_medians
+from tidemark.figures.history.changes import Change, Place, Said, judged
+from tidemark.figures.history.run_medians import RunMedians, Series, run_medians
+from tidemark.figures.history.untold import Untold
 from tidemark.model.acknowledgement import Acknowledgement
 from tidemark.model.frozen import Frozen
 from tidemark.model.level_alarm import LevelAlarm
@@ -56,9 +57,11 @@ def _write_changes(bucket: Bucket, suite: str) -> bool:
     newest, alarms = runs[-1].run_id, read_alarms(bucket, suite)
     earlier = [alarm for alarm in alarms if alarm.told_by < newest]
     told = {Place(each.test, each.name, each.run_id): moment(each.told_by) for each in earlier}
-    found = changes(runs, Said(dict(_acknowledged(bucket, suite)), told))
-    # Rows of an earlier run may be left: a run without changes needs a row to be the newest.
-    rows = [_row(newest, each) for each in found] or [{"run_id": newest, "schema": SCHEMA}]
+    found, silent = judged(runs, Said(dict(_acknowledged(bucket, suite)), told))
+    # Every run counts or has its reason, so that no history is without a row.
+    if len(runs) == MOST_RUNS:
+        silent.append(Untold(None, f"The changes of level are those of the last {MOST_RUNS} runs."))
+    rows = [_row(newest, each) for each in found] + [_untold_row(newest, each) for each in silent]
     keep_latest(bucket, "changes", suite, newest, packed(rows))
     # The message of a run that has ended is sent: the next run reports the news.
     if bucket.find(keys.outcome(newest)) is None:
@@ -108,5 +111,11 @@ def _row(newest: str, change: Change) -> dict[str, Any]:
         "accepted_level": change.accepted,
         "acknowledged_until": decision.until.isoformat() if decision else None,
         "acknowledged_reason": decision.reason if decision else None,
+        "untold": None,
         "schema": SCHEMA,
     }
+
+
+def _untold_row(newest: str, untold: Untold) -> dict[str, Any]:
+    series = untold.series._asdict() if untold.series else dict.fromkeys(Series._fields)
+    return {**series, "run_id": newest, "untold": untold.sentence, "schema": SCHEMA}

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from tidemark.cli.history import command
 from tidemark.client.function_history import function_history
-from tidemark.client.history import histories
+from tidemark.client.history import histories, untold_sentences
 from tidemark.model.profile import Profile
 from tidemark.model.refusal import Refused
 
@@ -100,7 +100,11 @@ def test_a_change_of_level_is_found_over_runs_of_profiles():
     (change,) = found.changes
     assert (change["version_before"], change["version"]) == ("9.8.4", "9.9.0")
     assert (change["verdict"], change["changed_run"]) == ("slower", "20260113T120000Z-abcdef")
-    assert list(found.untold) == []
+    (untold,) = found.untold
+    assert untold["untold"] == (
+        "cannot tell a level of fewer than 8 runs, nor one that began since run "
+        "20260118T120000Z-abcdef (9.9.0)."
+    )
 
 
 def test_published_profiles_of_a_version_and_day_are_one_run():
@@ -110,8 +114,9 @@ def test_published_profiles_of_a_version_and_day_are_one_run():
 
     _, found = history(stored, NEXT)
 
-    assert list(found.untold) == [
-        "A change of level takes 16 runs with profiles; there are profiles of 1 run."
+    assert list(untold_sentences(found.untold)) == [
+        f"{NEXT} share: cannot tell yet whether its level changed: this takes 16 runs of one size, "
+        "and 1 is there."
     ]
 
 

@@ -1,3 +1,5 @@
+import csv
+import json
 from contextlib import nullcontext
 from types import SimpleNamespace
 
@@ -6,7 +8,7 @@ from click.testing import CliRunner
 
 from tests.unit.drawn_charts import plots
 from tidemark.cli.history import command
-from tidemark.client.history import columns, heading, histories, sentence
+from tidemark.client.history import columns, heading, histories, sentence, untold_sentences
 from tidemark.model.version_order import version_order
 
 
@@ -32,12 +34,30 @@ def change(version="9.8.4", **more):
     }  # fmt: skip
 
 
-def answering(rates, changes=()):
+def answering(rates, changes=(), untold=(), trials=()):
+    """Return a function that answers what the command asks; ``trials`` are all of each figure."""
+
     def ask(statement, _):
-        rows = changes if "FROM changes" in statement else rates
-        return SimpleNamespace(records=lambda: rows)
+        if "untold IS NOT NULL" in statement:
+            rows = untold
+        elif "count_if" in statement:
+            rows = trials
+        else:
+            rows = changes if "FROM changes" in statement else rates
+        return SimpleNamespace(records=lambda: list(rows))
 
     return ask
+
+
+def silent(text, metric="ingest_rate"):
+    series = {"test": "ingest", "metric": metric, "statistic": "mean", "labels": ""}
+    return {**(series if metric else dict.fromkeys(series)), "untold": text}
+
+
+def counted(trials, excluded=0, without=0, metric="ingest_rate"):
+    row = silent("", metric)
+    del row["untold"]
+    return {**row, "trials": str(trials), "excluded": str(excluded), "without": str(without)}
 
 
 def test_versions_are_in_their_order_for_any_order_of_rows():
@@ -179,7 +199,7 @@ def test_without_a_suite_the_history_is_that_of_the_newest_run(monkeypatch):
 
     CliRunner().invoke(command, [])
 
-    assert asked == [[], ["duckdb"], ["duckdb"]]
+    assert [each[:1] for each in asked] == [[], *[["duckdb"]] * 4]
 
 
 def test_a_figure_has_the_last_change_of_its_level_with_its_version():
@@ -229,8 +249,48 @@ def test_the_changes_of_the_shown_metrics_are_below_the_table(monkeypatch, form,
     assert "compaction_rate is" not in result.output
 
 
-def history(monkeypatch, rates, *options):
-    stored = nullcontext(SimpleNamespace(tables=SimpleNamespace(ask=answering(rates))))
+SAID = [
+    silent("The changes of level leave out 1 of 4 runs.", metric=None),
+    silent("cannot tell yet."),
+    silent("cannot tell yet.", "compaction_rate"),
+]
+TRIALS = [counted(9, excluded=1, without=2), counted(1, metric="compaction_rate")]
+SENTENCES = [
+    "ingest_rate: the figures leave out 1 excluded trial, 2 trials without a rate, 3 trials of an "
+    "image that a later run of the version no longer had.",
+    "The changes of level leave out 1 of 4 runs.",
+    "ingest_rate, compaction_rate: cannot tell yet.",
+]
+
+
+@pytest.mark.parametrize(("form", "place"), [("table", "stdout"), ("markdown", "stderr")])
+def test_what_a_history_leaves_out_is_below_the_table(monkeypatch, form, place):
+    rates = [row("9.8.4", trials="3"), row("9.8.4", "compaction_rate")]
+    result = history(monkeypatch, rates, "--format", form, untold=SAID, trials=TRIALS)
+
+    assert getattr(result, place).splitlines()[-3:] == SENTENCES
+
+
+def test_what_a_history_leaves_out_is_in_json_and_csv_with_the_figure(monkeypatch):
+    def ask(form):
+        given = {"untold": SAID, "trials": TRIALS}
+        return history(monkeypatch, [row("9.8.4", trials="3")], "--format", form, **given).stdout
+
+    (version,) = json.loads(ask("json"))
+    expected = [SENTENCES[0].partition(": ")[2], SAID[0]["untold"], SAID[1]["untold"]]
+    assert sorted(version["metrics"]["ingest_rate"]["untold"]) == sorted(expected)
+    (line,) = csv.DictReader(ask("csv").splitlines())
+    assert all(text in line["untold"] for text in expected)
+
+
+def test_the_sentence_of_many_figures_names_the_first_and_counts_the_others():
+    rows = [silent("cannot tell.", f"m{number}") for number in range(1200)]
+
+    assert list(untold_sentences(rows)) == ["m0, m1, m2, m3, m4 and 1,195 more: cannot tell."]
+
+
+def history(monkeypatch, rates, *options, **said):
+    stored = nullcontext(SimpleNamespace(tables=SimpleNamespace(ask=answering(rates, **said))))
     monkeypatch.setattr("tidemark.cli.history.stored", lambda _: stored)
     return CliRunner().invoke(command, ["rocksdb", *options])
 

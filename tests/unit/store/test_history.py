@@ -13,7 +13,7 @@ from tidemark.model.acknowledgement import Acknowledgement
 from tidemark.model.exclusions import NONE
 from tidemark.store import history, keys
 from tidemark.store.alarms import alarms_of
-from tidemark.store.columns import SCHEMA, TABLES
+from tidemark.store.columns import TABLES
 from tidemark.store.history import History, record_history
 from tidemark.store.stored_run import StoredRun
 
@@ -33,10 +33,19 @@ def run(value=BEFORE, exclusions=NONE):
     return StoredRun(plan, ingest_of(plan, {"9.8.4": [value]}), exclusions, [])
 
 
-def rows(bucket):
+def all_rows(bucket):
     (key,) = bucket.keys(keys.tables("changes", "rocksdb"))
     assert key == keys.table("changes", "rocksdb", RUN)
     return [json.loads(line) for line in gzip.decompress(bucket.objects[key]).splitlines()]
+
+
+def rows(bucket):
+    """Return the rows of changes of level."""
+    return [row for row in all_rows(bucket) if "changed_run" in row]
+
+
+def untold(bucket):
+    return [(row["metric"], row["untold"]) for row in all_rows(bucket) if row.get("untold")]
 
 
 def medians(bucket):
@@ -79,7 +88,26 @@ def test_a_run_has_one_place_in_the_history_however_often_it_is_recorded():
 
     (only,) = medians(bucket)
     assert (only.run_id, only.version, only.medians[0].value) == (RUN, "9.8.4", 2.0)
-    assert rows(bucket) == [{"run_id": RUN, "schema": SCHEMA}]
+    assert rows(bucket) == []
+
+
+def test_what_the_history_does_not_tell_is_a_row_each():
+    bucket = stored(runs_of([1.0, 2.0, 3.0], version=lambda _: "10.0.0"))
+
+    record_history(bucket, run())
+
+    assert untold(bucket) == [
+        (
+            None,
+            "The changes of level leave out 1 of 4 runs, because an earlier run measured a newer "
+            "version: 9.8.4.",
+        ),
+        (
+            "ingest_rate",
+            "cannot tell yet whether its level changed: this takes 16 runs of one size, and 3 "
+            "are there.",
+        ),
+    ]
 
 
 def test_an_excluded_run_leaves_no_point():
@@ -88,6 +116,13 @@ def test_an_excluded_run_leaves_no_point():
     record_history(bucket, run(exclusions=left_out(1, "noisy")))
 
     assert [each.medians for each in medians(bucket)] == [()]
+    assert untold(bucket) == [
+        (
+            None,
+            "The changes of level leave out 1 of 1 run, because no trial of their newest version "
+            "counts: 9.8.4.",
+        )
+    ]
 
 
 def test_only_the_newest_runs_are_kept(monkeypatch):
@@ -97,6 +132,7 @@ def test_only_the_newest_runs_are_kept(monkeypatch):
     record_history(bucket, run())
 
     assert [each.run_id for each in medians(bucket)] == [run_id(1), run_id(2), RUN]
+    assert (None, "The changes of level are those of the last 3 runs.") in untold(bucket)
 
 
 def test_two_runs_that_are_recorded_at_once_are_both_kept():

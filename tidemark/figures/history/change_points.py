@@ -10,6 +10,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
+from typing import NamedTuple
 
 from tidemark.figures.history.robust import (
     autocorrelation,
@@ -22,7 +23,8 @@ from tidemark.figures.history.segments import boundaries
 
 FEWEST = 16
 """The fewest points of a history that may have a change: a segment on either side."""
-_SHORTEST = 8
+SHORTEST = 8
+"""The fewest points of a level."""
 _SPIKES, _SPIKE_WIDTH = 9, 3.0
 _LEVELS, _MOST_CORRELATION = 15, 0.8
 _PENALTY = 8.0
@@ -52,22 +54,57 @@ class ChangePoint:
     """The first and the last index at which the level may have changed instead, with 95 %."""
 
 
+class Points(NamedTuple):
+    """The changes of level of a history, in order."""
+
+    told: list[ChangePoint]
+    doubted: list[ChangePoint]
+    """Those that the points near them do not confirm: they are too uncertain or too small."""
+
+
 def change_points(values: Sequence[float]) -> list[ChangePoint]:
     """Return the changes of level of a history, in order; none in a history that is too short."""
+    return judged_points(values).told
+
+
+def judged_points(values: Sequence[float]) -> Points:
+    """Return the changes of level of a history, and those that are doubted."""
     if len(values) < FEWEST or min(values) == max(values):
-        return []
-    found = boundaries(*_prepared(values), _SHORTEST)
+        return Points([], [])
+    # The squares of numbers near the largest and the least double are none; a power of two leaves
+    # every digit as it is.
+    exponent = math.frexp(max(map(abs, values)))[1]
+    scaled = _scaled_points([math.ldexp(value, -exponent) for value in values])
+    return Points(
+        *(
+            [
+                replace(
+                    point,
+                    before=math.ldexp(point.before, exponent),
+                    after=math.ldexp(point.after, exponent),
+                )
+                for point in points
+            ]
+            for points in scaled
+        )
+    )
+
+
+def _scaled_points(values: Sequence[float]) -> Points:
+    found, doubted = boundaries(*_prepared(values), SHORTEST), list[ChangePoint]()
     while found:
         places = _places(found, len(values))
         points = [_change_point(values, *place) for place in places]
         weak = [point for point in points if not _stands(point, values, found)]
         if not weak:
-            return [
+            told = [
                 _placed(point, values, start, end)
                 for point, (start, _, end) in zip(points, places, strict=True)
             ]
-        found.remove(min(weak, key=lambda point: point.t).index)
-    return []
+            return Points(told, sorted(doubted, key=lambda point: point.index))
+        doubted.append(min(weak, key=lambda point: point.t))
+        found.remove(doubted[-1].index)
+    return Points([], sorted(doubted, key=lambda point: point.index))
 
 
 def _prepared(values: Sequence[float]) -> tuple[list[float], float]:

@@ -1,16 +1,21 @@
-"""The changes of level in the history of a suite, and which of them a message has to report."""
+"""The changes of level in the history of a suite, and which of them a message has to report.
+
+What a history leaves out, and what it cannot tell, is a sentence beside them.
+"""
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Literal, NamedTuple, TypeVar
 
+from tidemark.figures.history import untold
 from tidemark.figures.history.change_points import ChangePoint
-from tidemark.figures.history.levels import Cause, LevelChange, RunFigure, level_changes
+from tidemark.figures.history.levels import Cause, LevelChange, Levels, RunFigure, judged_levels
 from tidemark.figures.history.run_medians import Median, RunMedians, Series
+from tidemark.figures.history.untold import Judged, Untold, change_of
 from tidemark.model.acknowledgement import Acknowledgement
 from tidemark.model.version_order import release_order
 
@@ -75,6 +80,19 @@ class _History(NamedTuple):
     margin: float
     runs: Sequence[RunMedians]
     figures: Sequence[RunFigure]
+    without_canary: int
+    """The number of runs that are left out, as no trial of their canary counts."""
+
+    def judged(self, levels: Levels) -> Judged:
+        """Return the series with the changes of it that are not told."""
+        return Judged(
+            self.measured(of_canary=False),
+            self.margin,
+            self.runs,
+            self.without_canary,
+            levels.doubted,
+            [each.point for each in levels.told if change_of(each.point) is None],
+        )
 
     def said(self, by_place: Mapping[Place, _Said], name: str, point: ChangePoint) -> _Said | None:
         """Return the last statement on a change: it named a run at which the level may change.
@@ -105,47 +123,75 @@ class _History(NamedTuple):
         return canary or before.version, canary or after.version
 
 
+class Judgement(NamedTuple):
+    """What the history of a suite tells, and what it does not."""
+
+    changes: list[Change]
+    untold: list[Untold]
+
+
 def changes(runs: Sequence[RunMedians], said: Said = NOTHING) -> list[Change]:
-    """Return the changes of level of a suite's figures, as of the newest run, in order.
+    """Return the changes of level of a suite's figures, as of the newest run, in order."""
+    return judged(runs, said).changes
+
+
+def judged(runs: Sequence[RunMedians], said: Said = NOTHING) -> Judgement:
+    """Return the changes of level of a suite's figures, as of the newest run, and what is untold.
 
     Only a change of at least the metric's margin counts. Runs whose newest version is known to be
     older than one that an earlier run measured ask another question, and are left out.
     """
     now = runs[-1].started_at if runs else datetime.min.replace(tzinfo=UTC)
-    found = [change for each in _histories(runs) for change in _changes(each, said, now)]
-    return sorted(found, key=lambda change: (change.run.run_id, change.series))
+    counting, others = _sorted_out(runs)
+    found, silent = list[Change](), list(untold.of_runs(others, len(runs)))
+    for history in _histories(counting):
+        levels = judged_levels(history.figures)
+        for of_canary in (False, True):
+            told = [each for each in levels.told if each.of_canary == of_canary]
+            found += _of_level(history, told, said, now)
+        silent += untold.of_series(history.judged(levels), counting)
+    found.sort(key=lambda change: (change.run.run_id, change.series))
+    return Judgement(found, list(dict.fromkeys(silent)))
+
+
+def _sorted_out(
+    runs: Sequence[RunMedians],
+) -> tuple[list[RunMedians], Mapping[str, Sequence[RunMedians]]]:
+    """Return the runs that count in the history of a suite, and the others by the reason."""
+    counting, newest = list[RunMedians](), ""
+    others: defaultdict[str, list[RunMedians]] = defaultdict(list)
+    for run in runs:
+        order = release_order(run.order)
+        if not run.medians:
+            others["no trial of their newest version counts"].append(run)
+        elif run.version == run.canary:
+            others["they measured no version but the canary"].append(run)
+        elif order is not None and order < newest:
+            others["an earlier run measured a newer version"].append(run)
+        else:
+            newest = order or newest
+            counting.append(run)
+    return counting, others
 
 
 def _histories(runs: Sequence[RunMedians]) -> Iterator[_History]:
     alike: defaultdict[tuple[object, ...], list[tuple[RunMedians, Median]]] = defaultdict(list)
-    for run in _of_newest_versions(runs):
+    without_canary: Counter[tuple[object, ...]] = Counter()
+    for run in runs:
         work = repr(sorted(run.parameters.items()))
         for median in run.medians:
+            group = median.series, work, run.canary
             if run.canary is None or median.canary:
-                alike[median.series, work, run.canary].append((run, median))
-    for points in alike.values():
+                alike[group].append((run, median))
+            else:
+                without_canary[group] += 1
+    for key, points in alike.items():
         figures = [
             RunFigure(median.value, median.canary, run.environment) for run, median in points
         ]
         newest = points[-1][1]
-        yield _History(newest.series, newest.margin, [run for run, _ in points], figures)
-
-
-def _of_newest_versions(runs: Sequence[RunMedians]) -> Iterator[RunMedians]:
-    newest = ""
-    for run in runs:
-        order = release_order(run.order)
-        if run.medians and run.version != run.canary and (order is None or order >= newest):
-            newest = order or newest
-            yield run
-
-
-def _changes(history: _History, said: Said, now: datetime) -> Iterator[Change]:
-    found = level_changes(history.figures)
-    for of_canary in (False, True):
-        yield from _of_level(
-            history, [each for each in found if each.of_canary == of_canary], said, now
-        )
+        measured = [run for run, _ in points]
+        yield _History(newest.series, newest.margin, measured, figures, without_canary[key])
 
 
 def _of_level(
@@ -155,7 +201,8 @@ def _of_level(
     for level in found:
         point, names = level.point, history.series
         decision = history.said(said.acknowledged, names.metric, point)
-        if not point.before or abs(point.after / point.before - 1) < history.margin:
+        size = change_of(point)
+        if size is None or abs(size) < history.margin:
             continue
         told = history.said(said.told, names.name, point)
         is_open = level.cause == "version" and not (decision and now.date() <= decision.until)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
-from tidemark.figures.history.change_points import ChangePoint, change_points
+from tidemark.figures.history.change_points import ChangePoint, change_points, judged_points
 
 # Two levels are one if they are nearer to each other than this share of the step between.
 _ONE_LEVEL = 0.5
@@ -45,22 +45,37 @@ class LevelChange(NamedTuple):
     """Whether the canary's own level changed."""
 
 
+class Levels(NamedTuple):
+    """The changes of a metric over runs, in order."""
+
+    told: list[LevelChange]
+    doubted: list[ChangePoint]
+    """Changes of its own level that the runs near them do not confirm."""
+
+
 def level_changes(runs: Sequence[RunFigure]) -> list[LevelChange]:
-    """Return the changes of a metric over runs, in order.
+    """Return the changes of a metric over runs, in order."""
+    return judged_levels(runs).told
+
+
+def judged_levels(runs: Sequence[RunFigure]) -> Levels:
+    """Return the changes of a metric over runs, and those that are doubted.
 
     If every run has the canary, the figures are shares of the canary's. A change of the canary
     itself, or one that comes with another environment, has the cause ``environment``.
     """
     canaries = [run.canary for run in runs if run.canary]
     if len(canaries) < len(runs):
-        return _with_causes(runs, change_points([run.median for run in runs]), [])
+        points = judged_points([run.median for run in runs])
+        return Levels(_with_causes(runs, points.told, []), points.doubted)
     shares = [run.median / canary for run, canary in zip(runs, canaries, strict=True)]
-    moved = change_points(canaries)
-    causes = _with_causes(runs, change_points(shares), moved)
-    return sorted(
+    points, moved = judged_points(shares), change_points(canaries)
+    causes = _with_causes(runs, points.told, moved)
+    told = sorted(
         [*causes, *(LevelChange(point, "environment", of_canary=True) for point in moved)],
         key=lambda change: change.point.index,
     )
+    return Levels(told, points.doubted)
 
 
 def _with_causes(

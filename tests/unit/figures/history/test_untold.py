@@ -1,0 +1,123 @@
+"""What a history leaves out and cannot tell: right answers of small invented histories."""
+
+import random
+
+import pytest
+
+from tests.unit.figures.history.test_change_points import level
+from tests.unit.figures.history.test_changes import INGEST, run_id, runs_of
+from tidemark.figures.history.changes import judged
+
+RELEASES = [f"1.{number}.0" for number in range(60)]
+
+
+def told(values, versions=RELEASES, **more):
+    """Return the changes of a history as texts, and what it does not tell."""
+    runs = runs_of(values, version=lambda index: versions[index], **more)
+    changes, untold = judged(runs)
+    found = [f"{change.word} at {change.versions[1]}" for change in changes]
+    return found, [each.sentence for each in untold]
+
+
+def normal(count, mean=100.0, scatter=1.0):
+    return level(random.Random(count), count, mean, scatter)
+
+
+@pytest.mark.parametrize("count", [1, 15])
+def test_a_short_history_says_how_many_runs_it_takes(count):
+    found, (sentence,) = told(normal(count))
+
+    there = "1 is there" if count == 1 else "15 are there"
+    assert (found, sentence) == (
+        [],
+        f"cannot tell yet whether its level changed: this takes 16 runs of one size, and {there}.",
+    )
+
+
+@pytest.mark.parametrize("last", [1, 2, 7])
+def test_a_fall_of_the_last_runs_is_within_what_cannot_be_told(last):
+    found, sentences = told(normal(30 - last) + normal(last, 70))
+
+    assert found == []
+    assert sentences[-1] == (
+        f"cannot tell a level of fewer than 8 runs, nor one that began since run {run_id(23)} "
+        "(1.23.0)."
+    )
+
+
+def test_a_short_level_between_two_others_is_doubted():
+    found, sentences = told(normal(30) + normal(6, 200) + normal(30), [*RELEASES, *RELEASES])
+
+    assert found == []
+    assert any(each.startswith("cannot tell for certain whether the level") for each in sentences)
+
+
+def test_a_change_from_zero_is_told_without_a_percentage():
+    found, sentences = told([0.0] * 15 + [5.0] * 15)
+
+    assert found == []
+    assert sentences[0] == (
+        f"the level changed from 0.0 to 5.000 records/s at run {run_id(15)} (1.15.0 after 1.14.0); "
+        "this has no percentage, and is not among the changes of level."
+    )
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-160, 1e160, 1e300])
+def test_a_change_is_found_at_any_scale(scale):
+    values = [scale * value for value in normal(15) + normal(15, 80)]
+
+    found, _ = told(values)
+
+    assert found == ["slower at 1.15.0"]
+
+
+def test_runs_of_an_older_version_are_counted_and_named():
+    found, sentences = told(normal(30), ["2.0.0", *RELEASES])
+
+    assert (found, sentences[0]) == (
+        [],
+        "The changes of level leave out 29 of 30 runs, because an earlier run measured a newer "
+        "version: 1.0.0, 1.1.0, 1.2.0, 1.3.0, 1.4.0 and 24 more.",
+    )
+
+
+def test_a_metric_that_ends_is_said():
+    runs = runs_of(normal(20), version=lambda index: RELEASES[index])
+    latency = INGEST._replace(metric="latency")
+    second = runs_of(normal(16), version=lambda index: RELEASES[index], series=latency)
+    both = [
+        run.model_copy(update={"medians": run.medians + other.medians})
+        for run, other in zip(runs, second, strict=False)
+    ]
+
+    _, untold = judged(both + runs[16:])
+
+    assert [each.sentence for each in untold if each.series == latency][-1] == (
+        f"not measured since run {run_id(15)} (1.15.0); there are 4 later runs."
+    )
+    assert not any("since run" in each.sentence and "later" in each.sentence
+                   for each in untold if each.series == INGEST)  # fmt: skip
+
+
+def test_runs_without_a_trial_of_the_canary_are_counted():
+    canaries = [100.0] * 16 + [None] * 3
+    _, sentences = told(normal(19), canaries=canaries)
+
+    assert sentences[0] == (
+        "the changes of level leave out 3 runs, because no trial of the canary counts."
+    )
+
+
+def test_runs_of_the_canary_alone_and_runs_without_a_trial_are_counted():
+    runs = runs_of(normal(18), version=lambda index: RELEASES[index], canaries=[100.0] * 18)
+    alone = runs[2].model_copy(update={"version": "8.8.1"})
+    empty = runs[3].model_copy(update={"medians": ()})
+
+    _, untold = judged([*runs[:2], alone, empty, *runs[4:]])
+
+    assert [each.sentence for each in untold if each.series is None] == [
+        "The changes of level leave out 1 of 18 runs, because they measured no version but the "
+        "canary: 8.8.1.",
+        "The changes of level leave out 1 of 18 runs, because no trial of their newest version "
+        "counts: 1.3.0.",
+    ]
