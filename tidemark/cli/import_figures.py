@@ -16,7 +16,7 @@ from tidemark.cli.target import Target, stored, target_options
 from tidemark.cli.written_suites import suites, systems
 from tidemark.client.imports import Differences, differences, finish, releases, store
 from tidemark.client.published.dates import Order
-from tidemark.client.published.file_figures import contradictions, file_figures
+from tidemark.client.published.file_figures import contradictions, file_figures, left_out
 from tidemark.client.published.release_figure import ReleaseFigure, refused_at
 from tidemark.client.published.release_tables import Wishes
 from tidemark.model.context import check_written_suite, stored_suites
@@ -68,7 +68,7 @@ def command(
     FILE is a Markdown page with tables, a table as CSV, or one of Sleeper's reports of jobs as text
     or JSON. Each release becomes a run whose figures are marked as imported. Figures that are
     stored already are not added again. A figure that differs from the stored one is listed, the
-    stored one stays, and the exit code is 1.
+    stored one stays, and the exit code is 1. What of FILE counts for nothing is listed, too.
 
     \b
     Example:
@@ -82,7 +82,7 @@ def command(
     _check_days(figures, today)
     origin = Import(file=file.name, line=1, source=source, imported_on=today)
     if dry_run and target.is_empty:
-        found = Differences(figures, 0, ())
+        found = Differences(figures, 0, 0, ())
     else:
         with stored(target, new=True) as results:
             if not dry_run:
@@ -94,6 +94,8 @@ def command(
     for sentence in contradictions(text, figures):
         click.echo(f"contradiction: {sentence}", err=True)
     _show(found, dry_run=dry_run)
+    for part in left_out(text, publication, wishes):
+        click.echo(f"left out: {part}", err=True)
     if found.conflicts:
         sys.exit(_CONFLICTS)
 
@@ -151,4 +153,5 @@ def _show(found: Differences, *, dry_run: bool) -> None:
     added = "would be added" if dry_run else "added"
     conflicts = f", {plural(len(found.conflicts), 'conflict')}" if found.conflicts else ""
     count = plural(len(found.new), "figure")
-    click.echo(f"{count} {added}, {found.known:,} stored already{conflicts}.")
+    excluded = f", {found.excluded:,} stored but excluded" if found.excluded else ""
+    click.echo(f"{count} {added}, {found.known:,} stored already{excluded}{conflicts}.")

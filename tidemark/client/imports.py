@@ -60,6 +60,8 @@ class Differences(NamedTuple):
     new: Sequence[ReleaseFigure]
     known: int
     """The number of figures that are stored already."""
+    excluded: int
+    """The number of figures that are stored, but excluded, so that they do not count."""
     conflicts: Sequence[Conflict]
 
 
@@ -90,7 +92,7 @@ def differences(tables: Tables, suite: str, figures: Iterable[ReleaseFigure]) ->
             replaced |= {each.run_id for each in of_version}
     # A release is excluded with all its figures, and a correction brings the others back.
     again = [figure for figure, run_id in excluded if run_id in replaced]
-    return Differences([*new, *again], known + len(excluded) - len(again), conflicts)
+    return Differences([*new, *again], known, len(excluded) - len(again), conflicts)
 
 
 def _other(stored: Sequence[_Stored], figure: ReleaseFigure) -> _Stored | None:

@@ -141,7 +141,7 @@ def test_a_corrected_figure_replaces_an_excluded_one_with_the_others_of_its_rele
     known, _ = take_in(target, page("378000"))
     wrong_again, _ = take_in(target, page("37800"))
 
-    assert (again.new, again.known, again.conflicts) == ([], 2, [])
+    assert (again.new, again.known, again.excluded, again.conflicts) == ([], 0, 2, [])
     assert [each.amount.text for each in corrected.new] == ["378000", "146600"]
     assert (known.new, known.known, known.conflicts) == ([], 2, [])
     assert (wrong_again.new, wrong_again.known) == ([], 1)

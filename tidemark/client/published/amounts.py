@@ -25,7 +25,7 @@ _SCALES = {"k": 1e3, "M": 1e6, "G": 1e9}
 _MARKS = re.compile(r"[*†‡¹²³]+$")
 _MISSING = {
     "", "-", "--", "\N{EN DASH}", "\N{EM DASH}", "?", "\N{HORIZONTAL ELLIPSIS}", "...", "n/a", "na",
-    "none", "null", "nil", "tbd", "tbc", "unknown", "missing", "not measured", "not tested",
+    "nan", "none", "null", "nil", "tbd", "tbc", "unknown", "missing", "not measured", "not tested",
 }  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from tidemark.client.published.contradictions import of_figures, of_tables
 from tidemark.client.published.layout import layout
 from tidemark.client.published.release_figure import ReleaseFigure, refused_at
-from tidemark.client.published.release_tables import Wishes, release_figures
+from tidemark.client.published.release_tables import Wishes, release_figures, tables_left_out
 from tidemark.client.published.status_reports import (
     JobReport,
     json_report,
@@ -18,7 +18,7 @@ from tidemark.client.published.status_reports import (
 from tidemark.client.published.tables import is_page, tables
 from tidemark.model.publication import Publication
 from tidemark.model.refusal import Refused
-from tidemark.model.sentences import listed
+from tidemark.model.sentences import listed, plural
 
 
 def file_figures(text: str, publication: Publication, wishes: Wishes) -> list[ReleaseFigure]:
@@ -44,9 +44,29 @@ def file_figures(text: str, publication: Publication, wishes: Wishes) -> list[Re
 
 def contradictions(text: str, figures: Sequence[ReleaseFigure]) -> Iterator[str]:
     """Yield a sentence for each contradiction in a file whose figures are accepted."""
-    if not (_starts_json(text) and _json(text) is not None) and not text_reports(text):
+    if not _reports(text):
         yield from of_tables(tables(text))
     yield from of_figures(figures)
+
+
+def left_out(text: str, publication: Publication, wishes: Wishes) -> Iterator[str]:
+    """Yield what of a file whose figures are accepted counts for nothing, each with its number."""
+    if reports := _reports(text):
+        for report in reports:
+            if report.left_out:
+                count = plural(report.left_out, f"{report.kind} job")
+                yield f"{count} that split, failed or did not finish"
+        return
+    yield from tables_left_out(tables(text), publication, wishes)
+    figures = [each.key for each in _figures(text, publication, wishes)]
+    if again := len(figures) - len(set(figures)):
+        yield f"{plural(again, 'figure')} that the file has before"
+
+
+def _reports(text: str) -> Sequence[JobReport]:
+    if _starts_json(text) and (value := _json(text)) is not None:
+        return [json_report(value)]
+    return text_reports(text)
 
 
 def _starts_json(text: str) -> bool:
@@ -54,10 +74,9 @@ def _starts_json(text: str) -> bool:
 
 
 def _figures(text: str, publication: Publication, wishes: Wishes) -> Iterable[ReleaseFigure]:
-    if _starts_json(text) and (value := _json(text)) is not None:
-        return _of_reports([json_report(value)], publication, wishes)
-    if reports := text_reports(text):
-        _check_alone(reports[0], text, publication)
+    if reports := _reports(text):
+        if not _starts_json(text):
+            _check_alone(reports[0], text, publication)
         return _of_reports(reports, publication, wishes)
     return release_figures(tables(text), publication, wishes)
 

@@ -18,7 +18,7 @@ from tidemark.client.published.tables import PageTable, TableRow
 from tidemark.client.published.version_columns import with_version_rows
 from tidemark.model.publication import Publication, PublishedMetric, plain_name
 from tidemark.model.refusal import Refused
-from tidemark.model.sentences import listed, shown
+from tidemark.model.sentences import listed, plural, shown
 
 
 class Wishes(NamedTuple):
@@ -48,9 +48,8 @@ def release_figures(
         If a table is ambiguous or no table has figures; the sentence names the line.
 
     """
-    tables = [with_version_rows(table, publication) for table in tables]
-    _check_left_out(tables, wishes)
-    known = [_Table(table, layout(table, publication, wishes.left_out)) for table in tables]
+    known = _known(tables, publication, wishes)
+    _check_left_out([each.table for each in known], wishes)
     chosen = [each for each in known if each.columns.metrics]
     _check_needed(chosen, wishes)
     days = [day for each in chosen for row in each.table.rows if (day := _day(each, row))]
@@ -59,6 +58,39 @@ def release_figures(
         _check_complete(each, wishes)
         for row in each.table.rows:
             yield from _of_row(each, row, wishes, order)
+
+
+def _known(tables: Sequence[PageTable], publication: Publication, wishes: Wishes) -> list[_Table]:
+    turned = [with_version_rows(table, publication) for table in tables]
+    return [_Table(table, layout(table, publication, wishes.left_out)) for table in turned]
+
+
+def tables_left_out(
+    tables: Sequence[PageTable], publication: Publication, wishes: Wishes
+) -> Iterator[str]:
+    """Yield what of tables counts for nothing: tables, columns and cells without a figure."""
+    known = _known(tables, publication, wishes)
+    if lines := [each.table.line for each in known if not each.columns.metrics]:
+        places = f"line{'s' if len(lines) > 1 else ''} {listed(lines)}"
+        yield f"{plural(len(lines), 'table')} without a metric of {publication.title}, in {places}"
+    chosen = [each for each in known if each.columns.metrics]
+    headings = dict.fromkeys(heading for each in chosen for heading in _unread(each))
+    if headings:
+        yield f"{plural(len(headings), 'column')} without a metric, {listed(map(shown, headings))}"
+    missing = sum(
+        is_missing(row.cells[column])
+        for each in chosen
+        for row in each.table.rows
+        for column in each.columns.metrics
+    )
+    if missing:
+        yield plural(missing, "cell") + " without a figure"
+
+
+def _unread(each: _Table) -> Iterator[str]:
+    for column, heading in enumerate(each.table.headings):
+        if column not in {each.columns.version, each.columns.day, *each.columns.metrics}:
+            yield heading
 
 
 def _check_left_out(tables: Sequence[PageTable], wishes: Wishes) -> None:

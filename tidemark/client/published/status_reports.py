@@ -45,6 +45,8 @@ class JobReport(NamedTuple):
     jobs: Sequence[Job]
     average: str | None = None
     """The mean of each job's own rate as the report prints it; None if it prints none."""
+    left_out: int = 0
+    """The number of jobs that do not count: they split, failed, or did not finish."""
 
     @property
     def mean(self) -> Amount:
@@ -126,6 +128,8 @@ def text_reports(text: str) -> list[JobReport]:
             row = dict(zip(headings, cells, strict=False))
             if row and (job := _job_of_row(row, reports[-1].kind, line)):
                 jobs.append(job)
+            elif row:
+                reports[-1] = reports[-1]._replace(left_out=reports[-1].left_out + 1)
             headings = headings or cells
     return reports
 
@@ -175,8 +179,9 @@ def json_report(value: Any) -> JobReport:  # noqa: ANN401 (any JSON)
     # Those of tasks are lists, too.
     if kind == "compaction" and not all({*_RUNS} & {*job} for job in jobs):
         raise Refused("FILE: the JSON is no report of compaction jobs: a job has no runs")
-    found = (_job_of_run(run, kind) for job in jobs if not _splits(job) for run in _runs(job))
-    return JobReport(kind, 1, [job for job in found if job])
+    runs = [None if _splits(job) else run for job in jobs for run in _runs(job) or [None]]
+    found = [job for run in runs if run is not None and (job := _job_of_run(run, kind))]
+    return JobReport(kind, 1, found, left_out=len(runs) - len(found))
 
 
 def _runs(job: Mapping[str, Any]) -> list[Any]:

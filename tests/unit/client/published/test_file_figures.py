@@ -5,7 +5,7 @@ from datetime import date
 import pytest
 
 from tests.checks.conformance.figures import SLEEPER
-from tidemark.client.published.file_figures import file_figures
+from tidemark.client.published.file_figures import file_figures, left_out
 from tidemark.client.published.release_tables import Wishes
 from tidemark.model.checkout import ROOT
 from tidemark.model.publication import find_publication
@@ -136,6 +136,21 @@ def test_a_heading_may_be_shorter_or_have_the_unit_in_other_words(heading):
     page = f"| Release | Tested on | {heading} |\n|---|---|---|\n| 0.11.0 | 2022-06-13 | 366000 |\n"
 
     assert [figure[2] for figure in figures(page)] == ["compaction_rate"]
+
+
+def test_what_counts_for_nothing_is_named_with_its_number():
+    other = "| Setting | Default |\n|---|---|\n| writers | 11 |\n\n"
+    headings = f"| Version | Date | Compaction | Ingest | Remarks | By |\n|{'---|' * 6}\n"
+    row = "| 0.11.0 | 2022-06-13 | 366000 | {} | none | me |\n"
+    page = other + other + headings + row.format("n/a") + row.format("NaN")
+
+    assert list(left_out(page, PUBLICATION, Wishes())) == [
+        "2 tables without a metric of Sleeper, in lines 1, 5",
+        "2 columns without a metric, 'Remarks', 'By'",
+        "2 cells without a figure",
+        "1 figure that the file has before",
+    ]
+    assert list(left_out(HEADINGS + "| 1.0 | 2022-06-13 | 366000 |\n", PUBLICATION, Wishes())) == []
 
 
 def test_a_figure_that_stands_twice_counts_once():

@@ -5,7 +5,14 @@ from datetime import date
 
 import pytest
 
-from tests.unit.client.published.test_file_figures import HEADINGS, figures, refused
+from tests.unit.client.published.test_file_figures import (
+    HEADINGS,
+    PUBLICATION,
+    figures,
+    refused,
+)
+from tidemark.client.published.file_figures import left_out
+from tidemark.client.published.release_tables import Wishes
 
 OLD_COMPACTION = """
 Compaction Job Status Report
@@ -49,6 +56,15 @@ def test_ingest_counts_what_it_writes_and_reports_of_tasks_are_left_out():
     ]
 
 
+def test_the_jobs_of_a_report_that_do_not_count_are_counted():
+    found = [list(left_out(text, PUBLICATION, Wishes("1.0"))) for text in (OLD_COMPACTION, INGEST)]
+
+    assert found == [
+        ["2 compaction jobs that split, failed or did not finish"],
+        ["2 ingest jobs that split, failed or did not finish"],
+    ]
+
+
 def run(start, finish, records, **update):
     processed = {"rowsRead": records, "rowsWritten": 1}
     return {"taskId": "t", "updates": [
@@ -85,6 +101,9 @@ def test_a_splitting_compaction_and_one_without_a_known_start_are_left_out_of_a_
     assert [figure[2:4] for figure in figures(json.dumps(jobs), version="0.18.0")] == [
         ("compaction_rate", "500.00"), ("compaction_total_rate", "500.00"),
     ]  # fmt: skip
+    assert list(left_out(json.dumps(jobs), PUBLICATION, Wishes("0.18.0"))) == [
+        "2 compaction jobs that split, failed or did not finish"
+    ]
 
 
 def test_an_older_json_report_of_ingest_has_its_times_in_a_summary():
