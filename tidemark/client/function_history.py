@@ -18,7 +18,6 @@ from tidemark.figures.profiles.shares import Place, share
 from tidemark.model.metric import MARGIN
 from tidemark.model.profile import Profile
 from tidemark.model.run_id import moment
-from tidemark.model.sentences import plural
 
 _ANYWHERE = Place()
 
