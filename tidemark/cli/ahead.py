@@ -59,7 +59,7 @@ def ahead(results: Results, plan: Plan, known: Collection[int]) -> Ahead:
 
 
 def _decided(standing: Standing, plan: Plan) -> Iterator[str]:
-    """Yield each decided verdict; a first ``slower`` is none until new pairs confirm it."""
+    """Yield each decided verdict; an alarm is none until new pairs confirm it."""
     for version in plan.compared:
         for quantity in awaited(plan):
             if found := finding(standing, plan, version, quantity):
@@ -89,4 +89,5 @@ def _missing(standing: Standing, plan: Plan, version: str, quantity: Quantity) -
     if between and is_between(plan, version, quantity):
         return between.missing(course.first)
     most = CONFIRMATION if course.again else plan.request.repetitions
-    return missing(course.pairs, criteria(plan, quantity), most) or most - course.pairs.count
+    rule = course.of_stage(criteria(plan, quantity))
+    return missing(course.pairs, rule, most) or most - course.pairs.count

@@ -92,7 +92,7 @@ class RunRequest(Frozen):
     until: Until | None = None
     """``decided``: the run goes on by whole repetitions until each version has its verdict against
     the baseline, by default the oldest version. ``repetitions`` is then the upper limit, by
-    default what a run has room for, at most 100; up to 60 more confirm a first ``slower``."""
+    default what a run has room for, at most 100; up to 60 more confirm a first change."""
     bisect: Bisect | None = None
     """The search for the first version that is slower than an older one, such as
     ``{"base": "8.8.1", "new": "9.8.4", "metric": "ingest_rate"}``. The run compares ``new`` with

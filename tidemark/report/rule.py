@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable
 
-from tidemark.figures.verdicts.rule import ALARM, EQUIVALENCE
+from tidemark.figures.verdicts.course import Stage
+from tidemark.figures.verdicts.rule import ALARM, ALARMS, EQUIVALENCE, UNCONFIRMED
 from tidemark.model.metric import Metric
 from tidemark.model.numerals import bound
 from tidemark.model.repetitions import FEWEST
@@ -14,7 +15,9 @@ from tidemark.model.sentences import listed
 _RULE = (
     "A verdict needs at least {fewest} pairs; a pair is the two trials of one repetition. Slower "
     "and faster mean a change of {margins} or more; if nothing had changed, at most {by_chance} of "
-    "runs would show one, over all metrics that decide and all versions. Same means that the "
+    "runs until decided would show one, over all metrics that decide and all versions, since new "
+    "pairs confirm it. In other runs no new pairs do: up to {unlike} would show one if one version "
+    "alone has slow outliers or each repetition resembles the one before. Same means that the "
     "{inside} interval of the change stays within {bounds}. Otherwise the pairs cannot tell."
 )
 
@@ -25,9 +28,17 @@ def rule(metrics: Collection[Metric]) -> str:
         fewest=FEWEST,
         margins=_each((bound(metric.margin), metric.name) for metric in metrics),
         by_chance=bound(ALARM),
+        unlike=bound(UNCONFIRMED),
         inside=bound(1 - EQUIVALENCE),
         bounds=_each((within(metric), metric.name) for metric in metrics),
     )
+
+
+def confirmation(word: str, stage: Stage, pairs: int) -> str:
+    """Return whether new pairs confirmed a verdict, '' for one that needs no confirmation."""
+    if word not in ALARMS:
+        return ""
+    return f"confirmed by {pairs} new pairs" if stage == "confirmed" else "no new pairs confirm it"
 
 
 def within(metric: Metric) -> str:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
+from tests.checks.bench.noises import Trial, both_tails, slow_tail, steady
 from tidemark.figures.history.levels import RunFigure, level_changes
 
 # The standard deviation of a run's median, and the part of it that all versions of the run share.
 _SCATTER, _SHARED = 0.02, 0.03
 _BEFORE, _AFTER, _LOSS = 40, 30, 0.1
 
+NOISES: dict[str, Trial] = {"normal": steady, "lognormal": slow_tail, "t3": both_tails}
+"""The noises of runs whose scatter grows and whose level does not change."""
 History = Callable[[random.Random], list[RunFigure]]
 
 
@@ -31,6 +34,11 @@ def autoregressive(chance: random.Random, count: int) -> list[RunFigure]:
         value = 0.6 * value + chance.gauss(0, 1)
         runs.append(RunFigure(100 + value))
     return runs
+
+
+def unchanged(noise: Trial, chance: random.Random) -> list[RunFigure]:
+    """Return runs without a change, of which the second half has three times the scatter."""
+    return [RunFigure(100 + (3 if run >= 50 else 1) * noise(chance)) for run in range(100)]
 
 
 def spike(chance: random.Random) -> list[RunFigure]:

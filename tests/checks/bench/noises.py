@@ -5,16 +5,21 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import count
 
 Pairs = Iterator[float]
 """The d = ln(new / base) of one repetition after another, without end."""
 Noise = Callable[[random.Random, float], Pairs]
 """A function of a source of chance and the standard deviation of d; nothing changed in its d."""
+Trial = Callable[[random.Random], float]
+"""A function that draws ln(rate) of a trial, with the mean 0 and the standard deviation 1."""
 
 # A run of 30 repetitions drifts by 20 %, and goes on so.
 _DRIFT, _REPETITIONS = 0.2, 30
 _CORRELATION = 0.6
+_ALIKE, _NOISIER = math.sqrt(0.5), 0.9
+"""The share of one version's noise in the standard deviation of d."""
 
 
 def normal(chance: random.Random, scatter: float) -> Pairs:
@@ -23,16 +28,28 @@ def normal(chance: random.Random, scatter: float) -> Pairs:
         yield chance.gauss(0, scatter)
 
 
-def lognormal(chance: random.Random, scatter: float) -> Pairs:
-    """Yield pairs of trials of which a few are far slower than most."""
-    shape = 1.0
-    deviation = math.sqrt((math.exp(shape) - 1) * math.exp(shape))
-
-    def trial() -> float:
-        return -chance.lognormvariate(0, math.sqrt(shape)) / deviation * scatter / math.sqrt(2)
-
+def unlike(base: Trial, new: Trial, of_new: float, chance: random.Random, scatter: float) -> Pairs:
+    """Yield pairs of versions with their own noise; ``of_new`` is the new one's share of it."""
+    of_base = math.sqrt(1 - of_new * of_new)
     while True:
-        yield trial() - trial()
+        yield scatter * (of_new * new(chance) - of_base * base(chance))
+
+
+def steady(chance: random.Random) -> float:
+    """Draw from the normal distribution."""
+    return chance.gauss(0, 1)
+
+
+def slow_tail(chance: random.Random) -> float:
+    """Draw a trial of which a few are far slower than most."""
+    return (math.exp(0.5) - chance.lognormvariate(0, 1)) / math.sqrt(math.e * (math.e - 1))
+
+
+def both_tails(chance: random.Random) -> float:
+    """Draw from Student's t of three degrees of freedom."""
+    freedom = 3
+    chi_square = chance.gammavariate(freedom / 2, 2)
+    return chance.gauss(0, 1) / math.sqrt(chi_square / (freedom - 2))
 
 
 def autoregressive(chance: random.Random, scatter: float) -> Pairs:
@@ -59,6 +76,21 @@ def bimodal(chance: random.Random, scatter: float) -> Pairs:
         yield trial() - trial()
 
 
+def correlated(chance: random.Random, scatter: float) -> Pairs:
+    """Yield pairs that resemble the pair before, by a correlation of 0.3."""
+    pair = chance.gauss(0, scatter)
+    while True:
+        yield pair
+        pair = 0.3 * pair + chance.gauss(0, scatter * math.sqrt(1 - 0.3**2))
+
+
+def with_bad_pair(chance: random.Random, scatter: float) -> Pairs:
+    """Yield normal pairs, one of the first ten five deviations too slow."""
+    bad = chance.randrange(10)
+    for repetition in count():
+        yield chance.gauss(0, scatter) - 5 * scatter * (repetition == bad)
+
+
 def drifting(chance: random.Random, scatter: float) -> Pairs:
     """Yield pairs on a machine that becomes slower, trial by trial."""
     step = math.log1p(-_DRIFT) / (2 * _REPETITIONS)
@@ -78,8 +110,26 @@ def _shuffled(chance: random.Random, trials: list[float]) -> float:
 
 NOISES: dict[str, Noise] = {
     "normal": normal,
-    "lognormal": lognormal,
+    "lognormal": partial(unlike, slow_tail, slow_tail, _ALIKE),
     "AR(1)": autoregressive,
     "bimodal": bimodal,
     "20 % drift": drifting,
 }
+"""Noises that both versions share."""
+
+CORRELATED = "pairs AR(1) 0.3"
+UNLIKE: dict[str, Noise] = {
+    "new lognormal": partial(unlike, steady, slow_tail, _ALIKE),
+    "base lognormal": partial(unlike, slow_tail, steady, _ALIKE),
+    "new lognormal, quiet base": partial(unlike, steady, slow_tail, _NOISIER),
+    "base lognormal, quiet new": partial(
+        unlike, slow_tail, steady, math.sqrt(1 - _NOISIER * _NOISIER)
+    ),
+    "new t3": partial(unlike, steady, both_tails, _ALIKE),
+    CORRELATED: correlated,
+    "one bad pair": with_bad_pair,
+}
+"""Noises that are not alike: of one version alone, of one pair, or from pair to pair.
+
+The other version is normal, with the same standard deviation or, if it is quiet, half of it.
+"""

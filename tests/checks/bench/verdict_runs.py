@@ -13,12 +13,9 @@ from tidemark.figures.verdicts.course import Course
 from tidemark.figures.verdicts.first_slower import Bisection, Finding
 from tidemark.figures.verdicts.methods import MIXTURE_T, PAIRED_T
 from tidemark.figures.verdicts.nearer_end import Ends, Nearer
-from tidemark.figures.verdicts.outlook import is_hopeless
 from tidemark.figures.verdicts.pairs import Pairs
-from tidemark.figures.verdicts.rule import Criteria, Judgement, Margins, Word, judge, word
-from tidemark.model.repetitions import FEWEST
+from tidemark.figures.verdicts.rule import Criteria, Judgement, Margins, Word, judge
 
-ALARMS: tuple[Word, Word] = ("slower", "faster")
 CAP = 100
 """The most pairs of a comparison before its confirmation."""
 
@@ -57,34 +54,27 @@ def fixed(metric: Metric, chance: random.Random, count: int) -> Judgement:
     return judge(Pairs.of(list(islice(metric.pairs(chance), count))), metric.planned)
 
 
-def first_stage(metric: Metric, chance: random.Random, most: int) -> Judgement:
-    """Return the first verdict of a run that looks after each pair, from the fifth to the last."""
-    criteria = metric.adaptive
-    source = metric.pairs(chance)
-    pairs = Pairs.of(list(islice(source, FEWEST - 1)))
-    while True:
-        pairs += Pairs.of([next(source)])
-        told = word(pairs, criteria) != "cannot tell" or pairs.count >= most
-        if told or is_hopeless(pairs, criteria, most):
-            return judge(pairs, criteria)
-
-
 @dataclass(frozen=True)
 class Ended:
-    """The end of a run with a confirmation."""
+    """The end of a run until decided."""
 
-    word: Word
+    judgement: Judgement
     pairs: int
     """The pairs of both stages."""
     extra: int
     """The pairs of the confirmation."""
 
+    @property
+    def word(self) -> Word:
+        """The word of the verdict."""
+        return self.judgement.word
 
-def confirmed(metric: Metric, chance: random.Random, most: int) -> Ended:
-    """Return the end of a run in which new pairs have to confirm ``slower``."""
+
+def until_decided(metric: Metric, chance: random.Random, most: int = CAP) -> Ended:
+    """Return the end of a run that looks after each pair, whose alarms new pairs confirm."""
     course = _decided(metric, chance, most)
     extra = course.again.count if course.again else 0
-    return Ended(course.judgement(metric.adaptive).word, course.first.count + extra, extra)
+    return Ended(course.judgement(metric.adaptive), course.first.count + extra, extra)
 
 
 def _decided(metric: Metric, chance: random.Random, most: int) -> Course:

@@ -11,6 +11,8 @@ from botocore.validate import ParamValidator
 from tidemark.dashboard.data_sets import read_data_set
 from tidemark.dashboard.definition import FILE, data_sets, read_definition
 from tidemark.dashboard.references import broken_references
+from tidemark.model.suite_files import read_suites
+from tidemark.report.rule import rule
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +54,13 @@ def problems(definition):
 def first(node, **fields):
     """Return the first structure with these values."""
     return next(inner for inner in structures(node) if fields.items() <= inner.items())
+
+
+def test_the_dashboard_states_the_rule_of_verdicts_as_reports_do(definition):
+    metric = read_suites()["rocksdb"].tests[0].metrics[0]
+
+    for box in ("rates-explanation", "compare-explanation"):
+        assert rule([metric]) in first(definition, SheetTextBoxId=box)["Content"]
 
 
 @pytest.mark.parametrize("name", ["DashboardVersionDefinition", "AnalysisDefinition"])

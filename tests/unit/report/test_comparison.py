@@ -198,7 +198,8 @@ def test_a_version_with_one_trial_has_a_change_and_no_verdict():
 def test_the_rule_says_how_often_chance_alone_makes_a_verdict():
     text = section(markdown_of(*steady([1000], [900])), "Results")
 
-    assert "if nothing had changed, at most 1 % of runs would show one" in text
+    assert "if nothing had changed, at most 1 % of runs until decided would show one" in text
+    assert "up to 8 % would show one if one version alone has slow outliers" in text
 
 
 def test_a_base_of_zero_has_no_verdict():

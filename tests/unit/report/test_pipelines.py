@@ -95,7 +95,7 @@ def test_github_gets_an_annotation_for_each_metric():
     error, notice = workflow_commands(SLOWER).splitlines()
     warning, _ = workflow_commands(UNTOLD).splitlines()
 
-    assert error.startswith("::error title=rocksdb ingest_rate::ingest_rate: slower, 9.8.4 ")
+    assert error.startswith("::error title=rocksdb ingest_rate::ingest_rate: slower (no new ")
     assert ", −20.00 %25, 95 %25 interval " in error
     assert notice.startswith("::notice title=rocksdb compaction_rate::")
     assert warning.startswith("::warning title=rocksdb ingest_rate::")
@@ -107,7 +107,10 @@ def test_a_large_change_of_a_latency_is_told_as_times_in_every_form():
     )
     slowed = SLOWER.model_copy(update={"metrics": (latency,)})
 
-    told = "slower, 9.8.4 against 9.0.0, 13.8 times as long, 95 % interval 12.0 to 15.5 times"
+    told = (
+        "slower (no new pairs confirm it), 9.8.4 against 9.0.0, 13.8 times as long, 95 % interval "
+        "12.0 to 15.5 times"
+    )
     assert told in workflow_commands(slowed).replace("%25", "%")
     assert told in junit(slowed)
 

@@ -60,7 +60,8 @@ def command(
     function also shrinks when another function grows.
 
     Each profile counts as a trial. With several profiles of both versions, an interval and a
-    p-value, which is corrected for the number of functions, tell a change from scatter.
+    p-value, which is corrected for the number of functions, tell a change from scatter, if the
+    profiles of both scatter alike.
 
     Functions that only one version has are left out of the stacks and named below the table.
     Renamed functions are matched by their callers and children.

@@ -1,6 +1,6 @@
 """The course of one metric in a run that goes on until it is decided.
 
-A first ``slower`` is an alarm that nobody is told: new pairs alone have to confirm it.
+A first ``slower`` or ``faster`` is an alarm that nobody is told: new pairs alone confirm it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Literal
 
 from tidemark.figures.verdicts.outlook import is_hopeless
 from tidemark.figures.verdicts.pairs import Pairs
-from tidemark.figures.verdicts.rule import Criteria, Judgement, judge, word
+from tidemark.figures.verdicts.rule import ALARMS, Criteria, Judgement, judge, word
 from tidemark.model.repetitions import CONFIRMATION
 
 HOPELESS = "the pairs scatter so much that more of them would not tell"
@@ -32,7 +32,7 @@ class Course:
 
     first: Pairs = field(default_factory=Pairs)
     again: Pairs | None = None
-    """The pairs of the confirmation; None before the first ``slower``."""
+    """The pairs of the confirmation; None before the first alarm."""
     is_decided: bool = False
     """Whether no further pair is needed."""
     given_up: str = ""
@@ -71,11 +71,15 @@ class Course:
         """Return the verdict; a change is estimated from the confirming pairs alone, if any."""
         if self.again is None:
             judgement = judge(self.first, criteria)
-            return _untold(judgement, self.given_up) if self.given_up else judgement
-        judgement = judge(self.again, criteria)
-        if judgement.word == "slower":
+            return untold(judgement, self.given_up) if self.given_up else judgement
+        judgement, alarm = judge(self.again, criteria.confirming), word(self.first, criteria)
+        if judgement.word == alarm:
             return judgement
-        return _untold(judgement, f"not confirmed by {self.again.count} new pairs")
+        return untold(judgement, f"{alarm} at first, not confirmed by {self.again.count} new pairs")
+
+    def of_stage(self, criteria: Criteria) -> Criteria:
+        """Return the criteria of its stage from those of the run."""
+        return criteria if self.again is None else criteria.confirming
 
     @property
     def stage(self) -> Stage:
@@ -90,7 +94,7 @@ class Course:
 
 def _first(pairs: Pairs, criteria: Criteria, most: int) -> Course:
     found = word(pairs, criteria)
-    if found == "slower":
+    if found in ALARMS:
         return Course(pairs, Pairs())
     hopeless = found == "cannot tell" and is_hopeless(pairs, criteria, most)
     decided = found != "cannot tell" or hopeless or pairs.count >= most
@@ -98,17 +102,19 @@ def _first(pairs: Pairs, criteria: Criteria, most: int) -> Course:
 
 
 def _ended(first: Pairs, again: Pairs, criteria: Criteria) -> Course:
-    hopeless = is_hopeless(again, criteria, CONFIRMATION)
-    decided = word(again, criteria) != "cannot tell" or again.count >= CONFIRMATION
+    confirming = criteria.confirming
+    hopeless = is_hopeless(again, confirming, CONFIRMATION)
+    decided = word(again, confirming) != "cannot tell" or again.count >= CONFIRMATION
     return Course(first, again, decided or hopeless, HOPELESS if hopeless else "")
 
 
 def unconfirmed(judgement: Judgement, why: str) -> Judgement:
-    """Return the judgement on versions that no confirmation compares: none is slower."""
-    if judgement.word != "slower":
+    """Return the judgement on versions that no confirmation compares: it is no alarm."""
+    if judgement.word not in ALARMS:
         return judgement
-    return _untold(judgement, f"not confirmed: {why}")
+    return untold(judgement, f"{judgement.word} at first, not confirmed: {why}")
 
 
-def _untold(judgement: Judgement, reason: str) -> Judgement:
+def untold(judgement: Judgement, reason: str) -> Judgement:
+    """Return the judgement without its verdict, for a reason."""
     return judgement._replace(word="cannot tell", reason=reason)

@@ -51,3 +51,8 @@ MIXTURE_T = Method(
     partial(mixture.half_width, width=1.0),
 )
 """Right after every pair. The widths are those that decide soonest in docs/verdicts.md."""
+
+CONFIRMING = MIXTURE_T._replace(
+    p_value=partial(mixture.p_value, width=1.0), alarming=MIXTURE_T.shown
+)
+"""Mixture t by the interval that people read: no confirmed change has an interval with zero."""

@@ -21,6 +21,10 @@ from typing import Literal, NamedTuple
 from tidemark.figures.verdicts.pairs import Pairs
 from tidemark.model.repetitions import FEWEST
 
+MISLED = 0.06
+"""The most searches that name another version if each repetition resembles the one before, by a
+correlation of 0.3: docs/verdicts.md measures it."""
+
 Nearer = Literal["nearer to the newest", "nearer to the base", "cannot tell"]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Literal, NamedTuple, Self
 
-from tidemark.figures.verdicts.methods import Method
+from tidemark.figures.verdicts.methods import CONFIRMING, Method
 from tidemark.figures.verdicts.pairs import Pairs
 from tidemark.model.metric import MARGIN, SAME_WITHIN, Metric
 from tidemark.model.numerals import bound
@@ -13,12 +13,18 @@ from tidemark.model.repetitions import FEWEST
 
 ALARM = 0.01
 """The share of runs without a change that may alarm, shared by all metrics and versions."""
+UNCONFIRMED = 0.08
+"""The most that may alarm if no new pairs confirm the alarms, and noise is not alike: one version
+alone has slow outliers, or a repetition resembles the one before. docs/verdicts.md measures it."""
 EQUIVALENCE = 0.10
 """1 - the confidence of the interval that decides ``same``: two one-sided tests of 5 % each.
 
 Source: Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15 (1987)."""
 SHOWN = 0.05
-"""1 - the confidence of the interval that people read."""
+"""1 - the confidence of the interval that people read, and that confirms an alarm."""
+
+ALARMS: frozenset[str] = frozenset({"slower", "faster"})
+"""The words that need a confirmation."""
 
 Word = Literal["slower", "faster", "same", "cannot tell"]
 
@@ -51,6 +57,11 @@ class Criteria(NamedTuple):
     def alpha(self) -> float:
         """The probability that the metric alarms without a change."""
         return self.share * ALARM
+
+    @property
+    def confirming(self) -> Self:
+        """The criteria of new pairs that confirm an alarm, which has paid for its share before."""
+        return self._replace(method=CONFIRMING, share=SHOWN / ALARM)
 
 
 class Judgement(NamedTuple):

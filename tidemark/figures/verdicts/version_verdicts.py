@@ -163,8 +163,10 @@ def _staged(verdict: Verdict, plan: Plan, standing: Standing | None) -> Verdict:
         judgement=judged(standing, plan, verdict.version, verdict.quantity),
         stage=course.stage,
         first=judge(course.first, rule) if course.again else None,
-        detectable=detectable(course.pairs, rule),
-        more_pairs=None if course.is_decided else missing(course.pairs, rule, most),
+        detectable=detectable(course.pairs, course.of_stage(rule)),
+        more_pairs=None
+        if course.is_decided
+        else missing(course.pairs, course.of_stage(rule), most),
     )
 
 

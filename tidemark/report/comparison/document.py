@@ -50,7 +50,7 @@ class ComparedMetric(Frozen):
     pairs: int
     """The number of pairs of trials; after a confirmation, that of the new pairs alone."""
     stage: Literal["first", "confirmed"]
-    """`confirmed` if new pairs had to confirm a first `slower`."""
+    """`confirmed` if new pairs had to confirm a first `slower` or `faster`."""
     more_pairs: int | None
     """The pairs still needed for a verdict; null if there is one, or if no run may have them."""
     detectable: float | None

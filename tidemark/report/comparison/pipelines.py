@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 from tidemark.report.comparison.document import ComparedMetric, ComparisonDocument
 from tidemark.report.marks import qualified
 from tidemark.report.numbers import NONE, change, interval
+from tidemark.report.rule import confirmation
 
 SLOWER, CANNOT_TELL = 3, 4
 """The exit codes if a metric that decides is slower, and if none is and some cannot be told."""
@@ -29,7 +30,8 @@ def sentence(metric: ComparedMetric, document: ComparisonDocument) -> str:
     size = "" if metric.effect is None else f", {change(metric.effect, metric)}"
     within = interval(metric, metric)
     ends = "" if within == NONE else f", 95 % interval {within}"
-    reason = f" ({metric.reason})" if metric.reason else ""
+    why = metric.reason or confirmation(metric.verdict, metric.stage, metric.pairs)
+    reason = f" ({why})" if why else ""
     versions = f"{document.new.version} against {document.base.version}"
     word = qualified(metric.verdict, unlike=document.unlike_machines)
     return f"{metric.name}: {word}{reason}, {versions}{size}{ends}"

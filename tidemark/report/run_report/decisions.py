@@ -12,9 +12,9 @@ from tidemark.report.blocks import Block, Row, Section, Table
 from tidemark.report.run_report.measured import MeasuredRun
 
 _BOTH_STAGES = (
-    "New pairs alone had to confirm a first slower: its verdict, change and interval are those of "
-    "the new pairs. The run measured whole repetitions, and dropped a version when all its metrics "
-    "were decided."
+    "New pairs alone had to confirm a first slower or faster: its verdict, change and interval are "
+    "those of the new pairs. The run measured whole repetitions, and dropped a version when all "
+    "its metrics were decided."
 )
 
 

@@ -14,7 +14,7 @@ from tidemark.model.sentences import plural
 from tidemark.report.blocks import Block, Bullets, Details, Row, Section, Table
 from tidemark.report.marks import FAILURES, marked
 from tidemark.report.numbers import MISSING, change, figure, interval
-from tidemark.report.rule import rule, within
+from tidemark.report.rule import confirmation, rule, within
 from tidemark.report.run_report import rates_chart, trials
 from tidemark.report.run_report.measured import MeasuredRun, Measurement
 from tidemark.report.samples_chart import Column, chart
@@ -62,8 +62,9 @@ class _Step(NamedTuple):
         if self.verdict is None:
             return "nothing to compare"
         word, reason = self.verdict.judgement.word, self.verdict.judgement.reason
-        if word == "slower" and self.verdict.first:
-            return f"{marked(word)}, confirmed by {self.verdict.judgement.pairs} new pairs"
+        if self.verdict.first and not reason:
+            told = confirmation(word, self.verdict.stage, self.verdict.judgement.pairs)
+            return f"{marked(word)}, {told}"
         return f"{marked(word)} ({reason})" if reason else marked(word)
 
     @property

@@ -1,5 +1,6 @@
 """Metrics in a run that goes on until it is decided."""
 
+import random
 from itertools import pairwise
 
 import pytest
@@ -30,22 +31,43 @@ def until_decided(pattern, most=30):
     return course, count
 
 
-@pytest.mark.parametrize(("pattern", "word"), [(GAIN, "faster"), (NOTHING, "same")])
-def test_faster_and_same_are_decided_by_the_first_stage(pattern, word):
-    course, _ = until_decided(pattern)
+def test_the_same_is_decided_by_the_first_stage():
+    course, _ = until_decided(NOTHING)
 
-    assert (course.judgement(RULE).word, course.stage) == (word, "first")
+    assert (course.judgement(RULE).word, course.stage) == ("same", "first")
 
 
-def test_slower_is_decided_only_by_new_pairs():
-    first = follow(*ALARM)
+@pytest.mark.parametrize(("pattern", "word"), [(LOSS, "slower"), (GAIN, "faster")])
+def test_a_change_is_decided_only_by_new_pairs(pattern, word):
+    first = follow(*pattern, *pattern, pattern[0])
     assert first.again == Pairs()
-    assert first.judgement(RULE).reason == "not confirmed by 0 new pairs"
+    judgement = first.judgement(RULE)
+    reason = f"{word} at first, not confirmed by 0 new pairs"
+    assert (judgement.word, judgement.reason) == ("cannot tell", reason)
 
-    course, count = until_decided(LOSS)
+    course, count = until_decided(pattern)
 
-    assert (course.judgement(RULE).word, course.stage) == ("slower", "confirmed")
+    assert (course.judgement(RULE).word, course.stage) == (word, "confirmed")
     assert (course.first.count, course.again.count) == (5, count - 5)
+
+
+@pytest.mark.parametrize(("pattern", "opposite"), [(LOSS, GAIN), (GAIN, LOSS)])
+def test_new_pairs_of_the_opposite_change_confirm_nothing(pattern, opposite):
+    course = follow(*pattern, *pattern, pattern[0], *2 * opposite, opposite[0])
+
+    assert course.is_decided
+    assert course.judgement(RULE).word == "cannot tell"
+
+
+def test_the_interval_of_a_confirmed_change_leaves_zero_out():
+    chance = random.Random(1)
+    for _ in range(200):
+        course = Course()
+        while not course.is_decided:
+            course = course.after(chance.gauss(-0.08, 0.08), RULE, 30)
+        judgement = course.judgement(RULE)
+
+        assert judgement.word != "slower" or judgement.high < 0
 
 
 def test_a_first_stage_that_new_pairs_do_not_repeat_cannot_tell():
@@ -55,7 +77,8 @@ def test_a_first_stage_that_new_pairs_do_not_repeat_cannot_tell():
 
     assert course.is_decided
     judgement = course.judgement(RULE)
-    assert (judgement.word, judgement.reason) == ("cannot tell", "not confirmed by 6 new pairs")
+    reason = "slower at first, not confirmed by 6 new pairs"
+    assert (judgement.word, judgement.reason) == ("cannot tell", reason)
 
 
 def test_a_confirmation_has_its_own_number_of_pairs():

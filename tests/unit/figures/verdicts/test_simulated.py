@@ -5,10 +5,11 @@ import random
 import pytest
 
 from tests.checks.bench.histories import alarms, machine_slower, spike, version_slower
-from tests.checks.bench.noises import NOISES, normal
-from tests.checks.bench.verdict_runs import ALARMS, Metric, confirmed, first_stage, fixed
-from tests.checks.bench.verdicts import percentage, simulated
+from tests.checks.bench.noises import NOISES, UNLIKE, normal
+from tests.checks.bench.verdict_runs import Metric, fixed, until_decided
+from tests.checks.bench.verdicts import UNLIKE_SCATTERS, percentage, simulated
 from tidemark.figures.verdicts.pairs import Pairs
+from tidemark.figures.verdicts.rule import ALARMS, UNCONFIRMED
 
 
 def shares(run, runs, *words):
@@ -20,17 +21,32 @@ def shares(run, runs, *words):
 def test_runs_without_a_change_seldom_alarm(noise):
     metric = Metric(NOISES[noise], 0.07, metrics=2)
 
-    until_decided = shares(lambda chance: first_stage(metric, chance, 100), 400, *ALARMS)
+    decided = shares(lambda chance: until_decided(metric, chance), 400, *ALARMS)
     planned = shares(lambda chance: fixed(metric, chance, 10), 1000, *ALARMS)
 
-    assert sum(until_decided) <= 1
+    assert sum(decided) <= 1
     assert sum(planned) <= 1.5
 
 
-@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("scatter", UNLIKE_SCATTERS)
+@pytest.mark.parametrize("noise", UNLIKE)
+def test_runs_until_decided_seldom_alarm_if_noise_is_not_alike(noise, scatter):
+    metric = Metric(UNLIKE[noise], scatter, metrics=2)
+
+    assert sum(shares(lambda chance: until_decided(metric, chance), 1500, *ALARMS)) <= 0.5
+
+
+@pytest.mark.parametrize("noise", UNLIKE)
+def test_a_plan_alarms_as_often_as_reports_say_if_noise_is_not_alike(noise):
+    metric = Metric(UNLIKE[noise], 0.15, metrics=2)
+
+    assert sum(shares(lambda chance: fixed(metric, chance, 20), 1500, *ALARMS)) <= 50 * UNCONFIRMED
+
+
+@pytest.mark.parametrize("noise", {**NOISES, **UNLIKE})
 def test_the_noises_scatter_as_they_say(noise):
     chance = random.Random(1)
-    source = NOISES[noise](chance, 0.07)
+    source = {**NOISES, **UNLIKE}[noise](chance, 0.07)
     pairs = Pairs.of([next(source) for _ in range(4000)])
 
     assert pairs.mean == pytest.approx(0, abs=0.005)
@@ -39,17 +55,18 @@ def test_the_noises_scatter_as_they_say(noise):
 
 def test_a_slowdown_is_found_soon():
     metric = Metric(normal, 0.07, 0.1)
-    ends = simulated(lambda chance: first_stage(metric, chance, 60), 200)
+    ends = simulated(lambda chance: until_decided(metric, chance, 60), 200)
 
     assert percentage([end.word == "slower" for end in ends]) >= 98
-    assert sum(end.pairs for end in ends) / 200 <= 13
-    inside = [end.low is None or end.low <= -0.1 <= end.high for end in ends]
+    assert sum(end.pairs for end in ends) / 200 <= 21
+    found = [end.judgement for end in ends]
+    inside = [each.low is None or each.low <= -0.1 <= each.high for each in found]
     assert percentage(inside) >= 98
 
 
 def test_pairs_that_scatter_much_end_a_run_early():
     metric = Metric(normal, 0.12)
-    ends = simulated(lambda chance: first_stage(metric, chance, 30), 200)
+    ends = simulated(lambda chance: until_decided(metric, chance, 30), 200)
 
     assert sum(end.pairs for end in ends) / 200 <= 15
 
@@ -57,21 +74,18 @@ def test_pairs_that_scatter_much_end_a_run_early():
 def test_a_slowdown_is_seldom_called_the_same():
     metric = Metric(normal, 0.03, 0.05)
 
-    (same,) = shares(lambda chance: first_stage(metric, chance, 100), 300, "same")
+    (same,) = shares(lambda chance: until_decided(metric, chance), 300, "same")
 
     assert same <= 5
 
 
-def test_an_alarm_is_confirmed_by_a_few_pairs():
-    metric = Metric(normal, 0.07, 0.1)
-    ends = simulated(lambda chance: confirmed(metric, chance, 60), 200)
+@pytest.mark.parametrize(("loss", "word"), [(0.1, "slower"), (-0.1, "faster")])
+def test_an_alarm_is_confirmed_by_a_few_pairs(loss, word):
+    metric = Metric(normal, 0.07, loss)
+    ends = simulated(lambda chance: until_decided(metric, chance, 60), 200)
 
-    assert percentage([end.word == "slower" for end in ends]) >= 97
-    assert sum(end.extra for end in ends) / 200 <= 13
-
-
-def test_an_alarm_by_chance_is_not_confirmed():
-    assert shares(lambda chance: confirmed(Metric(normal, 0.03), chance, 60), 500, "slower") == [0]
+    assert percentage([end.word == word for end in ends]) >= 97
+    assert sum(end.extra for end in ends) / 200 <= 10
 
 
 def test_histories_alarm_for_a_version_and_not_for_a_machine():
