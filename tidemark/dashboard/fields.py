@@ -22,6 +22,7 @@ _NEEDED = {
     **dict.fromkeys(("change", "effect"), ("direction", "unit")),
     "series": ("rate", "sizes"),
     "run_id": ("version",),
+    "version": ("version_order",),
 }
 # API reference, CustomColor.
 _COLOR = re.compile("#[0-9A-F]{6}")

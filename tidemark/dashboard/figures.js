@@ -30,12 +30,21 @@ function passes(row, { column, equals, differs, parameter, since, until }, chose
   return (!first || first <= day) && (!last || day <= last);
 }
 
-// A missing value comes last in either direction; 9.10 comes after 9.9.
+// The places of versions, texts that sort by their code points as versions do.
+const places = new Map();
+
+// A missing value comes last in either direction, and 9.10 after 9.9.
 function compare(a, b, descending) {
   if (a === b) return 0;
   if (a === null || b === null) return a === null ? 1 : -1;
-  const found = typeof a === "string" ? a.localeCompare(b, "en", { numeric: true }) : a - b;
+  const found = typeof a === "string" ? compareTexts(a, b) : a - b;
   return descending ? -found : found;
+}
+
+function compareTexts(a, b) {
+  const [one, other] = [places.get(a), places.get(b)];
+  if (one && other && one !== other) return one < other ? -1 : 1;
+  return a.localeCompare(b, "en", { numeric: true });
 }
 
 function inOrder(groups, orders) {

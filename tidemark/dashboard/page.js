@@ -14,6 +14,9 @@ function unpacked(columns) {
 const rowsOf = Object.fromEntries(
   Object.entries(data).map(([name, columns]) => [name, unpacked(columns)]),
 );
+for (const row of Object.values(rowsOf).flat()) {
+  if (row.version_order) places.set(row.version, row.version_order);
+}
 // By parameter, the first and the last day of the rows that it filters; null without rows.
 const endsOf = Object.fromEntries(Object.keys(parameters).map((name) => [name, ends(name)]));
 const tabs = [...document.querySelectorAll("[role=tab]")];

@@ -501,6 +501,28 @@ def test_a_reader_sorts_a_table_and_stays_at_its_column(open_page):
     assert page.locator("#versions th[aria-sort=descending]").count() == 1
 
 
+def test_a_table_and_a_control_have_the_order_of_versions(open_page, tmp_path):
+    ordered = ["9.8.4.dev3", "9.8.4rc1", "9.8.4", "9.8.4+1a2b3c4d", "9.8.4.post1", "9.10.0"]
+    rates = [
+        {**mean_rate("ingest", "rate", version, 1.0, "1/s", "higher"), "trial": 1, **AT}
+        for version in ordered[::-1]
+    ]
+    run = {**AT, "status": "complete", "tasks": 1, "records": 1}
+    objects = {
+        keys.table("rates", "rocksdb", WIDE): packed(rates),
+        keys.table("runs", "rocksdb", WIDE): packed([run]),
+    }
+    file = tmp_path / "ordered.html"
+    file.write_text(build(Tables(objects), NOW), encoding="utf-8")
+    page = open_page(file=file.as_uri())
+
+    page.locator("#versions thead").get_by_role("button", name="Version number").click()
+    assert [row[1] for row in cells(page, "versions")] == ordered
+    page = open_page("#sheet=compare", file=file.as_uri())
+    offered = page.get_by_label("Base").locator("option").all_inner_texts()
+    assert [each for each in offered if each in ordered] == ordered[:-1]
+
+
 @pytest.mark.parametrize(
     ("choices", "visual", "texts"),
     [
