@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
+from collections.abc import Iterable
 from functools import cmp_to_key
 from itertools import pairwise, product
 
@@ -18,9 +19,10 @@ from semver.version import Version as SemVer
 
 from tests.plans import RUN, STARTED, plan_of, with_axes
 from tests.unit.fakes import FakeBucket
+from tests.unit.measured_runs import ingest_of, planned
 from tidemark.cli.gate import gate
 from tidemark.cli.run import _check_gate
-from tidemark.model.exclusions import Exclusion, Exclusions
+from tidemark.model.exclusions import NONE, Exclusion, Exclusions
 from tidemark.model.refusal import Refused
 from tidemark.model.results import Rate, TestResult, TrialResult
 from tidemark.model.subject import Subject
@@ -86,8 +88,29 @@ def beyond(t: float, freedom: int) -> float:
     return area(math.atan(t / math.sqrt(freedom))) / (2 * area(0))
 
 
-class Drawn:
-    """A store with one run, and what its exit codes have to be."""
+class Store:
+    """A store with one run."""
+
+    def __init__(self, run: StoredRun, rated: Iterable[str]) -> None:
+        self.run = run
+        self.bucket = FakeBucket({keys.plan(RUN): run.plan.model_dump_json().encode()})
+        for version in rated:
+            self.bucket.write(keys.run_of_version("rocksdb", version, RUN), b"")
+        self.publisher = self.results = self
+
+    def comparison(self, suite: str, base: str, new: str) -> dict[str, str]:
+        """Store the comparison of two sides, as the function of the cloud does."""
+        (_, base_version), (_, version) = choose_sides(self.bucket, suite, base, new)
+        found = document(sides((self.run, base_version), (self.run, version)))
+        self.bucket.write("comparison.json", found.model_dump_json().encode())
+        return {"json": "comparison.json"}
+
+    def read(self, key: str) -> bytes:
+        return self.bucket.read(key)
+
+
+class Drawn(Store):
+    """A drawn store, and what its exit codes have to be."""
 
     def __init__(self, seed: int) -> None:
         self.draw = draw = random.Random(seed)
@@ -106,7 +129,6 @@ class Drawn:
             for trial in self.trials
             if draw.random() < 0.05
         }
-        self.run = StoredRun(self.plan, self.trials, Exclusions(left_out), [])
         self.rates = {
             (trial.version, trial.repetition, rate.metric, tuple(rate.labels.items())): rate.value
             for trial in self.trials
@@ -114,10 +136,8 @@ class Drawn:
             for rate in test.rates
             if f"{trial.trial:03d}" not in left_out and rate.value is not None
         }
-        self.bucket = FakeBucket({keys.plan(RUN): self.plan.model_dump_json().encode()})
-        for version in {key[0] for key in self.rates}:
-            self.bucket.write(keys.run_of_version("rocksdb", version, RUN), b"")
-        self.publisher = self.results = self
+        run = StoredRun(self.plan, self.trials, Exclusions(left_out), [])
+        super().__init__(run, {key[0] for key in self.rates})
 
     def _plan(self, baseline: str | None):
         suite = SUITE.model_copy(update={"axes": self.axes})
@@ -168,16 +188,6 @@ class Drawn:
         return TrialResult(
             run_id=RUN, **planned.model_dump(), status="ok", reason="", tests=tuple(tests)
         )
-
-    def comparison(self, suite: str, base: str, new: str) -> dict[str, str]:
-        """Store the comparison of two sides, as the function of the cloud does."""
-        (_, base_version), (_, version) = choose_sides(self.bucket, suite, base, new)
-        found = document(sides((self.run, base_version), (self.run, version)))
-        self.bucket.write("comparison.json", found.model_dump_json().encode())
-        return {"json": "comparison.json"}
-
-    def read(self, key: str) -> bytes:
-        return self.bucket.read(key)
 
     def expected_code(self, pairs: list[tuple[str, str]]) -> int:
         """Return the exit code for some pairs of versions, the base first."""
@@ -246,6 +256,18 @@ def code_of(command) -> int:
         return command()
     except Refused:
         return REFUSED
+
+
+def test_a_build_that_is_a_third_slower_than_its_release_fails_the_gate(capsys):
+    build = "9.8.4+1a2b3c4d"
+    builds = {build: f"file:///rocksdict-9.8.4-py3-none-any.whl#sha256={'0' * 64}"}
+    plan = planned([build, "9.8.4"], builds=builds, repetitions=6)
+    rates = [1000, 1004, 996, 1001, 999, 1003]
+    trials = ingest_of(plan, {"9.8.4": rates, build: [rate * 2 / 3 for rate in rates]})
+    store = Store(StoredRun(plan, trials, NONE, []), [build, "9.8.4"])
+
+    assert gate(store, plan, Console(width=200)) == 3
+    assert f"ingest_rate: slower, {build} against 9.8.4, −33.3" in capsys.readouterr().out
 
 
 def test_the_gate_of_a_run_has_the_exit_code_of_its_verdicts(stores):
