@@ -20,7 +20,7 @@ from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed
 from tidemark.model.series import MORE_SERIES_COLUMNS, Series
 from tidemark.model.suite import Suite
-from tidemark.model.suite_asset import query_file
+from tidemark.model.suite_asset import query_file, shared_queries
 
 _OF_ENGINE = "@ptr"
 
@@ -41,11 +41,17 @@ def check_queries(suite: Suite, suites: Path) -> Sequence[str]:
 
     ``suites`` is the folder of the suite's folder. The refusal has a line for each problem, with
     line and column of the query. Return such a line for each field that no command makes, and
-    that JSON in the log lines may have.
+    that JSON in the log lines may have, and a line for each query that the suite does not name.
     """
     problems: dict[str, None] = {}
     doubts: dict[str, None] = {}
-    for need in _needs(suite):
+    needs = list(_needs(suite))
+    # A query of all suites needs no suite that names it.
+    named = {need.query for need in needs} | {path.stem for path in shared_queries()}
+    for path in sorted((suites / suite.name).glob("*.cwli")):
+        if path.stem not in named:
+            doubts[f"{suite.name}/{path.name}: suite.yaml names no such query; not checked"] = None
+    for need in needs:
         file = query_file(suite.name, need.query, suites)
         query = _compiled(file)
         if isinstance(query, str):

@@ -18,12 +18,18 @@ FOLDER = ROOT / "suites"
 _PACKED = "suite.json"
 _HARNESS = "harness"
 _DIGITS = 12
+_SHARED = ROOT / "queries" / "logs"
 
 
 def query_file(suite: str, query: str, suites: Path = FOLDER) -> Path:
     """Return the file of a log query: the suite's own file, or else the file of all suites."""
     of_suite = suites / suite / f"{query}.cwli"
-    return of_suite if of_suite.exists() else ROOT / "queries" / "logs" / f"{query}.cwli"
+    return of_suite if of_suite.exists() else _SHARED / f"{query}.cwli"
+
+
+def shared_queries() -> list[Path]:
+    """Return the files of the log queries of all suites."""
+    return sorted(_SHARED.glob("*.cwli"))
 
 
 def pack_suite(suite: Suite, systems: Path, asset: Path) -> None:

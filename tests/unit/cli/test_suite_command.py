@@ -171,6 +171,14 @@ def test_a_field_that_no_command_makes_is_a_warning_with_line_and_column(suite):
     )
 
 
+def test_a_query_that_the_suite_does_not_name_is_a_warning(suite):
+    (suite.parent / "spare.cwli").write_text("filtre x")
+
+    warning = "warning: rocksdb/spare.cwli: suite.yaml names no such query; not checked"
+    done = check(suite)
+    assert (done.exit_code, warning in done.stderr.splitlines()) == (0, True)
+
+
 def test_a_field_that_stats_does_not_return_is_refused(suite):
     query = suite.with_name("ingest_rate.cwli")
     query.write_text(f"{query.read_text()}| sort m desc\n")
