@@ -47,6 +47,7 @@ LETTERS = {
     "z": r"[+-]\d\d:?\d\d",
 }  # fmt: skip
 """The letters of strptime that a format of times may have, and what they match."""
+_YEARS, _DATE = {"Y", "y"}, {"Y", "y", "m", "b", "d", "j"}
 # Names of zones after a time, and the abbreviations that PostgreSQL writes, of which several zones
 # share some.
 _ZONES = (
@@ -99,6 +100,18 @@ class Clock(NamedTuple):
     likes: tuple[str, ...] = ()
     second: tuple[str, str] | tuple[()] = ()
 
+    @property
+    def told(self) -> str:
+        """The form for people, with what its times do not say."""
+        if self.form in ("", "iso", "epoch"):
+            return self.name
+        letters = _letters(self.form)
+        assumed = [] if letters & _YEARS else ["of the year up to the file's last change"]
+        if not letters & _DATE:
+            assumed = ["of the day of the file's last change"]
+        assumed += [] if "z" in letters else ["read as UTC"]
+        return f"{self.name} ({', '.join(assumed)})" if assumed else self.name
+
     def message(self, line: str) -> str:
         """Return SQL for the message of a line: the line without the prefix of an export."""
         return f"regexp_replace({line}, {quoted(self.prefix)}, '')" if self.prefix else line
@@ -148,9 +161,7 @@ class Clock(NamedTuple):
         text = self._text(line)
         if self.form == "epoch":
             return _epoch(text)
-        if "%Y" in self.form or "%y" in self.form:
-            return _strptime(text, self.form)
-        return _yearless(text, self.form, change_time)
+        return _dated(text, self.form, change_time)
 
     def other_sql(self, line: str, change_time: str) -> str:
         """Return SQL for the time of a line that has one in another form, null without one.
@@ -434,24 +445,43 @@ def format_clock(form: str) -> Clock:
     ----------
     form : str
         A format of strptime of the letters in ``LETTERS``. One that begins with a blank also finds
-        times behind blanks; one that begins with ``*``, anywhere in a line.
+        times behind blanks; one that begins with ``*``, anywhere in a line. Without a date the
+        times are of the day of the file's last change.
 
     Raises
     ------
     ValueError
-        If the format has another letter, or none.
+        If the format has another letter, or none, or names only a part of a date or of a time.
     """
     given, whole = form, form.lstrip()
     form = whole.removeprefix(ANYTHING)
     parts = re.split("%(.?)", form)
-    unknown = [letter for letter in parts[1::2] if letter not in LETTERS]
-    if unknown or not parts[1:]:
-        raise ValueError(form)
+    if expected := _expected(parts[1::2]):
+        raise ValueError(f"{given!r} is not accepted; expected {expected}")
     pattern = "".join(
         LETTERS[part] if place % 2 else re.escape(part) for place, part in enumerate(parts)
     )
     begin = "" if form != whole else rf"{_BLANKS}*\[?" if form != given else r"^\[?"
     return Clock(f"format {given!r}", rf"{begin}({pattern})", form)
+
+
+def _letters(form: str) -> set[str]:
+    return set(re.findall("%(.)", form))
+
+
+def _expected(given: Sequence[str]) -> str:
+    """Return what a format should have instead of its letters, '' if they are accepted."""
+    letters = set(given)
+    if not letters or letters - LETTERS.keys():
+        return ", ".join(f"%{letter}" for letter in LETTERS)
+    is_whole = "j" in letters or ("d" in letters and letters & {"m", "b"})
+    if letters & _DATE and not is_whole:
+        return "a whole date, %d with %m or %b, or %j, or else none"
+    if ("I" in letters) != ("p" in letters):
+        return "%I with %p, or %H"
+    if letters & {"M", "S", "f"} and not letters & {"H", "I"}:
+        return "an hour, %H or %I with %p, before its minutes"
+    return ""
 
 
 def _fields(line: str) -> dict[str, object]:
@@ -539,6 +569,15 @@ def _epoch(text: str) -> str:
     # OpenTelemetry has 0 for an unknown time.
     number = f"nullif(TRY_CAST({text} AS DECIMAL(38, 9)), 0)"
     return f"list_transform([{number}], lambda n: TRY_CAST(floor({scaled}) AS BIGINT))[1]"
+
+
+def _dated(text: str, form: str, change_time: str) -> str:
+    """Return SQL for a time in a format; its year or day is that of the last change if need be."""
+    letters = _letters(form)
+    if not letters & _DATE:
+        day = f"strftime(make_timestamp_ms({change_time}), '%Y-%m-%d ')"
+        return _strptime(f"{day} || {text}", f"%Y-%m-%d {form}")
+    return _strptime(text, form) if letters & _YEARS else _yearless(text, form, change_time)
 
 
 def _yearless(text: str, form: str, change_time: str) -> str:

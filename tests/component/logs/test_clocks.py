@@ -169,7 +169,7 @@ def test_a_log_without_a_known_time_has_no_clock(log, line):
 
 def test_no_form_of_times_is_that_of_several_lines():
     # A search matches the form of a line within the text of the file.
-    for clock in (*CLOCKS, format_clock(" %Y"), format_clock("*%Y")):
+    for clock in (*CLOCKS, format_clock(" %j"), format_clock("*%j")):
         for pattern in (clock.pattern, clock.prefix):
             classes = re.findall(r"\[\^(?:\\.|[^\]\\])+\]", pattern)
             assert all(r"\n" in each or r"\s" in each for each in classes), clock
@@ -382,10 +382,69 @@ def test_a_named_clock_that_no_line_fits_is_none(log, clock):
     assert clocks_of([other], clock)[other] == (None if clock.field == "att" else clock)
 
 
-@pytest.mark.parametrize("form", ["day", "%Q", "%Y-%", "%%"])
-def test_a_format_of_other_letters_is_refused(form):
-    with pytest.raises(ValueError, match=re.escape(form)):
+@pytest.mark.parametrize(
+    ("form", "expected"),
+    [
+        *((form, "%Y, %y, %m, ") for form in ("day", "%Q", "%Y-%", "%%")),
+        *(
+            (form, "a whole date, %d with %m or %b, or %j, or else none")
+            for form in ("%Y", "%Y-%m", "%d %H:%M:%S", "%b %H:%M", "%y%m", "%Y %H:%M")
+        ),
+        *((form, "%I with %p, or %H") for form in ("%d.%m.%Y %I:%M", "%I:%M:%S", "%H:%M %p")),
+        ("%M:%S", "an hour, %H or %I with %p, before its minutes"),
+    ],
+)
+def test_a_format_of_other_letters_or_a_part_of_a_time_is_refused(form, expected):
+    with pytest.raises(
+        ValueError, match=re.escape(f"{form!r} is not accepted; expected {expected}")
+    ):
         format_clock(form)
+
+
+@pytest.mark.parametrize(
+    ("form", "text", "time"),
+    [
+        ("%H:%M:%S.%f", "14:26:00.123456", "2024-06-03 14:26:00.123"),
+        ("%I:%M:%S %p", "02:26:00 PM", "2024-06-03 14:26:00.000"),
+        ("%H:%M:%S %z", "14:26:00 +0200", "2024-06-03 12:26:00.000"),
+        # The file changed at 07:33:20.
+        ("%H", "07", "2024-06-03 07:00:00.000"),
+    ],
+)
+def test_times_of_day_are_of_the_day_of_the_files_last_change(log, form, text, time):
+    assert times(log(f"{text} x"), clock=format_clock(form)) == [time]
+    assert times(log(json.dumps({"at": text})), clock=field_clock("at", form)) == [time]
+
+
+@pytest.mark.parametrize(
+    ("clock", "told"),
+    [
+        (format_clock("%H:%M:%S"), "of the day of the file's last change, read as UTC"),
+        (format_clock("%H:%M:%S %z"), "of the day of the file's last change"),
+        (format_clock("%b %d %H:%M:%S"), "of the year up to the file's last change, read as UTC"),
+        (format_clock("%j %H %z"), "of the year up to the file's last change"),
+        (format_clock("%d.%m.%y %H:%M:%S"), "read as UTC"),
+        (field_clock("at", "%H:%M"), "of the day of the file's last change, read as UTC"),
+        (
+            clock_of(["Jun  2 14:26:00 host x"]),
+            "of the year up to the file's last change, read as UTC",
+        ),
+        (clock_of(["2024/06/02 14:26:00 x"]), "read as UTC"),
+    ],
+)
+def test_what_times_do_not_say_is_told(clock, told):
+    assert clock.told == f"{clock.name} ({told})"
+
+
+@pytest.mark.parametrize(
+    "clock",
+    [
+        field_clock("at"), format_clock("%d.%m.%Y %H:%M:%S %z"),
+        clock_of(["2024-06-02T14:26:00Z x"]), clock_of(["1717338360 x"]),
+    ],
+)  # fmt: skip
+def test_of_other_clocks_the_name_is_told(clock):
+    assert clock.told == clock.name
 
 
 def test_files_with_different_clocks_are_queried_together(log):

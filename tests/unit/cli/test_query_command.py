@@ -182,8 +182,8 @@ def test_a_filter_that_no_event_passes_gets_a_warning(log):
             "--time-format: '%Q' is not accepted; expected %Y, %y, %m, %b, %d, %j, %H, %I,",
         ),
         (
-            ["limit 1", "a.log", "--time-format", "*%d", "--time-field", "t"],
-            "--time-format: '*%d' is of whole lines, not of --time-field; begin with a letter",
+            ["limit 1", "a.log", "--time-format", "*%j", "--time-field", "t"],
+            "--time-format: '*%j' is of whole lines, not of --time-field; begin with a letter",
         ),
         (["limit 1", "a.log", "--event-start", "("], "--event-start: '(' is no regular expression"),
         (["limit 1", "--sorted", "--start", "-1h"], "--sorted needs a PATH"),

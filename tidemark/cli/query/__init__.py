@@ -8,7 +8,7 @@ import click
 
 from local.insights import EventsError, LookupTableError, QueryError, QueryResult
 from local.insights import compile as compile_query
-from local.logs.clocks import ANYTHING, LETTERS, Beginning, Clock, field_clock, format_clock
+from local.logs.clocks import ANYTHING, Beginning, Clock, field_clock, format_clock
 from local.logs.errors import LogStoreError
 from local.logs.folders import LogFilesError, files_of
 from local.logs.mending import Mending
@@ -202,9 +202,8 @@ def _clock(field: str | None, form: str | None) -> Clock | None:
         return field_clock(field) if field else None
     try:
         clock = format_clock(form)
-    except ValueError:
-        letters = ", ".join(f"%{letter}" for letter in LETTERS)
-        raise Refused(f"--time-format: {form!r} is not accepted; expected {letters}") from None
+    except ValueError as error:
+        raise Refused(f"--time-format: {error}") from None
     if field and form[0] in (ANYTHING, " "):
         raise Refused(
             f"--time-format: {form!r} is of whole lines, not of --time-field; begin with a letter"

@@ -129,7 +129,7 @@ def recognised(
 ) -> list[str]:
     """Return sentences that say how times are recognised, and where none are."""
     clocks = clocks_of(files, clock, copies)
-    names = dict.fromkeys(clock.name for clock in clocks.values() if clock)
+    names = dict.fromkeys(clock.told for clock in clocks.values() if clock)
     without = [_named(str(file)) for file, clock in clocks.items() if clock is None]
     told = [f"times of lines: {listed(list(names))}"] if names else []
     if without:
