@@ -46,11 +46,14 @@ def command(run_id: str, metric: str | None, reason: str, until: datetime, targe
         rows = ask_saved(store.tables, "level_changes", {"changed_run": run_id}).records()
         if not rows:
             hint = f"`tidemark history{target.flags}` names the runs"
-            raise Refused(f"RUN: no level changed at {shown(run_id)}; {hint}")
+            raise Refused(f"RUN: the history has no change of level at {shown(run_id)}; {hint}")
         chosen = [row for row in rows if metric in (None, row["metric"])]
         if not chosen:
             changed = listed(sorted({str(row["metric"]) for row in rows}))
-            raise Refused(f"--metric: {shown(metric)} did not change at {run_id}; {changed} did")
+            raise Refused(
+                f"--metric: the history has no change of {shown(metric)} at {run_id}, "
+                f"but of {changed}"
+            )
         store.acknowledge(chosen, reason, until.date())
     names = listed(sorted({str(row["metric"]) for row in chosen}))
     click.echo(f"{names}: the level since run {run_id} is accepted until {until.date()}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,6 +21,8 @@ from tidemark.store import keys
 
 if TYPE_CHECKING:
     from tidemark.model.kept_files import KeptFile
+    from tidemark.model.plan import Plan
+    from tidemark.model.results import TrialResult
 
 _COLUMNS = ("trial", "version", "axes", "test", "task", "file", "bytes", "sha256")
 
@@ -66,13 +68,17 @@ def command(run: str, folder: Path | None, form: str, target: Target) -> None:
     if folder and folder.exists() and any(folder.iterdir()):
         raise Refused(f"--to: {folder} is not empty; expected a new or an empty folder")
     with stored(target) as store:
-        if store.results.plan(run) is None:
+        plan = store.results.plan(run)
+        if plan is None:
             raise target.not_stored(run)
-        files = list(_files(store.results, run))
+        trials = list(store.results.trials(run))
+        files = list(_files(trials))
         for file in files if folder else ():
             save(Path(folder or ".", *_parts(file)), _body(store.results, run, file))
+    for note in _notes(trials):
+        click.echo(note, err=True)
     if not files:
-        click.echo("The run keeps no files; a suite declares them as artefacts.", err=True)
+        click.echo(f"The run keeps no files: {_reason(plan, trials)}.", err=True)
     elif folder:
         click.echo(f"Saved {plural(len(files), 'file')} in {folder}")
     else:
@@ -80,8 +86,23 @@ def command(run: str, folder: Path | None, form: str, target: Target) -> None:
         show(columns, [file.row() for file in files], form)
 
 
-def _files(results: Results, run: str) -> Iterator[_File]:
-    for trial in results.trials(run):
+def _reason(plan: Plan, trials: Sequence[TrialResult]) -> str:
+    """Return why a run keeps no files."""
+    if not any(test.artefacts for test in plan.suite.tests):
+        return f"no test of {plan.suite.name} declares artefacts"
+    return "its tasks left none that the suite declares" if trials else "no trial has ended"
+
+
+def _notes(trials: Sequence[TrialResult]) -> Iterator[str]:
+    """Yield a sentence for each file that is not kept, and for each that a task did not leave."""
+    for trial in trials:
+        for test in trial.tests:
+            for note in test.artefact_notes:
+                yield f"trial {trial.trial}, {test.test}: {note}"
+
+
+def _files(trials: Sequence[TrialResult]) -> Iterator[_File]:
+    for trial in trials:
         for test in trial.tests:
             for kept in test.artefacts:
                 yield _File(trial.trial, trial.version, canonical(trial.axes), test.test, kept)

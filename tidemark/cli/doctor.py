@@ -36,26 +36,22 @@ def command(repair: bool, state: Path) -> None:
     # The import of what writes reports takes time, which a refusal does not need.
     from local.doctor.examination import examine  # noqa: PLC0415
 
-    found_any, damaged, lost = False, 0, 0
+    damaged = harmless = lost = 0
     try:
         for finding in examine(state, written_stack()):
-            found_any = True
             damaged += not finding.harmless
+            harmless += finding.harmless
             click.echo(f"{finding.problem}; --repair {finding.remedy}.")
             lost += bool(repair and not finding.repair())
     except ObjectFilesError as error:
         raise click.ClickException(str(error)) from None
-    if not damaged:
-        click.echo(f"Everything {'else ' if found_any else ''}in {state} is whole.")
-        return
-    _end(damaged, lost, state, repair=repair)
-
-
-def _end(damaged: int, lost: int, state: Path, *, repair: bool) -> None:
     if lost:
-        raise click.ClickException(f"{lost} of {damaged} could not be mended; see {state}/damaged")
-    if repair:
-        click.echo(f"All {damaged} are mended.")
-    else:
+        found = damaged + harmless
+        raise click.ClickException(f"{lost} of {found} could not be mended; see {state}/damaged")
+    if damaged and not repair:
         hint = f"`tidemark doctor --repair{state_flag(state)}` mends what it can"
         raise click.ClickException(f"{damaged} damaged; {hint}")
+    if damaged:
+        click.echo(f"All {damaged} are mended.")
+    else:
+        click.echo(f"Everything {'else ' if harmless else ''}in {state} is whole.")

@@ -9,6 +9,7 @@ import click
 from tidemark.cli.target import Target, stored, target_options
 from tidemark.model.refusal import Refused
 from tidemark.model.run_id import RUN_ID
+from tidemark.model.sentences import listed
 
 _TRIALS = re.compile(rf"({RUN_ID})(?:/(\d{{1,3}}))?")
 # By two facts: whether the command excludes, and whether the trials already have that mark.
@@ -70,9 +71,15 @@ def _mark(trials: str, reason: str, target: Target, *, excluded: bool) -> None:
         # An existing mark is written again, because its figures may not have been published.
         store.exclude(run_id, trial, reason, excluded=excluded)
         run_excluded = trial is not None and results.is_excluded(run_id, None)
+        others = [
+            each
+            for each in range(1, len(plan.trials) + 1)
+            if trial is None and results.is_excluded(run_id, each)
+        ]
     name = f"trial {trial} of run {run_id}" if trial else f"run {run_id}"
     if run_excluded and not excluded:
         hint = f"`tidemark include {run_id}{target.flags}` includes the run"
         click.echo(f"{name} still does not count, because the whole run is excluded; {hint}")
     else:
-        click.echo(f"{name} {_RESULTS[excluded, already]}")
+        but = f", but for trial {listed(others)}, still excluded" if others and not excluded else ""
+        click.echo(f"{name} {_RESULTS[excluded, already]}{but}")

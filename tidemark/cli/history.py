@@ -29,7 +29,7 @@ from tidemark.client.history import (
 )
 from tidemark.client.results import Results
 from tidemark.client.tables import Tables, ask_saved
-from tidemark.model.context import published_suites, written_systems
+from tidemark.model.context import published_suites, written_suites, written_systems
 from tidemark.model.labels import figure_name
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import shown, there_are
@@ -112,8 +112,7 @@ def command(
     if form == "json":
         click.echo(json.dumps([version.record() for version in versions], indent=2))
     elif not versions:
-        hint = f"`tidemark run {suite}{target.flags}` measures versions"
-        raise Refused(f"suite: {suite} has no rates that count; {hint}")
+        raise Refused(_no_rates(suite, found.untold, target))
     elif form in ("csv", "ndjson"):
         lines = [line for version in versions for line in version.lines()]
         show(list(lines[0]), lines, form)
@@ -132,6 +131,16 @@ def command(
         for text in (*map(sentence, reversed(found.changes)), *untold_sentences(found.untold)):
             # Standard output holds only the table that people keep.
             click.echo(text, err=form != "table")
+
+
+def _no_rates(suite: str, left_out: Sequence[Row], target: Target) -> str:
+    if reasons := " ".join(untold_sentences(left_out)):
+        return f"suite: {suite} has no rates that count. {reasons}"
+    if suite in written_suites():
+        hint = f"`tidemark run {suite}{target.flags}` measures versions"
+    else:
+        hint = f"`tidemark import FILE --suite {suite}{target.flags}` adds published figures"
+    return f"suite: {suite} has no rates yet; {hint}"
 
 
 class _Found(NamedTuple):
@@ -156,7 +165,9 @@ def _of_metrics(tables: Tables, suite: str, test: str | None, metric: str | None
             if row["metric"] is None or (row["test"], row["metric"]) in shown_metrics
         ]
 
-    return _Found(rates, of_shown(all_changes), of_shown(untold(tables, suite, rows)))
+    silent = untold(tables, suite, rows)
+    # A metric without a rate that counts is in no column, and has its reason here alone.
+    return _Found(rates, of_shown(all_changes), of_shown(silent) if test or metric else silent)
 
 
 def _of_functions(

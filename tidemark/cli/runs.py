@@ -44,17 +44,27 @@ def command(suite: str | None, limit: int, every: bool, form: str, target: Targe
     with stored(target) as store:
         equal = {"suite": known_suite(suite, store.tables)} if suite is not None else {}
         active = [row for row in active_runs(store) if suite in {None, row["suite"]}]
-        answer = ask_saved(store.tables, "run_health", equal, limit=None if every else limit)
+        # One more than is listed tells whether there are others.
+        answer = ask_saved(store.tables, "run_health", equal, limit=None if every else limit + 1)
     # A resumed run still has the row of its last end.
     known = {row["run_id"] for row in active}
     rows = [*active, *(row for row in answer.records() if row["run_id"] not in known)]
     if not rows:
-        click.echo(target.nothing_stored, err=True)
+        click.echo(_nothing(suite, target), err=True)
     listed = rows if every else rows[:limit]
     if form != "table":
         show(answer.columns, listed, form)
     elif listed:
         show(_COLUMNS, [_line(row) for row in listed], form)
+    if len(listed) < len(rows):
+        # Standard output holds only the runs.
+        click.echo("There are older runs; --all lists them, too.", err=True)
+
+
+def _nothing(suite: str | None, target: Target) -> str:
+    if suite is None:
+        return target.nothing_stored
+    return f"no run of {suite} is stored; `tidemark runs{target.flags}` lists those of all suites"
 
 
 def _line(row: Row) -> Row:

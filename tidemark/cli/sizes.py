@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 
 import click
 
@@ -14,6 +15,7 @@ from tidemark.model.labels import labelled_name
 from tidemark.model.numerals import supported
 from tidemark.model.plan import Plan
 from tidemark.model.refusal import Refused
+from tidemark.model.sentences import listed
 from tidemark.model.sizes import SIZE, UNITS_OF_VCPU
 
 
@@ -66,9 +68,21 @@ def _row(row: Sized, plan: Plan, form: str) -> Mapping[str, str | None]:
         "vcpu": f"{cpu:g}",
         "memory_mib": str(memory) if memory else None,
         **{held.figure.name: number(held.value) for held in row.figures},
-        "holds": "smallest" if row.smallest else "yes" if row.holds else "no",
-        "because": "; ".join(_reason(held) for held in row.figures if not held.holds) or None,
+        "holds": _word(row),
+        "because": _because(row),
     }
+
+
+def _word(row: Sized) -> str:
+    if not row.trials:
+        return "unknown"
+    return "smallest" if row.smallest else "yes" if row.holds else "no"
+
+
+def _because(row: Sized) -> str | None:
+    if not row.trials:
+        return "no trial counts"
+    return "; ".join(_reason(held) for held in row.figures if not held.holds) or None
 
 
 def _rounded(value: float | None) -> str | None:
@@ -90,15 +104,24 @@ def _reason(held: Held) -> str:
     return f"{name}{labels} is {is_off} {held.bound:g} {held.figure.metric.unit}"
 
 
-def _answers(rows: list[Sized]) -> list[str]:
-    """Return the smallest size that holds, of each version under the other axes."""
-    found: dict[str, str] = {}
+def _answers(rows: list[Sized]) -> Iterator[str]:
+    """Yield the smallest size that holds, of each version under the other axes."""
+    versions: defaultdict[str, list[Sized]] = defaultdict(list)
     for row in rows:
-        found.setdefault(labelled_name(row.version, row.others), "")
-        if row.smallest:
-            sizes = " and ".join(f"{name} with {size.text}" for name, size in row.sizes.items())
-            found[labelled_name(row.version, row.others)] = f"{row.size} ({sizes})"
-    return [
-        f"{name}: the smallest size that holds is {size}." if size else f"{name}: no size holds."
-        for name, size in found.items()
-    ]
+        versions[labelled_name(row.version, row.others)].append(row)
+    for name, sizes in versions.items():
+        smallest = next((row for row in sizes if row.smallest), None)
+        below = sizes[: sizes.index(smallest)] if smallest else sizes
+        unknown = [row.size for row in below if not row.trials]
+        if smallest:
+            known = " known to hold" if unknown else " that holds"
+            size = f"{smallest.size} ({_amounts(smallest)})"
+            answer = f"the smallest size{known} is {size}"
+        else:
+            answer = "no size is known to hold" if unknown else "no size holds"
+        untold = f"; no trial of {listed(unknown)} counts" if unknown else ""
+        yield f"{name}: {answer}{untold}."
+
+
+def _amounts(row: Sized) -> str:
+    return " and ".join(f"{name} with {size.text}" for name, size in row.sizes.items())

@@ -27,6 +27,11 @@ NO_TITLES: Mapping[str, str] = {}
 _MOST_NAMED = 5
 _SERIES = ("test", "metric", "statistic", "labels")
 _OF_ALL: _Key = (None,) * len(_SERIES)
+_JUDGED_BEFORE: Row = {
+    **dict.fromkeys(_SERIES),
+    "untold": "An earlier Tidemark judged the changes of level: the next run tells what they leave "
+    "out.",
+}
 _UNTOLD = (
     "SELECT test, metric, statistic, labels, untold FROM changes WHERE suite = ? "
     "AND untold IS NOT NULL AND run_id = (SELECT max(run_id) FROM changes WHERE suite = ?)"
@@ -138,7 +143,9 @@ def untold(tables: Tables, suite: str, rates: Sequence[Row]) -> list[Row]:
     trials = tables.ask(_TRIALS, [suite]).records()
     parts = ((row, _parts_left_out(row, counted[_series(row)])) for row in trials)
     left_out = [{**row, "untold": f"the figures leave out {text}."} for row, text in parts if text]
-    return [*left_out, *tables.ask(_UNTOLD, [suite, suite]).records()]
+    silent = tables.ask(_UNTOLD, [suite, suite]).records()
+    # Each history that is judged has a row at least.
+    return [*left_out, *(silent if silent or not rates else [_JUDGED_BEFORE])]
 
 
 def _parts_left_out(row: Row, counted: int) -> str:

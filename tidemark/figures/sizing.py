@@ -58,8 +58,10 @@ class Sized(NamedTuple):
     sizes: Mapping[str, Size]
     """The size of each service that has sizes."""
     figures: Sequence[Held]
+    trials: int
+    """The number of its trials that count; without any it is not known whether it holds."""
     smallest: bool = False
-    """Whether it is the smallest size that holds."""
+    """Whether it is the smallest size that is known to hold."""
 
     @property
     def holds(self) -> bool:
@@ -80,7 +82,7 @@ def bounded(suite: Suite) -> list[Bounded]:
 def sizing(plan: Plan, trials: Sequence[TrialResult], exclusions: Exclusions) -> list[Sized]:
     """Return each version at each size, the smallest size first: by CPU and then by memory.
 
-    A size with a trial that lacks a figure does not hold.
+    A size with a trial that lacks a figure does not hold, nor does one without a trial.
     """
     counted = [trial for trial in trials if exclusions.reason(trial.trial) is None]
     others = {name: values for name, values in plan.request.axes.items() if name != SIZE}
@@ -114,7 +116,7 @@ def _rows(
         services = plan.suite.services.items()
         sizes = {each: size for each, service in services if (size := service.size(axes))}
         figures = [_worst(plan, figure, found) for figure in bounded(plan.suite)]
-        yield Sized(version, others, name, sizes, figures)
+        yield Sized(version, others, name, sizes, figures, len(found))
 
 
 def _worst(plan: Plan, figure: Bounded, trials: Sequence[TrialResult]) -> Held:

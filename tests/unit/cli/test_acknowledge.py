@@ -90,11 +90,13 @@ def test_one_metric_may_be_named(output_of, bucket):
     [
         (
             ["20260101T000000Z-ffffff", *ACCEPTED],
-            "RUN: no level changed at '20260101T000000Z-ffffff'; `tidemark history` names the runs",
+            "RUN: the history has no change of level at '20260101T000000Z-ffffff'; "
+            "`tidemark history` names the runs",
         ),
         (
             [RUN, "--metric", "latency", *ACCEPTED],
-            f"--metric: 'latency' did not change at {RUN}; compaction_rate, ingest_rate did",
+            f"--metric: the history has no change of 'latency' at {RUN}, but of compaction_rate, "
+            "ingest_rate",
         ),
         (
             [RUN, "--reason", " ", "--until", "2999-01-31"],

@@ -13,6 +13,7 @@ from tests.unit.fakes import FakeBucket
 from tests.unit.measured_runs import measured, planned
 from tidemark.cli import artefacts
 from tidemark.client.results import Results
+from tidemark.model.files_to_keep import Artefact
 from tidemark.model.kept_files import KeptFile
 from tidemark.model.results import TrialResult
 from tidemark.store import keys
@@ -97,14 +98,40 @@ def test_a_file_that_is_not_the_kept_one_is_not_saved(bucket, tmp_path):
     assert not (tmp_path / "002" / "ingest" / "0" / "a.folded").exists()
 
 
-def test_a_run_without_files_says_where_they_come_from(bucket):
-    for key in bucket.keys(keys.trials(RUN)):
-        bucket.discard(key)
+@pytest.mark.parametrize(
+    ("declared", "ended", "reason"),
+    [
+        (False, True, "no test of rocksdb declares artefacts"),
+        (True, True, "its tasks left none that the suite declares"),
+        (True, False, "no trial has ended"),
+    ],
+)
+def test_a_run_without_files_says_why(bucket, declared, ended, reason):
+    plan = planned(repetitions=1)
+    if declared:
+        ingest, *rest = plan.suite.tests
+        ingest = ingest.model_copy(update={"artefacts": (Artefact(file="*.folded"),)})
+        suite = plan.suite.model_copy(update={"tests": (ingest, *rest)})
+        plan = plan.model_copy(update={"suite": suite})
+        bucket.objects[keys.plan(RUN)] = plan.model_dump_json().encode()
+    for trial in measured(plan):
+        bucket.objects[keys.trial(RUN, trial.trial)] = trial.model_dump_json().encode()
+        if not ended:
+            bucket.discard(keys.trial(RUN, trial.trial))
 
     result = artefacts_of()
 
-    assert result.stderr == "The run keeps no files; a suite declares them as artefacts.\n"
-    assert result.stdout == ""
+    assert (result.stdout, result.stderr) == ("", f"The run keeps no files: {reason}.\n")
+
+
+def test_files_that_are_not_kept_are_named(bucket):
+    (key, *_) = bucket.keys(keys.trials(RUN))
+    trial = TrialResult.model_validate_json(bucket.read(key))
+    ingest = trial.tests[0].model_copy(update={"artefact_notes": ("a.bin is not kept: too large",)})
+    changed = trial.model_copy(update={"tests": (ingest, *trial.tests[1:])})
+    bucket.objects[key] = changed.model_dump_json().encode()
+
+    assert artefacts_of().stderr == "trial 1, ingest: a.bin is not kept: too large\n"
 
 
 def test_an_unknown_run_is_refused(bucket):

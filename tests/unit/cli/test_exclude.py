@@ -105,3 +105,12 @@ def test_a_trial_does_not_count_while_its_whole_run_is_excluded(output_of):
     )
     assert output_of(exclusion.include, RUN) == f"run {RUN} counts again\n"
     assert output_of(exclusion.include, trial) == f"trial 2 of run {RUN} was not excluded\n"
+
+
+def test_a_run_that_counts_again_names_its_trials_that_do_not(output_of):
+    for name in (RUN, f"{RUN}/2"):
+        output_of(exclusion.exclude, name, "--reason", "noisy")
+
+    assert output_of(exclusion.include, RUN) == (
+        f"run {RUN} counts again, but for trial 2, still excluded\n"
+    )

@@ -38,6 +38,25 @@ def test_a_person_without_runs_gets_a_hint_on_stderr():
     assert result.stderr == f"no run is stored yet; {hint}\n"
 
 
+def test_a_suite_without_runs_does_not_say_that_no_run_is_stored():
+    result = CliRunner().invoke(runs.command, ["rocksdb"])
+
+    assert (result.stdout, result.stderr) == (
+        "", "no run of rocksdb is stored; `tidemark runs` lists those of all suites\n"
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("limit", "said"), [(1, True), (2, False), (3, False)])
+def test_runs_beyond_the_limit_are_said(stored, limit, said):
+    for name in "AB":
+        stored.append(dict(zip(COLUMNS, [name, "2026", "complete", "9", "9"], strict=True)))
+
+    result = CliRunner().invoke(runs.command, ["--limit", str(limit)])
+
+    assert (result.stderr == "There are older runs; --all lists them, too.\n") is said
+    assert len(result.stdout.splitlines()) == 4 + min(limit, 2)
+
+
 @pytest.mark.parametrize(("form", "printed"), [("csv", ",".join(COLUMNS) + "\n"), ("json", "[]\n")])
 def test_a_program_without_runs_gets_an_empty_list(form, printed):
     assert CliRunner().invoke(runs.command, ["--format", form]).stdout == printed

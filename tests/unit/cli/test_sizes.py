@@ -51,6 +51,29 @@ def test_the_table_says_which_sizes_hold_and_why_others_do_not(printed):
     )
 
 
+@pytest.mark.parametrize(
+    ("missing", "answer"),
+    [
+        (
+            ["half"],
+            "the smallest size known to hold is one (server with 1 vCPU and 2,048 MiB); no trial "
+            "of half counts.",
+        ),
+        (["two"], "the smallest size that holds is one (server with 1 vCPU and 2,048 MiB)."),
+        (["one", "two"], "no size is known to hold; no trial of one, two counts."),
+        ([], "the smallest size that holds is one (server with 1 vCPU and 2,048 MiB)."),
+    ],
+)
+def test_a_size_without_a_trial_is_unknown(printed, missing, answer):
+    plan = sized_plan()
+    trials = [each for each in sized_trials(plan) if each.axes["size"] not in missing]
+
+    assert printed(plan, trials).stdout.splitlines()[-1] == f"12.4 {{database: sqlite}}: {answer}"
+    rows = json.loads(printed(plan, trials, "--format", "json").stdout)
+    assert [row["size"] for row in rows if row["holds"] == "unknown"] == missing
+    assert {row["because"] for row in rows if row["holds"] == "unknown"} <= {"no trial counts"}
+
+
 def test_programs_get_every_digit(printed):
     plan = sized_plan()
 

@@ -245,7 +245,7 @@ def test_the_changes_of_the_shown_metrics_are_below_the_table(monkeypatch, form,
 
     result = CliRunner().invoke(command, ["--format", form])
 
-    assert getattr(result, place).endswith(f"{sentence(change())}\n")
+    assert f"{sentence(change())}\n" in getattr(result, place)
     assert "compaction_rate is" not in result.output
 
 
@@ -271,6 +271,12 @@ def test_what_a_history_leaves_out_is_below_the_table(monkeypatch, form, place):
     assert getattr(result, place).splitlines()[-3:] == SENTENCES
 
 
+def test_a_history_of_an_earlier_tidemark_says_so(monkeypatch):
+    assert history(monkeypatch, [row("9.8.4")]).stdout.splitlines()[-1] == (
+        "An earlier Tidemark judged the changes of level: the next run tells what they leave out."
+    )
+
+
 def test_what_a_history_leaves_out_is_in_json_and_csv_with_the_figure(monkeypatch):
     def ask(form):
         given = {"untold": SAID, "trials": TRIALS}
@@ -281,6 +287,31 @@ def test_what_a_history_leaves_out_is_in_json_and_csv_with_the_figure(monkeypatc
     assert sorted(version["metrics"]["ingest_rate"]["untold"]) == sorted(expected)
     (line,) = csv.DictReader(ask("csv").splitlines())
     assert all(text in line["untold"] for text in expected)
+
+
+@pytest.mark.parametrize(
+    ("suite", "trials", "end"),
+    [
+        ("rocksdb", (), "rates yet; `tidemark run rocksdb` measures versions"),
+        (
+            "mattermost",
+            (),
+            "rates yet; `tidemark import FILE --suite mattermost` adds published fig",
+        ),
+        (
+            "rocksdb",
+            [counted(3, excluded=3)],
+            "rates that count. ingest_rate: the figures leave out 3 excluded trials.",
+        ),
+    ],
+)
+def test_a_suite_without_rates_says_why(monkeypatch, suite, trials, end):
+    stored = nullcontext(SimpleNamespace(tables=SimpleNamespace(ask=answering([], trials=trials))))
+    monkeypatch.setattr("tidemark.cli.history.stored", lambda _: stored)
+
+    refused = CliRunner().invoke(command, [suite]).exception
+
+    assert str(refused).startswith(f"suite: {suite} has no {end}")
 
 
 def test_the_sentence_of_many_figures_names_the_first_and_counts_the_others():
@@ -330,7 +361,7 @@ def test_a_plot_is_a_picture_on_request_with_all_its_words_and_no_name_of_a_colo
 
     for file in (vector, pixels):
         result = history(monkeypatch, MEASURED, "--output", str(file))
-        assert (result.exit_code, result.output) == (0, f"{file}\n")
+        assert (result.exit_code, result.output.splitlines()[0]) == (0, str(file))
 
     svg = vector.read_text(encoding="utf-8")
     assert all(text in svg for text in ("9.8.4", "150 ± 30 (3 trials)", "higher is better"))
