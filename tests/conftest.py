@@ -43,8 +43,7 @@ FAULTS_OF_TEST = pytest.StashKey[Path]()
 FILES_WITH_CLOUDS = {
     f"tests/system/end_to_end/test_{name}.py" for name in ("attaching", "deploying", "readme")
 }
-# The longest groups come first, so that all processes end at about the same time. The group unit
-# starts while `system` runs: a whole cloud replaces parts of moto for the rest of its process.
+# The longest groups come first, so that all processes end at about the same time.
 FIRST = (
     "system", "cloud", "test_deploying.py", "unit", "test_attaching.py", "test_readme.py",
     "infrastructure", "store", "logs", "insights", "athena",

@@ -51,8 +51,21 @@ def function_history(
     points = [each for each in points if (each.series, each.profile.version) in found]
     changes, untold = judged(_runs(points))
     return FunctionHistory(
-        list(_rows(points)), list(map(_change, reversed(changes))), list(map(_untold, untold))
+        list(_rows(points)),
+        list(map(_change, reversed(changes))),
+        [*_untimed(profiles), *map(_untold, untold)],
     )
+
+
+def _untimed(profiles: Sequence[Profile]) -> Iterator[Row]:
+    """Yield which profiles have no CPU time, if some have one."""
+    untimed = sum(profile.seconds is None for profile in profiles)
+    if 0 < untimed < len(profiles):
+        count = f"{untimed:,} of {len(profiles):,} profiles"
+        yield {
+            **dict.fromkeys(Series._fields),
+            "untold": f"The CPU time leaves out {count}, for which it is not known.",
+        }
 
 
 def _untold(untold: Untold) -> Row:

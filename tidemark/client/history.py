@@ -27,6 +27,10 @@ NO_TITLES: Mapping[str, str] = {}
 _MOST_NAMED = 5
 _SERIES = ("test", "metric", "statistic", "labels")
 _OF_ALL: _Key = (None,) * len(_SERIES)
+_NOT_JUDGED = (
+    "changes of its level are not looked for: it decides nothing, or no run has it of its newest "
+    "version."
+)
 _JUDGED_BEFORE: Row = {
     **dict.fromkeys(_SERIES),
     "untold": "An earlier Tidemark judged the changes of level: the next run tells what they leave "
@@ -144,8 +148,12 @@ def untold(tables: Tables, suite: str, rates: Sequence[Row]) -> list[Row]:
     parts = ((row, _parts_left_out(row, counted[_series(row)])) for row in trials)
     left_out = [{**row, "untold": f"the figures leave out {text}."} for row, text in parts if text]
     silent = tables.ask(_UNTOLD, [suite, suite]).records()
-    # Each history that is judged has a row at least.
-    return [*left_out, *(silent if silent or not rates else [_JUDGED_BEFORE])]
+    # Each history that is judged has a row at least, and so has each of its figures.
+    if not silent and rates:
+        return [*left_out, _JUDGED_BEFORE]
+    judged = {_series(row) for row in silent}
+    others = {_series(row): row for row in rates if _series(row) not in judged}
+    return [*left_out, *silent, *({**row, "untold": _NOT_JUDGED} for row in others.values())]
 
 
 def _parts_left_out(row: Row, counted: int) -> str:

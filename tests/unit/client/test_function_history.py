@@ -59,13 +59,16 @@ def test_a_version_has_the_mean_and_the_spread_of_its_profiles():
         stored.add("9.8.4", sampled(of_next), seconds=20.0)
     stored.add("8.8.1", sampled(50))
 
-    versions, _ = history(stored, NEXT)
+    versions, found = history(stored, NEXT)
 
     assert list(versions) == ["8.8.1", "9.8.4"]
     share, time = (versions["9.8.4"][f"{NEXT} {figure}"] for figure in ("share", "CPU time"))
     assert (share.unit, share.value, share.spread, share.trials) == ("%", 10.0, 1.0, 3)
     assert (time.unit, time.value, time.direction) == ("s/M records", 2.0, "lower")
     assert list(versions["8.8.1"]) == [f"{NEXT} share"]
+    assert next(untold_sentences(found.untold)) == (
+        "The CPU time leaves out 1 of 4 profiles, for which it is not known."
+    )
 
 
 def test_a_function_counts_in_all_its_frames_and_a_recursive_one_once():

@@ -271,6 +271,15 @@ def test_what_a_history_leaves_out_is_below_the_table(monkeypatch, form, place):
     assert getattr(result, place).splitlines()[-3:] == SENTENCES
 
 
+def test_a_figure_whose_level_nobody_looks_at_says_so(monkeypatch):
+    rates = [row("9.8.4"), row("9.8.4", "size")]
+
+    assert history(monkeypatch, rates, untold=[silent("told.")]).stdout.splitlines()[-1] == (
+        "size: changes of its level are not looked for: it decides nothing, or no run has it of "
+        "its newest version."
+    )
+
+
 def test_a_history_of_an_earlier_tidemark_says_so(monkeypatch):
     assert history(monkeypatch, [row("9.8.4")]).stdout.splitlines()[-1] == (
         "An earlier Tidemark judged the changes of level: the next run tells what they leave out."
