@@ -18,6 +18,7 @@ function answers(rows) {
   });
 }
 
+const isVerdict = (word) => Object.hasOwn(marks, word);
 const verdict = (word) => made("b", { class: word.replaceAll(" ", "-") }, `${marks[word]} ${word}`);
 const withoutUnit = (rate) => rate.replace(/ \([^(]*\)$/, "");
 

@@ -4,10 +4,10 @@ const HEIGHT = 240;
 const BAR = 56; // the height of a bar with its label above it
 // The colours of reports, in light and in dark; QuickSight's definition has those in light.
 const DECIDED = { slower: "var(--worse)", faster: "var(--better)", same: "var(--ink)" };
-const isUnclear = (word) => word in marks && !(word in DECIDED); // its bars are hollow
+const isUnclear = (word) => isVerdict(word) && !(word in DECIDED); // its bars are hollow
 const colorOf = (word) => DECIDED[word] ?? (isUnclear(word) ? "var(--unclear)" : undefined);
 const LEAST_END = 0.05; // of an axis around zero
-const MOST_END = 1; // a change of 100 % or more is at the edge
+const MOST_END = 1; // the bar of a change of more than 100 % ends there, in an arrow
 const MOST_NAMED = 8;
 const MOST_LABELS = 30;
 const WEEK = 7;
@@ -20,6 +20,7 @@ const SHAPES = {
   "triangle-down": "▼",
   cross: "✚",
 };
+const ALONE = "M-1,-0.15H1V0.15H-1Z"; // a dash: a point of a line without a line on either side
 
 const valuesOf = (rows, { column }) => [...new Set(rows.map((row) => row[column.name]))];
 
@@ -30,15 +31,26 @@ function charts(visual, rows) {
     : [""];
   const drawn = names.map((name) => {
     const own = panels ? rows.filter((row) => row[panels.column.name] === name) : rows;
-    // A category that only another suite or size has is no gap in this chart.
-    const kin = rows.filter(({ suite, sizes }) => suite === own[0].suite && sizes === own[0].sizes);
-    const ordered = inOrder(grouped(kin, [category.column.name]), orders);
+    const all = panels ? kin(rows, own[0]) : rows;
+    const ordered = inOrder(grouped(all, [category.column.name]), orders);
     const categories = ordered.map((group) => group.rows[0][category.column.name]);
     return chart(visual, name, own, category.days === WEEK ? everyWeek(categories) : categories);
   });
   const style = `--panels: ${Math.min(columns, drawn.length)}`;
   return [made("div", { class: "panels", style }, ...drawn)];
 }
+
+// The rows whose categories belong in the chart of a row. A category that only another suite or size
+// has, or another value of a label such as a database, is no gap in this chart.
+function kin(rows, { suite, sizes, labels }) {
+  const own = labelsOf(labels);
+  const agrees = ([name, value]) => (own[name] ?? value) === value;
+  return rows
+    .filter((row) => row.suite === suite && row.sizes === sizes)
+    .filter((row) => Object.entries(labelsOf(row.labels)).every(agrees));
+}
+
+const labelsOf = remembered((text) => (text ? JSON.parse(text) : {}));
 
 // Every week from the first to the last, also a week without a row.
 function everyWeek(weeks) {
@@ -83,19 +95,22 @@ function stop({ category, interval }, rows, value, series) {
   const ends = ofSeries.map((row) => interval.map(({ name }) => row?.[name] ?? null));
   const measured = values.some((each) => each !== null);
   const name = written(value, category.format);
-  return { category: name, measured, values, rows: ofSeries, ends, own: here[0] };
+  const own = here[0] ?? rows[0]; // of the same suite, if the category has no row
+  return { category: name, measured, values, rows: ofSeries, ends, own };
 }
 
 // By the column of a category, the one in which a change of level names its place.
 const PLACES = { version: "version", run_id: "changed_run" };
 
-// The changes of level of the metric and size of a chart.
+// The changes of level of the metric and size of a chart. Levels may be shares of a canary's rate:
+// their unit says so, in place of the metric's.
 function changesIn({ category }, [{ suite, rate, sizes }]) {
   const place = PLACES[category.column.name];
   if (!place || !rate) return [];
+  const isOf = (row) =>
+    row.unit.startsWith("of ") ? withoutUnit(row.rate) === withoutUnit(rate) : row.rate === rate;
   return (rowsOf.level_changes ?? [])
-    .filter((row) => row.suite === suite && row.sizes === sizes)
-    .filter((row) => withoutUnit(row.rate) === withoutUnit(rate))
+    .filter((row) => row.suite === suite && row.sizes === sizes && isOf(row))
     .map((row) => ({ at: row[place], row }));
 }
 
@@ -151,7 +166,7 @@ function picture(visual, title, series, stops, moved) {
     class: "chart",
     role: "img",
     "aria-label": [title, visual.alternative].filter(Boolean).join(". "),
-    style: `min-width: ${visual.horizontal ? 0 : widthOf(visual, stops)}ch; min-height: ${heightOf(visual, stops)}px`,
+    style: `min-width: ${widthOf(visual, stops)}ch; min-height: ${heightOf(visual, stops)}px`,
   });
   specifications.set(holder, specified(visual, series, stops, moved));
   return scrolling(holder, `Chart: ${title}`);
@@ -163,65 +178,96 @@ const drawChart = (holder) => embed(holder, specifications.get(holder));
 
 const heightOf = ({ horizontal }, stops) => (horizontal ? BAR * stops.length : HEIGHT);
 
-// If there are many categories, or long ones, some have no label.
-function widthOf({ category }, stops) {
+const CHARACTER = 0.85; // of a label [ch]
+
+// If there are many categories, or long ones, some have no label. Above bars, each has a line.
+function widthOf({ category, horizontal }, stops) {
+  if (horizontal) return CHARACTER * most(stops.map(({ category }) => category.length));
   if (stops.length > MOST_LABELS || category.column.name === "run_id") return stops.length;
-  return 8 + stops.reduce((width, { category }) => width + 0.85 * category.length + 1.2, 0);
+  return 8 + stops.reduce((width, { category }) => width + CHARACTER * category.length + 1.2, 0);
 }
 
 function specified(visual, series, stops, moved) {
   const { specification, interval } = visual;
+  const tooltips = stops.map((one) => tooltipOf(one, series, moved));
+  const beyond = [];
   const changes = moved.map(({ at, row }) => ({ category: at, color: colorOf(row.verdict) }));
-  const points = stops.flatMap(({ category, values, ends }) =>
-    values.map((value, at) => {
-      const { label, color, shape, line, dash } = series[at];
-      const [low, high] = ends[at];
-      const fill = isUnclear(label) ? "transparent" : color;
-      const alone = stops.length === 1;
-      return { category, value, low, high, series: label, color, fill, shape, line, dash, alone };
-    }),
-  );
-  const tooltips = stops.map(({ category, values, rows, ends, own }) => {
-    const figures = series.map(({ label, field }, at) => {
-      const [low, high] = ends[at];
-      const span = low == null ? "" : `, ${spanOf(rows[at], field, low, high)}`;
-      return [label, writtenIn(rows[at], field, values[at]) + span];
-    });
-    const href = runAddress(category, own?.suite);
-    const version = own?.run_id === category ? { Version: own.version } : {};
-    const level = moved.find(({ at }) => at === category);
-    const told = level ? { Level: `${marks[level.row.verdict]} ${levels(level.row)}` } : {};
-    const tooltip = { title: category, ...version, ...Object.fromEntries(figures), ...told };
-    return { category, tooltip, href };
+  const points = stops.flatMap((_, place) => pointsOf(stops, place, series));
+  const params = [{ name: "categories", value: stops.map(({ category }) => category) }];
+  if (interval.length) {
+    params.push({ name: "far", value: farthest(points) });
+    beyond.push(...points.flatMap(arrows));
+    for (const point of points) {
+      for (const end of ["value", "low", "high"]) point[end] = within(point[end]);
+    }
+  }
+  const whiskers = points.filter(({ low }) => !isNone(low));
+  const rowsOfLayers = { whiskers, beyond, changes };
+  const layer = specification.layer.filter(({ name }) => rowsOfLayers[name]?.length !== 0);
+  const datasets = { points, tooltips, beyond, changes };
+  return { ...specification, height: heightOf(visual, stops), params, layer, datasets };
+}
+
+const isNone = (value) => value === undefined || value === null;
+
+// The points of a category. The first series comes last, and so is drawn above the others.
+function pointsOf(stops, place, series) {
+  const { category, values, ends } = stops[place];
+  const beside = [stops[place - 1], stops[place + 1]];
+  const points = values.map((value, at) => {
+    const { label, color, line, dash } = series[at];
+    const [low, high] = ends[at];
+    const fill = isUnclear(label) ? "transparent" : color;
+    const alone = beside.every((stop) => isNone(stop?.values[at]));
+    const shape = series[at].shape ?? (alone ? ALONE : null);
+    return { category, value, low, high, series: label, color, fill, shape, line, dash };
   });
-  const height = heightOf(visual, stops);
-  if (!interval.length) {
-    const layer = specification.layer.filter(({ name }) => changes.length || name !== "changes");
-    return { ...specification, height, layer, datasets: { points, tooltips, changes } };
-  }
-  const far = farthest(points);
-  for (const point of points) point.value = within(far, point.value);
-  const spanned = points.some(({ low }) => low !== null);
-  const layer = specification.layer.filter(({ name }) => spanned || name !== "whiskers");
-  const params = [{ name: "far", value: far }];
-  return { ...specification, height, params, layer, datasets: { points, tooltips } };
+  return points.toReversed();
 }
 
-// The interval of a value, as times if the change is.
-function spanOf(row, { format }, low, high) {
-  if (row.direction === "lower" && row.low >= 1) {
-    return `${decimal(1 + row.low, 1)} to ${decimal(1 + row.high, 1)} times`;
-  }
-  return `${signed(low, format)} to ${signed(high, format)}`;
+function tooltipOf({ category, values, rows, ends, own }, series, moved) {
+  const figures = series.map(({ label, field }, at) => {
+    const span = isNone(ends[at][0]) ? "" : `, ${spanOf(rows[at], field)}`;
+    return [label, writtenIn(rows[at], field, values[at]) + span];
+  });
+  const href = runAddress(category, own.suite);
+  const version = own.run_id === category ? { Version: own.version } : {};
+  const level = moved.find(({ at }) => at === category);
+  const told = level ? { Level: `${marks[level.row.verdict]} ${levels(level.row)}` } : {};
+  const tooltip = { title: category, ...version, ...Object.fromEntries(figures), ...told };
+  return { category, tooltip, href };
 }
 
-// The end of an axis around zero, which every value and interval reaches or exceeds at the edge.
+// The interval of a change, with the change's sign, and as times if the change is.
+function spanOf(row, { format }) {
+  const [low, high] = ["low", "high"].map((name) => writtenIn(row, { column: { name }, format }));
+  return `${row.direction === "lower" && row.low >= 1 ? low.replace(" times", "") : low} to ${high}`;
+}
+
+// The end of an axis around zero: every value and interval is within it, or ends at MOST_END.
 function farthest(points) {
   const ends = points.flatMap(({ value, low, high }) => [value, low, high]).map(Math.abs);
-  return least([MOST_END, most([LEAST_END, 1.05 * most(ends)])]);
+  return 1.05 * least([MOST_END, most([LEAST_END, ...ends])]);
 }
 
-const within = (far, value) => (value === null ? null : most([-far, least([far, value])]));
+const within = (value) => (value === null ? null : most([-MOST_END, least([MOST_END, value])]));
+
+// The arrows at the ends of a bar, or of its whisker, that go on beyond MOST_END.
+function arrows({ category, value, low, high, color, fill }) {
+  const at = 1.02 * MOST_END;
+  const whisker = { color: "var(--ink)", fill: "var(--ink)" };
+  return [
+    { at: -at, shape: "triangle-left", bar: -value, end: -(low ?? value) },
+    { at, shape: "triangle-right", bar: value, end: high ?? value },
+  ]
+    .filter(({ bar, end }) => most([bar, end]) > MOST_END)
+    .map(({ at, shape, bar }) => ({
+      category,
+      at,
+      shape,
+      ...(bar > MOST_END ? { color, fill } : whisker),
+    }));
+}
 
 function missing(stops) {
   const names = stops.filter(({ measured }) => !measured).map(({ category }) => category);
@@ -238,7 +284,10 @@ function figures(title, { category }, series, stops) {
     { ...category, format: { kind: "text" } },
     ...series.map(({ label, field }) => ({ ...field, label })),
   ];
-  const lines = stops.map((stop) => ({ values: [stop.category, ...stop.values] }));
+  const lines = stops.map(({ category, values, own }) => ({
+    values: [category, ...values],
+    row: own,
+  }));
   const details = made("details", {}, made("summary", {}, "Figures"));
   // Few readers open them, and a page has dozens.
   details.addEventListener("toggle", () => details.append(sortable({ title }, heads, lines)), {

@@ -16,11 +16,12 @@ from tidemark.model.sentences import shown
 _AGGREGATIONS = ("SUM", "AVERAGE", "MIN", "MAX")
 _DAYS = {"DAY": 1, "WEEK": 7}
 # The columns that the page needs beside a column, and QuickSight does not: a change of which less
-# is better is 13.8 times as long, a chart has the changes of level of its metric and size, and a
-# run is shown with its version.
+# is better is 13.8 times as long, a gain is written as a change, a chart has the changes of level
+# of its metric and size and the categories of its labels, and a run is shown with its version.
 _NEEDED = {
     **dict.fromkeys(("change", "effect"), ("direction", "unit")),
-    "series": ("rate", "sizes"),
+    "effect_gain": ("direction", "unit", "low", "high"),
+    "series": ("rate", "sizes", "labels"),
     "run_id": ("version",),
     "version": ("version_order",),
 }

@@ -32,8 +32,9 @@ function passes(row, { column, equals, differs, parameter, since, until }, chose
 
 // The places of versions, texts that sort by their code points as versions do.
 const places = new Map();
+const ungrouped = (text) => text.replace(/(?<=\d),(?=\d{3})/g, "");
 
-// A missing value comes last in either direction, and 9.10 after 9.9.
+// A missing value comes last in either direction; 9.10 comes after 9.9, and 1,000 after 200.
 function compare(a, b, descending) {
   if (a === b) return 0;
   if (a === null || b === null) return a === null ? 1 : -1;
@@ -44,7 +45,7 @@ function compare(a, b, descending) {
 function compareTexts(a, b) {
   const [one, other] = [places.get(a), places.get(b)];
   if (one && other && one !== other) return one < other ? -1 : 1;
-  return a.localeCompare(b, "en", { numeric: true });
+  return ungrouped(a).localeCompare(ungrouped(b), "en", { numeric: true });
 }
 
 function inOrder(groups, orders) {
@@ -111,7 +112,8 @@ function signed(value, format) {
 
 const TIMES = ["h", "min", "s", "ms", "us", "µs", "ns"];
 // By column, the change of which it is a figure: a gain is a change with its sign, so that what is
-// lost is below zero.
+// lost is below zero. A text has the sign of the change: a latency that rises by 18 % has +18 %.
+const isTurned = (row, name) => name === "effect_gain" && row?.direction === "lower";
 const CHANGES = {
   change: (row) => row.change,
   effect: (row) => row.effect,
@@ -125,7 +127,8 @@ const CHANGES = {
 function writtenIn(row, { column, format }, value = row[column.name]) {
   const change = row?.direction === "lower" ? CHANGES[column.name]?.(row) : 0;
   if (value === null || !(change >= 1)) {
-    return column.name in CHANGES ? signed(value, format) : written(value, format);
+    const own = value !== null && isTurned(row, column.name) ? -value : value;
+    return column.name in CHANGES ? signed(own, format) : written(own, format);
   }
   const times = `${decimal(1 + change, 1)} times`;
   if (["low", "high"].includes(column.name)) return times;

@@ -47,6 +47,7 @@ def read_format(node: Node) -> Format:
 
 
 def _number(name: str, display: Node) -> Format:
+    display.skip("Prefix")  # it calls a change a gain, which the page writes with the change's sign
     separator = display.node("SeparatorConfiguration").node("ThousandsSeparator")
     separator.must_be("Symbol", "COMMA")
     separator.must_be("Visibility", "VISIBLE")

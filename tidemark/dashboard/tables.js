@@ -7,14 +7,19 @@ function made(name, properties = {}, ...children) {
   return found;
 }
 
+const EXTREMES = ["MIN", "MAX"];
+
 // A browser is slow with thousands of lines, and nobody reads so many.
 const MOST_LINES = 500;
 
+// The least or largest figure of some rows is told with what it is of.
 function kpi({ value }, rows) {
   const name = value.column.name;
   const found = figure(rows, name, value.aggregation);
-  const of = rows.find((row) => row[name] === found); // none has a sum
-  return [made("p", { class: "figure" }, writtenIn(of, value, found))];
+  const isExtreme = EXTREMES.includes(value.aggregation) && found !== null;
+  const of = isExtreme ? rows.find((row) => row[name] === found) : undefined;
+  const series = of?.series ? [made("p", { class: "of" }, of.series)] : [];
+  return [made("p", { class: "figure" }, writtenIn(of, value, found)), ...series];
 }
 
 function table(visual, rows) {
@@ -100,7 +105,7 @@ function runLink(run_id, suite) {
 const RUNS = ["run_id", "changed_run"]; // columns
 
 function content(value, row, field) {
-  if (value in marks) return verdict(value);
+  if (isVerdict(value)) return verdict(value);
   if (RUNS.includes(field.column.name)) return runLink(value, row.suite);
   return writtenIn(row, field, value);
 }

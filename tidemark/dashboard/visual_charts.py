@@ -18,12 +18,13 @@ def specification(chart: Chart) -> Json:
     """Return the specification of a chart; the page adds its height and two data sets.
 
     A row of ``points`` has ``category``, ``value``, ``series``, ``color``, ``fill`` (transparent if
-    hollow), ``shape`` (null for none), ``line`` (false for none), ``dash``, and ``alone`` if there
-    is no other category; with an interval it has ``low`` and ``high``, and the page sets the
-    parameter ``far``, at which the axis ends on both sides. A row of ``changes`` has ``category``
-    and ``color``. A row of ``tooltips`` has ``category``, ``tooltip`` and ``href``, the address of
-    what the category leads to, null for none. The page leaves out the layers ``whiskers`` and
-    ``changes`` without rows, because Vega warns of them.
+    hollow), ``shape`` (null for none), ``line`` (false for none) and ``dash``; with an interval it
+    has ``low`` and ``high``. A row of ``changes`` has ``category`` and ``color``. A row of
+    ``beyond`` is an arrow, with ``category``, ``at``, ``shape``, ``color`` and ``fill``. A row of
+    ``tooltips`` has ``category``, ``tooltip`` and ``href``, the address of what the category leads
+    to, null for none. The page sets the parameter ``categories``, all in order, and with an
+    interval ``far``, at which the axis ends on both sides. It leaves out the layers ``whiskers``,
+    ``beyond`` and ``changes`` without rows, because Vega warns of them.
     """
     layers = _bars(chart) if chart.mark == "bar" else _lines(chart)
     return vega_lite.chart(
@@ -42,7 +43,7 @@ def _lines(chart: Chart) -> list[Json]:
         "encoding": {**position, **series, "strokeDash": dash},
     }
     points: Json = {
-        "transform": [{"filter": "datum.shape || datum.alone"}],
+        "transform": [{"filter": "datum.shape"}],
         "mark": {"type": "point", "filled": True, "size": 60, "opacity": 1},
         "encoding": {**position, **series, "shape": shape},
     }
@@ -97,18 +98,34 @@ def _bars(chart: Chart) -> list[Json]:
             **offset,
         },
     }
-    return [bars, _whiskers(chart, across)] if chart.interval else [bars]
+    return [bars, _whiskers(chart, across), _beyond(chart, across)] if chart.interval else [bars]
 
 
 def _whiskers(chart: Chart, across: str) -> Json:
     return {
         "name": "whiskers",
         "transform": [{"filter": "isValid(datum.low)"}],
-        "mark": {"type": "rule", "strokeWidth": 2, "color": "var(--ink)", "clip": True},
+        "mark": {"type": "rule", "strokeWidth": 2, "color": "var(--ink)"},
         "encoding": {
             _along(chart): _category(chart),
             across: {**_value(chart), "field": "low"},
             f"{across}2": {"field": "high"},
+        },
+    }
+
+
+def _beyond(chart: Chart, across: str) -> Json:
+    """Return the layer of the arrows of bars and whiskers that go on where the axis ends."""
+    return {
+        "name": "beyond",
+        "data": {"name": "beyond"},
+        "mark": {"type": "point", "size": 80, "opacity": 1, "strokeWidth": 1.5},
+        "encoding": {
+            _along(chart): _category(chart),
+            across: {**_value(chart), "field": "at"},
+            "shape": {"field": "shape", "type": "nominal", "scale": None},
+            "fill": {**_COLOR, "field": "fill"},
+            "stroke": _COLOR,
         },
     }
 
@@ -123,7 +140,12 @@ def _category(chart: Chart) -> Json:
         "type": "ordinal",
         "sort": None,
         "title": chart.axes.category or None,
-        "scale": {"type": "band", "paddingInner": 0.5} if chart.mark == "bar" else {"type": "band"},
+        "scale": {
+            "type": "band",
+            # By itself, Vega puts a category without a value behind all others.
+            "domain": {"expr": "categories"},
+            **({"paddingInner": 0.5} if chart.mark == "bar" else {}),
+        },
         "axis": axis,
     }
 
