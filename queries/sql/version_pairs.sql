@@ -3,8 +3,9 @@
 -- mean rates, their change, 0.1 being 10 % more, and the verdict with the effect that it judges and
 -- its 95 % interval, all of the newest run that measured both. Two versions that no run measured
 -- together have the means of the newest run of each and no verdict, as `tidemark compare` has. Base
--- and new are versions, or the words newest and previous: that pair comes first, and the others by
--- age. Metrics of only one version are there, too; and where versions were not measured with the
+-- and new are versions, or words: newest and previous are the last two, and base is what the newest
+-- version is compared with, the baseline of its run if it has one. Pairs of words come first, and
+-- the others by age. Metrics of only one version are there, too; and where versions were not measured with the
 -- same parameters, or in no run together, unlike says so.
 WITH by_version AS (
     SELECT
@@ -93,16 +94,6 @@ versions AS (
         GROUP BY suite, version
     )
 ),
-choices AS (
-    SELECT suite, version AS choice, version, age FROM versions WHERE age <= 15
-    UNION ALL
-    SELECT suite, CASE age WHEN 1 THEN 'newest' ELSE 'previous' END AS choice, version, age
-    FROM versions
-    WHERE age <= 2
-),
-metrics AS (
-    SELECT DISTINCT suite, test, metric, statistic, labels, unit, direction FROM by_version
-),
 runs_of_versions AS (
     SELECT DISTINCT suite, version, of_run, aborted FROM by_version
 ),
@@ -114,6 +105,44 @@ newest_runs AS (
         coalesce(max(CASE WHEN NOT aborted THEN of_run END), max(of_run)) AS of_run
     FROM runs_of_versions
     GROUP BY suite, version
+),
+-- The base of the newest version: the baseline of its newest run if that is an older version with
+-- rates in it, or else the version before.
+base_of_newest AS (
+    SELECT
+        newest.suite,
+        coalesce(own.version, previous.version) AS version,
+        coalesce(own.age, previous.age) AS age
+    FROM versions AS newest
+    JOIN newest_runs AS measured
+        ON measured.suite = newest.suite
+        AND measured.version = newest.version
+    JOIN versions AS previous ON previous.suite = newest.suite AND previous.age = 2
+    LEFT JOIN (
+        SELECT runs.suite, runs.run_id, versions.version, versions.age
+        FROM runs
+        JOIN runs_of_versions AS rated
+            ON rated.suite = runs.suite
+            AND rated.of_run = runs.run_id
+            AND rated.version = runs.baseline
+        JOIN versions ON versions.suite = runs.suite AND versions.version = runs.baseline
+        WHERE versions.age > 1
+    ) AS own
+        ON own.suite = newest.suite
+        AND own.run_id = measured.of_run
+    WHERE newest.age = 1
+),
+choices AS (
+    SELECT suite, version AS choice, version, age FROM versions WHERE age <= 15
+    UNION ALL
+    SELECT suite, CASE age WHEN 1 THEN 'newest' ELSE 'previous' END AS choice, version, age
+    FROM versions
+    WHERE age <= 2
+    UNION ALL
+    SELECT suite, 'base' AS choice, version, age FROM base_of_newest
+),
+metrics AS (
+    SELECT DISTINCT suite, test, metric, statistic, labels, unit, direction FROM by_version
 ),
 -- The newest run with rates of both versions that count.
 common_runs AS (
@@ -144,6 +173,7 @@ wanted AS (
             PARTITION BY metrics.suite
             ORDER BY
                 younger.age,
+                older.choice <> 'base',
                 older.age,
                 older.choice = older.version,
                 younger.choice = younger.version
@@ -158,6 +188,8 @@ wanted AS (
         coalesce(told.unlike_machines, false) AS on_unlike_machines
     FROM choices AS older
     JOIN choices AS younger ON younger.suite = older.suite AND younger.age < older.age
+        AND younger.choice <> 'base'
+        AND (older.choice <> 'base' OR younger.choice = 'newest')
     JOIN metrics ON metrics.suite = older.suite
     JOIN newest_runs AS of_older
         ON of_older.suite = older.suite

@@ -46,8 +46,8 @@ def command(repair: bool, state: Path) -> None:
     except ObjectFilesError as error:
         raise click.ClickException(str(error)) from None
     if lost:
-        found = damaged + harmless
-        raise click.ClickException(f"{lost} of {found} could not be mended; see {state}/damaged")
+        every = damaged + harmless
+        raise click.ClickException(f"{lost} of {every} could not be mended; see {state}/damaged")
     if damaged and not repair:
         hint = f"`tidemark doctor --repair{state_flag(state)}` mends what it can"
         raise click.ClickException(f"{damaged} damaged; {hint}")

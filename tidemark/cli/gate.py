@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 from rich.console import Console
 
 from tidemark.client.stored import Stored
@@ -17,19 +15,13 @@ def gate(stored: Stored, plan: Plan, console: Console) -> int:
 
     The versions are compared with the baseline, or else each with the version before it.
     """
-    documents = [compared(stored, plan, *versions) for versions in _versions(plan)]
+    documents = [compared(stored, plan, base, new) for new, base in plan.bases.items()]
     for document in documents:
         for metric in document.metrics:
             console.print(f"{sentence(metric, document)}.", markup=False, soft_wrap=True)
     if not any(metric.decides for document in documents for metric in document.metrics):
         console.print("No metric of the suite decides; give one `decides: true`.")
     return exit_code(documents)
-
-
-def _versions(plan: Plan) -> list[tuple[str, str]]:
-    if plan.request.baseline:
-        return [(plan.request.baseline, version) for version in plan.compared]
-    return list(pairwise(plan.ascending))
 
 
 def compared(stored: Stored, plan: Plan, base: str, version: str) -> ComparisonDocument:

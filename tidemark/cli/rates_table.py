@@ -22,7 +22,6 @@ STYLES = {"slower": "bold red", "faster": "bold green", "cannot tell": "yellow"}
 
 
 _ANY_WIDTH = 1000  # characters
-_CHANGE = ("Δ before", "95 % interval")
 
 
 def fitting(
@@ -36,14 +35,14 @@ def fitting(
     return [_of_metric(list(group), exact=exact) for _, group in groupby(rates, _name)]
 
 
-def table(rates: Iterable[dict[str, Any]], *, exact: bool = False) -> Table:
+def table(rates: Sequence[dict[str, Any]], *, exact: bool = False) -> Table:
     """Return the table of a summary.
 
     If it is not ``exact``, it has the digits that the spreads and intervals support.
     """
     shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     _add_columns(shown, ("Version", "Metric"), ("Rate", "± spread"))
-    _add_columns(shown, ("Unit",), ("Samples", *_CHANGE), ("Verdict",))
+    _add_columns(shown, ("Unit",), ("Samples", *_change(rates)), ("Verdict",))
     for _, group in groupby(rates, _name):
         shown.add_section()
         for rate in group:
@@ -62,11 +61,17 @@ def _of_metric(rates: Sequence[dict[str, Any]], *, exact: bool) -> Table:
     """Return the table of one metric below its name, without the numbers of samples."""
     title = Text(f"\n{_name(rates[0])} [{rates[0]['unit']}]", "bold")
     shown = Table(title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    _add_columns(shown, ("Version",), ("Rate", "± spread", *_CHANGE), ("Verdict",))
+    _add_columns(shown, ("Version",), ("Rate", "± spread", *_change(rates)), ("Verdict",))
     for rate in rates:
         figures, judged = _figures(rate, exact=exact), _judged(rate, exact=exact)
         shown.add_row(rate["version"], *figures, *judged)
     return shown
+
+
+def _change(rates: Sequence[dict[str, Any]]) -> tuple[str, str]:
+    """Return the names of the columns of a change; older summaries have no baseline."""
+    baseline = rates[0].get("baseline") if rates else None
+    return f"Δ to {baseline}" if baseline else "Δ before", "95 % interval"
 
 
 def _add_columns(
@@ -107,5 +112,10 @@ def _judged(rate: dict[str, Any], *, exact: bool) -> tuple[str, str, Text]:
     return (
         "" if change is None else delta(change, *of, places),
         "" if low is None or high is None else span(low, high, *of, places),
-        Text(marked(verdict["word"]), STYLES.get(verdict["word"], "")) if verdict else Text(),
+        _told(verdict["word"], rate.get("nearer", "")) if verdict else Text(),
     )
+
+
+def _told(word: str, nearer: str) -> Text:
+    """Return a verdict, or the end of a search that a version is nearer to."""
+    return Text(f"nearer to {nearer}") if nearer else Text(marked(word), STYLES.get(word, ""))

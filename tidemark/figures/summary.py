@@ -58,7 +58,7 @@ class VersionRate(Frozen):
     planned: int
     samples: int
     change: float | None
-    """The change from the version before, 0.1 being 10 % more; None for the first version."""
+    """The change from the version's base, 0.1 being 10 % more; None without a base."""
 
     @property
     def key(self) -> Key:
@@ -114,19 +114,26 @@ def summarise(
                     rates[trial.version, rate_key(result.test, rate)].append(rate)
     summary: list[VersionRate] = []
     for quantity in quantities(plan, trials):
-        before: float | None = None
-        for version in plan.ascending:
-            found = rates[version, quantity.key]
-            summary.append(version_rate(plan, version, quantity, found, before))
-            before = summary[-1].value
+        of_version = {each: rates[each, quantity.key] for each in plan.ascending}
+        for version, found in of_version.items():
+            base = plan.bases.get(version)
+            summary.append(
+                version_rate(plan, version, quantity, found, of_version[base] if base else ())
+            )
     return summary
 
 
 def version_rate(
-    plan: Plan, version: str, quantity: Quantity, rates: Sequence[Rate], before: float | None = None
+    plan: Plan,
+    version: str,
+    quantity: Quantity,
+    rates: Sequence[Rate],
+    of_base: Sequence[Rate] = (),
 ) -> VersionRate:
-    """Return the rate of a version from those of its trials, and of the version ``before``."""
-    values = [rate.value for rate in rates if rate.value is not None]
+    """Return the rate of a version from those of its trials, and from those of its base."""
+    values, base = (
+        [each.value for each in side if each.value is not None] for side in (rates, of_base)
+    )
     value = mean(values) if values else None
     return VersionRate(
         version=version,
@@ -141,7 +148,7 @@ def version_rate(
         trials=len(values),
         planned=_planned(plan, version, quantity),
         samples=sum(rate.samples for rate in rates if rate.value is not None),
-        change=change(before, value),
+        change=change(mean(base) if base else None, value),
     )
 
 

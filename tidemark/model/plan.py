@@ -83,6 +83,13 @@ class Plan(Frozen):
         return tuple(each for each in self.ascending if each != baseline) if baseline else ()
 
     @property
+    def bases(self) -> dict[str, str]:
+        """The base of each version that has one: the baseline, or else the version before it."""
+        if self.request.baseline:
+            return dict.fromkeys(self.compared, self.request.baseline)
+        return dict(zip(self.ascending[1:], self.ascending, strict=False))
+
+    @property
     def comparable(self) -> tuple[str, ...]:
         """The versions that are compared with the baseline; of a search, all that may be."""
         search = self.request.bisect

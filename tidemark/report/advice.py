@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from urllib.parse import unquote, urlsplit
 
+from tidemark.figures.verdicts.rule import ALARMS
 from tidemark.figures.verdicts.version_verdicts import Verdict
 from tidemark.model.parameters import Value, described
 from tidemark.model.plan import Plan
@@ -38,13 +39,39 @@ def again(
     short = list(dict.fromkeys(name for name, verdict in undecided if is_hopeless(verdict)))
     longer = _longer(suite, request.parameters) if short else {}
     extent = f"about {repetitions} repetitions"
-    words = ["tidemark run", suite.name, f"--versions {','.join(versions)}"]
-    words += [f"--baseline {baseline}"] if baseline else []
+    words = _of_versions(suite, versions, baseline)
     if request.until:
         extent = f"at most {repetitions} repetitions until decided"
         words.append(f"--until {request.until}")
     command = " ".join([*words, f"--repetitions {repetitions}", *_options(suite, request, longer)])
     return f"Measure {how}, with {extent}{_why(undecided, short, longer)}: {command}"
+
+
+def confirming(
+    suite: Suite,
+    request: RunSpec,
+    versions: Sequence[str],
+    names: Sequence[str],
+    *,
+    baseline: str,
+) -> str:
+    """Return how to measure the new pairs that confirm the changes of some metrics, or do not."""
+    more = len(names) - _MOST_NAMES
+    rest = f" and {plural(more, 'more metric')}" if more > 0 else ""
+    words = [*_of_versions(suite, versions, baseline), "--until decided"]
+    command = " ".join([*words, *_options(suite, request, {})])
+    named = f"{listed(names[:_MOST_NAMES])}{rest}"
+    return f"No new pairs have confirmed the change of {named}. These would: {command}"
+
+
+def _of_versions(suite: Suite, versions: Sequence[str], baseline: str) -> list[str]:
+    words = ["tidemark run", suite.name, f"--versions {','.join(versions)}"]
+    return [*words, f"--baseline {baseline}"] if baseline else words
+
+
+def is_unconfirmed(verdict: Verdict) -> bool:
+    """Tell whether a verdict is an alarm that no new pairs have confirmed."""
+    return verdict.judgement.word in ALARMS and verdict.stage == "first"
 
 
 def is_open(verdict: Verdict) -> bool:

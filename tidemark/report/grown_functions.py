@@ -105,13 +105,9 @@ def write_functions_of_run(
 
     Each is compared with the baseline, or else with the version before.
     """
-    ordered = plan.ascending
-    before = dict(zip(ordered[1:], ordered, strict=False))
-    for version in ordered:
-        base = plan.request.baseline or before.get(version)
-        if base not in {None, version}:
-            sides = (version_profiles(plan, each, trials) for each in (str(base), version))
-            yield from write_grown(bucket, *sides)
+    for version, base in plan.bases.items():
+        sides = (version_profiles(plan, each, trials) for each in (base, version))
+        yield from write_grown(bucket, *sides)
 
 
 def write_functions_between(

@@ -386,6 +386,29 @@ def test_figures_and_verdict_are_those_of_one_run(direction):
         assert (row["unlike"], row["qualified_verdict"]) == ("", "slower")
 
 
+@pytest.mark.parametrize(
+    ("baseline", "measured", "base"),
+    [
+        ("1.0", ("1.0", "1.1", "1.2"), "1.0"),
+        (None, ("1.0", "1.1", "1.2"), "1.1"),
+        ("1.2", ("1.0", "1.1", "1.2"), "1.1"),  # the newest version is the baseline itself
+        ("1.0", ("1.1", "1.2"), "1.1"),  # no trial of the baseline has a rate
+    ],
+)
+def test_the_base_of_the_newest_version_is_the_baseline_of_its_run(baseline, measured, base):
+    rates = [rate("1.0", 100.0), *(rate(version, 90.0, run_id=LATER) for version in measured)]
+    runs = [{"run_id": RUN, "baseline": "1.1"}, {"run_id": LATER, "baseline": baseline}]
+    told = [verdict("slower", "1.0", "1.2", LATER), verdict("same", "1.1", "1.2", LATER)]
+
+    rows = [row for row in pairs_of(rates, runs, told) if row["base"] == "base"]
+
+    assert [(row["new"], row["base_version"], row["new_version"]) for row in rows] == [
+        ("newest", base, "1.2")
+    ]
+    assert rows[0]["verdict"] == ("slower" if base == "1.0" else "same")
+    assert rows[0]["pair"] == 1
+
+
 def test_a_verdict_on_unlike_machines_says_so_and_counts_as_none():
     rates = [rate("1.0", 100.0), rate("1.1", 90.0)]
     words = {"slower": "slower on unlike machines", "cannot tell": "cannot tell"}

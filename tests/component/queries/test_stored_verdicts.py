@@ -16,6 +16,7 @@ from tidemark.report.comparison.sides import sides
 from tidemark.report.run_report.measured import measured_run
 from tidemark.report.run_report.versions import summary
 from tidemark.store import keys
+from tidemark.store.run_ends import record_run
 from tidemark.store.stored_plan import read_plan
 from tidemark.store.stored_run import read_run
 from tidemark.store.tables import record_rates
@@ -92,10 +93,13 @@ def resumed(run):
 @pytest.fixture(scope="module")
 def buckets():
     """Return the bucket of each run with its tables."""
-    found = {make.__name__: make().bucket for make in RUNS}
-    for bucket in found.values():
-        record_rates(bucket, RUN)
-    return found
+    made = {make.__name__: make() for make in RUNS}
+    for run in made.values():
+        record_rates(run.bucket, RUN)
+        outcome = run.outcome()
+        run.bucket.write(keys.outcome(RUN), outcome.model_dump_json().encode())
+        record_run(run.bucket, run.plan, run.stored.trials, outcome)
+    return {name: run.bucket for name, run in made.items()}
 
 
 @pytest.fixture(scope="module")
@@ -133,11 +137,19 @@ def test_the_page_and_the_data_set_of_quicksight_have_the_verdicts_of_the_stored
     rows = read_rows(Tables(tables, ",".join(buckets)), data_set, ["suite", *NAMES, *KINDS]).rows
 
     # Rows of the words newest and previous repeat those of the versions that they stand for.
-    of_versions = [row for row in rows if not {NEWEST, PREVIOUS} & {*row}]
+    of_versions = [row for row in rows if not {NEWEST, PREVIOUS, "base"} & {*row}]
     for name, bucket in buckets.items():
         found = {tuple(row[1:5]): tuple(row[5:]) for row in of_versions if row[0] == name}
         assert found == recomputed(read_run(bucket, read_plan(bucket, RUN)))
         assert "slower" in {word for word, *_ in found.values()}
+        run = read_plan(bucket, RUN)
+        newest = max(run.request.versions, key=version_order)
+        against_base = [
+            row for row in rows if row[0] == name and tuple(row[3:5]) == ("base", NEWEST)
+        ]
+        assert against_base
+        for row in against_base:
+            assert tuple(row[5:]) == found[(*row[1:3], run.bases[newest], newest)]
 
 
 @pytest.mark.parametrize("name", [make.__name__ for make in RUNS])
@@ -157,17 +169,17 @@ def test_a_comparison_for_programs_has_the_verdicts_of_the_stored_trials(buckets
 @pytest.mark.parametrize("name", [make.__name__ for make in RUNS])
 def test_the_table_of_a_run_has_the_verdicts_of_the_stored_trials(buckets, name):
     run = read_run(buckets[name], read_plan(buckets[name], RUN))
-    ascending = run.plan.ascending
-    before = dict(zip(ascending[1:], ascending, strict=False))
+    bases = run.plan.bases
 
     found = {
-        (row["test"], row["metric"], before[row["version"]], row["version"]): (
+        (row["test"], row["metric"], bases[row["version"]], row["version"]): (
             *(row["verdict"][name] for name in ("word", "reason", "low", "high")), row["change"],
         )
         for row in summary(measured_run(run)) if row["verdict"]
     }  # fmt: skip
     assert found
     assert found == {names: told for names, told in recomputed(run).items() if names in found}
+    assert {base for _, _, base, _ in found} <= {*bases.values()}
 
 
 def test_quicksight_reads_each_part_of_a_verdict_with_its_type(data_set):

@@ -3,12 +3,13 @@
 import pytest
 
 from tests.plans import RUN
-from tests.unit.measured_runs import measured, planned, with_values
+from tests.unit.measured_runs import measured, planned, row, with_values
 from tidemark.model.exclusions import NONE
 from tidemark.report.markdown import markdown
 from tidemark.report.run_report.contents import report
 from tidemark.report.run_report.measured import measured_run
 from tidemark.report.run_report.undecided import advice
+from tidemark.report.run_report.versions import summary
 from tidemark.store.stored_run import StoredRun
 
 BOTH = ("9.0.0", "9.8.4")
@@ -62,10 +63,44 @@ def test_missing_trials_come_first():
     assert advice(run) == f"Measure the missing trials: tidemark run --resume {RUN}"
 
 
-@pytest.mark.parametrize("share", [1.0, 0.8])
-def test_a_run_with_a_verdict_on_every_metric_has_no_advice(share):
-    assert advice(run_of(STEADY, [share * rate for rate in STEADY])) == ""
+def test_a_run_whose_metrics_are_all_the_same_has_no_advice():
+    assert advice(run_of(STEADY, STEADY)) == ""
 
 
 def test_a_run_of_one_version_has_no_advice():
     assert advice(run_of(STEADY, versions=BOTH[:1])) == ""
+
+
+def test_verdicts_of_a_run_with_a_baseline_are_against_it_in_table_and_advice():
+    # The older version is faster than the baseline, which is the newest.
+    run = run_of([1100.0, 1101.0, 1099.0, 1100.0, 1100.0], STEADY, baseline="9.8.4")
+    text = markdown(report(run))
+
+    assert text.splitlines()[2] == "- ingest_rate: ▲ faster, 9.0.0 against 9.8.4 (+10.00 %)."
+    assert "| Version | Rate | ± spread | Δ to 9.8.4 | Verdict |" in text
+    section = text.partition("ingest_rate in records/s by version")[2].partition("**Every")[0]
+    assert row(section, "9.0.0")[3] == "+10.00 %"
+    assert row(section, "9.8.4")[3:5] == ["baseline", "nothing to compare"]
+    told = {(each["metric"], each["version"]): each for each in summary(run)}
+    older, newer = (told["ingest_rate", version] for version in BOTH)
+    assert older["verdict"]["effect"] == pytest.approx(older["change"]) == pytest.approx(0.1)
+    assert (newer["verdict"], newer["change"], newer["baseline"]) == (None, None, "9.8.4")
+
+
+def test_each_version_of_a_run_with_a_baseline_is_compared_with_it():
+    rates = (STEADY, [each * 0.8 for each in STEADY], [each * 0.81 for each in STEADY])
+    run = run_of(*rates, versions=("8.8.1", "9.0.0", "9.8.4"), baseline="8.8.1")
+
+    told = markdown(report(run)).splitlines()[2]
+    assert "9.8.4 against 8.8.1 (−19.0" in told
+    assert "against 9.0.0" not in told
+
+
+def test_a_change_that_no_new_pairs_confirm_is_measured_until_decided():
+    slower = [each * 0.8 for each in STEADY]
+    command = "tidemark run rocksdb --versions 9.0.0,9.8.4 --until decided"
+
+    assert advice(run_of(STEADY, slower)) == (
+        "No new pairs have confirmed the change of ingest_rate, compaction_rate. These would: "
+        f"{command}"
+    )

@@ -1,23 +1,30 @@
 """A run that searches for the first slower version, chosen trial by trial."""
 
+import io
 import json
+import re
 from types import SimpleNamespace
 
 import pytest
+from rich.console import Console
 
 from tests.plans import RUN, with_axes
-from tests.unit.measured_runs import left_out, row
+from tests.unit.measured_runs import charts, left_out, row
 from tests.unit.run.test_next_trial import Measuring
 from tidemark.cli.ahead import ahead
+from tidemark.cli.rates_table import fitting
 from tidemark.figures.verdicts import needed_trials
 from tidemark.figures.verdicts.standing import closed, standing_of
 from tidemark.model.refusal import Refused
 from tidemark.model.request import resolve_request
 from tidemark.model.search import between
 from tidemark.model.suite_files import read_suites
+from tidemark.report.markdown import markdown
+from tidemark.report.run_report.contents import report
 from tidemark.report.run_report.measured import measured_run
 from tidemark.report.run_report.publishing import publish_report
 from tidemark.report.run_report.search_path import search_path
+from tidemark.report.run_report.versions import summary
 from tidemark.store import keys
 from tidemark.store.stored_run import read_standing
 
@@ -84,18 +91,61 @@ def test_the_report_has_the_comparisons_in_the_order_of_the_search(ended):
     assert [comparison["version"] for comparison in stored["path"]] == ["9.8.4", "9.0.0", "8.10.0"]
     summary, _, section = text.partition("First version slower than 8.8.1")
 
-    assert "By ingest_rate 9.0.0 is the first slower version; 8.10.0 is nearer to 8.8.1" in summary
+    assert re.search(
+        r"By ingest_rate 9\.0\.0 is the first version slower than 8\.8\.1 "
+        r"\(−2\d\.\d %, 95 % interval −.* to −.*\); 8\.10\.0 is nearer to 8\.8\.1",
+        summary,
+    )
     assert "cannot tell:" not in summary.partition("## Results")[0]
     assert row(section.partition("Verdicts against")[0], "9.8.4")[1] == "slower"
     assert section.index("| 9.8.4 |") < section.index("| 9.0.0 |") < section.index("| 8.10.0 |")
     assert "at most 20 repetitions and 60 to confirm in each comparison" in text
+    assert "up to 6 % if each repetition resembles the one before" in section
+
+
+def test_the_table_and_the_chart_of_a_search_compare_with_its_base(ended):
+    run = measured_run(ended.stored)
+    text = markdown(report(run)).partition("**Rates and changes**")[2]
+    versions = ["8.10.0", "9.0.0", "9.8.4"]
+    rows = [row(text, r"ingest_rate \[records/s\]", each) for each in versions]
+
+    assert [each[6] for each in rows] == [
+        "nearer to 8.8.1", "nearer to 9.8.4", "▼ slower, confirmed by 5 new pairs",
+    ]  # fmt: skip
+    told = {each.version: each for each in found(ended).path}
+    for cells in rows:
+        assert float(cells[4].rstrip(" %").replace("−", "-")) == pytest.approx(
+            100 * told[cells[1]].effect, abs=0.06
+        )
+    (chart,) = (each for each in charts(report(run), "± its spread") if "ingest" in each.caption)
+    points = next(each for each in chart.spec["layer"] if each["name"] == "rates")["data"]["values"]
+    assert [(each["version"], each["verdict"]) for each in points] == [
+        ("8.8.1", "nothing to compare"),
+        ("8.10.0", "nearer to 8.8.1"),
+        ("9.0.0", "nearer to 9.8.4"),
+        ("9.8.4", "slower"),
+    ]
+    colors = {each["version"]: each["color"] for each in points}
+    assert colors["9.0.0"] == colors["9.8.4"] != colors["8.10.0"] == colors["8.8.1"]
+
+
+def test_the_terminal_table_of_a_search_compares_with_its_base(ended):
+    console = Console(file=io.StringIO(), width=160)
+    console.print(*fitting(summary(measured_run(ended.stored)), console))
+
+    lines = [" ".join(each.split()) for each in console.file.getvalue().splitlines()]
+    printed = [each for each in lines if "ingest_rate" in each]
+    assert any("Δ to 8.8.1" in each for each in lines)
+    assert [each.partition(" % ")[2].rpartition("% ")[2] for each in printed[1:]] == [
+        "nearer to 8.8.1", "nearer to 9.8.4", "▼ slower",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("scatter", "is_conclusive", "sentence"),
     [
-        (0.02, True, "By ingest_rate 9.8.4 is not slower than 8.8.1."),
-        (0.9, False, "By ingest_rate the trials cannot tell 9.8.4 from 8.8.1."),
+        (0.02, True, "By ingest_rate 9.8.4 is not slower than 8.8.1 (+0.6 %, 95 % interval "),
+        (0.9, False, "By ingest_rate the trials cannot tell 9.8.4 from 8.8.1 (+29 %, 95 % "),
     ],
 )
 def test_a_newest_version_that_is_not_slower_ends_the_search(scatter, is_conclusive, sentence):
@@ -104,7 +154,8 @@ def test_a_newest_version_that_is_not_slower_ends_the_search(scatter, is_conclus
 
     search = found(run)
     assert (search.first_slower, search.is_conclusive) == (None, is_conclusive)
-    assert (len(search.path), search.sentence) == (1, sentence)
+    assert len(search.path) == 1
+    assert search.sentence.startswith(sentence)
 
 
 def test_a_version_that_always_fails_ends_the_search_with_those_that_are_left():
@@ -112,9 +163,9 @@ def test_a_version_that_always_fails_ends_the_search_with_those_that_are_left():
     run.failing.add("9.0.0")
     run.go_on()
 
-    assert found(run).sentence == (
-        "By ingest_rate one of 8.10.0, 9.0.0, 9.7.3, 9.8.4 is the first slower version, and the "
-        "trials cannot tell which."
+    assert found(run).sentence.startswith(
+        "By ingest_rate one of 8.10.0, 9.0.0, 9.7.3, 9.8.4 is the first version slower than "
+        "8.8.1, and the trials cannot tell which; 9.8.4 is slower (−"
     )
 
 
@@ -216,9 +267,11 @@ def test_the_first_slower_version_of_a_gradual_change_has_lost_at_least_half_of_
     run.go_on()
 
     assert found(run).first_slower == "9.7.3"
-    assert found(run).sentence == (
-        "By ingest_rate 9.7.3 is the first slower version; 9.0.0 is nearer to 8.8.1 than to 9.8.4."
+    first, _, rest = found(run).sentence.partition("; ")
+    assert first.startswith(
+        "By ingest_rate 9.7.3 is the first version slower than 8.8.1 (−14.5 %, "
     )
+    assert rest == "9.0.0 is nearer to 8.8.1 than to 9.8.4."
 
 
 def test_the_progress_of_a_search_has_what_it_has_found(ended):
@@ -273,7 +326,8 @@ def test_the_canary_of_a_search_may_be_one_of_the_versions_to_compare(first):
     assert [each.version for each in found(run).path] == ["9.8.4", "9.0.0", first]
     assert (found(run).first_slower, run.outcome().status) == (first, "complete")
     reason = run.verdicts("9.0.0")[0].judgement.reason
-    assert reason.startswith("slower at first, not confirmed: a search ") == (first == "8.10.0")
+    end = "9.8.4" if first == "8.10.0" else "8.8.1"
+    assert reason in ("", f"nearer to {end}, which a search does not confirm")
     whole = standing_of(run.plan, run.stored.trials, run.stored.exclusions)
     assert closed(read_standing(run.bucket, RUN), run.plan) == closed(whole, run.plan)
 
@@ -294,7 +348,8 @@ def test_a_search_between_two_listed_neighbours_names_no_version_in_between():
     run = Measuring({"9.8.4": 0.2}, bisect=bisect)
     run.go_on()
 
-    assert found(run).sentence == "By ingest_rate 9.8.4 is the first slower version."
+    sentence = "By ingest_rate 9.8.4 is the first version slower than 9.7.3 (−19.8 %, "
+    assert found(run).sentence.startswith(sentence)
 
 
 @pytest.mark.parametrize("field", ["base", "new"])

@@ -6,7 +6,7 @@ from functools import partial
 from pydantic import Field
 
 from tidemark.figures.summary import Quantity, rate_key
-from tidemark.figures.verdicts.course import Course, unconfirmed
+from tidemark.figures.verdicts.course import Course, unconfirmed, untold
 from tidemark.figures.verdicts.first_slower import Bisection, Finding
 from tidemark.figures.verdicts.methods import MIXTURE_T
 from tidemark.figures.verdicts.nearer_end import Ends
@@ -173,12 +173,25 @@ def is_between(plan: Plan, version: str, quantity: Quantity) -> bool:
     )
 
 
+def nearer_to(standing: Standing, plan: Plan, version: str, quantity: Quantity) -> str:
+    """Return the end of a search that a version between is nearer to, '' if that is not told."""
+    search = plan.request.bisect
+    if search is None or not is_between(plan, version, quantity):
+        return ""
+    found = finding(standing, plan, version, quantity)
+    ends = {"nearer to the newest": search.versions[-1], "nearer to the base": search.versions[0]}
+    return ends.get(found or "", "")
+
+
 def judged(standing: Standing, plan: Plan, version: str, quantity: Quantity) -> Judgement:
     """Return the verdict on a version against the baseline."""
     judgement = standing.course(version, quantity).judgement(criteria(plan, quantity))
-    if is_between(plan, version, quantity):
-        return unconfirmed(judgement, "a search confirms the change of its newest version alone")
-    return judgement
+    if not is_between(plan, version, quantity):
+        return judgement
+    nearer = nearer_to(standing, plan, version, quantity)
+    if nearer and judgement.word != "same":
+        return untold(judgement, f"nearer to {nearer}, which a search does not confirm")
+    return unconfirmed(judgement, "a search confirms the change of its newest version alone")
 
 
 def why_untold(standing: Standing, plan: Plan, version: str, quantity: Quantity) -> str:

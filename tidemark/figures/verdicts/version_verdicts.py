@@ -14,7 +14,14 @@ from tidemark.figures.verdicts.methods import MIXTURE_T, PAIRED_T, Method
 from tidemark.figures.verdicts.outlook import detectable, missing
 from tidemark.figures.verdicts.pairs import Pairs, differences
 from tidemark.figures.verdicts.rule import Criteria, Judgement, Margins, judge, judge_by
-from tidemark.figures.verdicts.standing import Standing, closed, criteria, judged, standing_of
+from tidemark.figures.verdicts.standing import (
+    Standing,
+    closed,
+    criteria,
+    judged,
+    nearer_to,
+    standing_of,
+)
 from tidemark.model.exclusions import Exclusions
 from tidemark.model.plan import Plan
 from tidemark.model.repetitions import CONFIRMATION
@@ -55,6 +62,8 @@ class Verdict(NamedTuple):
     stage: Stage = "first"
     first: Judgement | None = None
     """The judgement that new pairs had to confirm, None if there was none."""
+    nearer: str = ""
+    """The end of a search that the version is nearer to, which is no verdict; '' for none."""
 
 
 class _Series(NamedTuple):
@@ -114,8 +123,13 @@ def verdicts(
         _Series(quantity, before[quantity.key], after[quantity.key])
         for quantity in quantities(plan, trials)
     ]
-    of_both = [trial for trial in trials if trial.version in (base, version)]
-    standing = closed(standing_of(plan, of_both, exclusions), plan) if plan.request.until else None
+    # The end that a version is nearer to follows from the pairs of the newest one, too.
+    judged_by = [
+        trial for trial in trials if plan.request.bisect or trial.version in (base, version)
+    ]
+    standing = (
+        closed(standing_of(plan, judged_by, exclusions), plan) if plan.request.until else None
+    )
     compared = plan.most_comparisons
     method = MIXTURE_T if resumed or plan.request.until else PAIRED_T
     for deciding, adjust in ((True, equally), (False, holm)):
@@ -159,14 +173,15 @@ def _staged(verdict: Verdict, plan: Plan, standing: Standing | None) -> Verdict:
     rule = criteria(plan, verdict.quantity)
     course = standing.course(verdict.version, verdict.quantity)
     most = CONFIRMATION if course.again else plan.request.repetitions
+    nearer = nearer_to(standing, plan, verdict.version, verdict.quantity)
+    is_decided = course.is_decided or bool(nearer)
     return verdict._replace(
         judgement=judged(standing, plan, verdict.version, verdict.quantity),
         stage=course.stage,
         first=judge(course.first, rule) if course.again else None,
         detectable=detectable(course.pairs, course.of_stage(rule)),
-        more_pairs=None
-        if course.is_decided
-        else missing(course.pairs, course.of_stage(rule), most),
+        more_pairs=None if is_decided else missing(course.pairs, course.of_stage(rule), most),
+        nearer=nearer,
     )
 
 

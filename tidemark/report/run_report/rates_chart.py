@@ -14,7 +14,7 @@ from tidemark.report.marks import MARKS, marked
 from tidemark.report.numbers import MISSING
 
 _COLORS = {"slower": "var(--worse)", "faster": "var(--better)", "cannot tell": "var(--unclear)"}
-_PLAIN = "var(--ink)"  # the first version, and versions that are the same as the one before
+_PLAIN = "var(--ink)"  # the base, and versions that are the same
 _NONE = "nothing to compare"
 _COLUMNS = ("Version", "Rate", "± spread", "Verdict")
 
@@ -24,7 +24,9 @@ class Level(NamedTuple):
 
     rate: VersionRate
     word: str
-    """The verdict against the version before, '' without one."""
+    """The verdict against the version's base, '' without one; of a search, what it looks like."""
+    told: str
+    """The words of the verdict."""
 
 
 def chart(quantity: Quantity, levels: Sequence[Level]) -> Chart:
@@ -57,7 +59,7 @@ def _point(level: Level) -> Json:
         "low": rate.value - spread,
         "high": rate.value + spread,
         "color": _COLORS.get(level.word, _PLAIN),
-        "verdict": level.word or _NONE,
+        "verdict": level.told or _NONE,
     }
 
 
@@ -115,4 +117,5 @@ def _table(quantity: Quantity, levels: Sequence[Level]) -> Table:
 def _cells(level: Level) -> tuple[str, ...]:
     rate = level.rate
     figures = (MISSING, "") if rate.value is None else supported(rate.value, rate.spread)
-    return rate.version, *figures, marked(level.word) if level.word else _NONE
+    told = marked(level.word) if level.word and level.word == level.told else level.told
+    return rate.version, *figures, told or _NONE

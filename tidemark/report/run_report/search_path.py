@@ -4,7 +4,10 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from tidemark.figures.summary import Quantity
 from tidemark.figures.verdicts.first_slower import Bisection, Finding
+from tidemark.figures.verdicts.nearer_end import MISLED
+from tidemark.figures.verdicts.rule import ALARM
 from tidemark.figures.verdicts.standing import (
     Standing,
     awaited,
@@ -14,12 +17,19 @@ from tidemark.figures.verdicts.standing import (
     standing_of,
     why_untold,
 )
-from tidemark.model.numerals import percent_change
+from tidemark.model.numerals import bound, percent_change, percent_places
 from tidemark.model.plan import Plan
 from tidemark.model.search import Search
 from tidemark.model.sentences import listed
 from tidemark.report.blocks import Row, Section, Table
+from tidemark.report.numbers import change, interval
 from tidemark.report.run_report.measured import MeasuredRun
+
+_CHANCES = (
+    "New pairs confirm the change of the newest version alone. "
+    f"At most {bound(ALARM)} of searches name another version than the first slower one, and up to "
+    f"{bound(MISLED)} if each repetition resembles the one before."
+)
 
 
 class Comparison(NamedTuple):
@@ -65,16 +75,19 @@ def search_path(run: MeasuredRun, search: Search) -> SearchPath:
     found = findings(standing, run.plan)
     suspects = Bisection(search.versions, found).suspects
     is_found = len(suspects) == 1
+    path = tuple(
+        _comparison(standing, run.plan, version, found.get(version, "cannot tell"))
+        for version in run.plan.request.versions[1:]
+    )
+    (quantity,) = awaited(run.plan)
+    sizes = {each.version: _size(each, quantity) for each in path}
     return SearchPath(
         metric=search.metric,
         base=base,
-        path=tuple(
-            _comparison(standing, run.plan, version, found.get(version, "cannot tell"))
-            for version in run.plan.request.versions[1:]
-        ),
+        path=path,
         first_slower=suspects[0] if is_found else None,
         is_conclusive=is_found or found.get(search.versions[-1]) in ("same", "faster"),
-        sentence=f"By {search.metric} {_end(search.versions, found)}.",
+        sentence=f"By {search.metric} {_end(search.versions, found, sizes)}.",
     )
 
 
@@ -82,7 +95,7 @@ def sections(run: MeasuredRun) -> Iterator[Section]:
     """Yield the section of a search; any other run has none."""
     if run.plan.request.bisect:
         found = search_path(run, run.plan.request.bisect)
-        yield Section(f"First version slower than {found.base}", (_table(found),))
+        yield Section(f"First version slower than {found.base}", (_table(found), _CHANCES))
 
 
 def _table(found: SearchPath) -> Table:
@@ -116,17 +129,26 @@ def _comparison(standing: Standing, plan: Plan, version: str, found: Finding) ->
     )
 
 
-def _end(versions: tuple[str, ...], found: Mapping[str, Finding]) -> str:
-    """Return the end of a search as the rest of a sentence."""
+def _size(each: Comparison, quantity: Quantity) -> str:
+    """Return the size of a change with its interval in brackets, '' without one."""
+    if each.effect is None or each.low is None or each.high is None:
+        return ""
+    places = percent_places(each.low, each.high)
+    size = change(each.effect, quantity.metric, places)
+    return f" ({size}, 95 % interval {interval(each, quantity.metric, places)})"
+
+
+def _end(versions: tuple[str, ...], found: Mapping[str, Finding], sizes: Mapping[str, str]) -> str:
+    """Return the end of a search as the rest of a sentence, with the sizes of the changes."""
     base, new = versions[0], versions[-1]
     suspects = Bisection(versions, found).suspects
     if len(suspects) == 1:
         before = versions[versions.index(suspects[0]) - 1]
-        text = f"{suspects[0]} is the first slower version"
+        text = f"{suspects[0]} is the first version slower than {base}{sizes[suspects[0]]}"
         return text if before == base else f"{text}; {before} is nearer to {base} than to {new}"
     if suspects:
-        text = f"one of {listed(suspects)} is the first slower version, and the trials cannot tell"
-        return f"{text} which"
+        text = f"one of {listed(suspects)} is the first version slower than {base}"
+        return f"{text}, and the trials cannot tell which; {new} is slower{sizes[new]}"
     if found.get(new, "cannot tell") == "cannot tell":
-        return f"the trials cannot tell {new} from {base}"
-    return f"{new} is not slower than {base}"
+        return f"the trials cannot tell {new} from {base}{sizes.get(new, '')}"
+    return f"{new} is not slower than {base}{sizes[new]}"

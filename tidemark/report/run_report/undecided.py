@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
 
 from tidemark.figures.verdicts.version_verdicts import Verdict
-from tidemark.report.advice import again, is_open, requested
+from tidemark.report.advice import again, confirming, is_open, is_unconfirmed, requested
 from tidemark.report.run_report.measured import MeasuredRun
 
 
@@ -17,12 +16,15 @@ def advice(run: MeasuredRun) -> str:
     """
     plan, request = run.plan, run.plan.request
     metrics = [] if plan.imported or request.bisect else list(_verdicts(run))
-    if not any(is_open(verdict) for _, verdict in metrics):
+    unconfirmed = list(dict.fromkeys(name for name, verdict in metrics if is_unconfirmed(verdict)))
+    if not unconfirmed and not any(is_open(verdict) for _, verdict in metrics):
         return ""
     if _has_missing_trials(run, metrics):
         return f"Measure the missing trials: tidemark run --resume {plan.run_id}"
     versions = [requested(plan, version) for version in request.versions]
     baseline = requested(plan, request.baseline) if request.baseline else ""
+    if unconfirmed:
+        return confirming(plan.suite, request, versions, unconfirmed, baseline=baseline)
     return again("again", plan.suite, request, versions, metrics, baseline=baseline)
 
 
@@ -35,12 +37,10 @@ def _verdicts(run: MeasuredRun) -> Iterator[tuple[str, Verdict]]:
 
 
 def _compared(run: MeasuredRun, rated: list[str]) -> Iterator[tuple[str, str]]:
-    """Yield pairs of versions: each with the version before, or until decided with the baseline."""
-    base = run.plan.request.baseline
-    if not run.plan.request.until:
-        yield from pairwise(rated)
-    elif base in rated:
-        yield from ((base, version) for version in rated if version in run.plan.compared)
+    """Yield each version that has a rate, behind its base."""
+    for version, base in run.plan.bases.items():
+        if {base, version} <= {*rated}:
+            yield base, version
 
 
 def _has_missing_trials(run: MeasuredRun, metrics: list[tuple[str, Verdict]]) -> bool:

@@ -1,4 +1,4 @@
-"""The rates of a run's versions, each compared with the version before."""
+"""The rates of a run's versions, each compared with its base."""
 
 from __future__ import annotations
 
@@ -22,12 +22,11 @@ from tidemark.report.samples_chart import Column, chart
 _EXPLANATION = (
     "A rate is the mean of its trials, and the spread is their standard deviation. Both, and the "
     "least and the largest sample, have the digits that the spread supports. The verdict compares "
-    "a version with the version before it. Δ is the change that the verdict judges: of new / old, "
-    "the geometric mean over the pairs of trials. It is not the change of the rates. "
+    "a version with {base}. Δ is the change that the verdict judges: of new / old, the geometric "
+    "mean over the pairs of trials. It is not the change of the rates. "
 )
 
 _FIGURES = ("Trials", "Samples", "Min", "Max")
-_COLUMNS = ("Version", "Rate", "± spread", "Δ to the version before", "Verdict", *_FIGURES)
 _RESULTS = ("Metric", "Version", "Rate", "± spread", "Δ", "95 % interval", "Verdict")
 _MOST_ROWS, _MOST_NAMED, _MOST_LEVELS = 24, 10, 4  # as much as a screen shows
 _CHANGES = ("slower", "faster")
@@ -38,19 +37,21 @@ MOST_CHARTS = 20
 
 
 class _Step(NamedTuple):
-    """A version's rate and that of the version before it, None for the first."""
+    """A version's rate and that of its base, None if it has none."""
 
-    before: VersionRate | None
+    base: VersionRate | None
     rate: VersionRate
     verdict: Verdict | None
     """The verdict on both; None if one of them has no rate."""
+    without_base: str = "first version"
+    """What the version is if it has no base."""
 
     @property
     def change(self) -> str:
         """The change of the rate in words."""
-        if self.before is None:
-            return "first version"
-        for rate in (self.before, self.rate):
+        if self.base is None:
+            return self.without_base
+        for rate in (self.base, self.rate):
             if rate.value is None:
                 return f"{MISSING}: {rate.version} has no rate that counts"
         effect = self.verdict.judgement.effect if self.verdict else None
@@ -61,6 +62,8 @@ class _Step(NamedTuple):
         """The verdict in words, with the reason if the trials cannot tell."""
         if self.verdict is None:
             return "nothing to compare"
+        if self.verdict.nearer:
+            return f"nearer to {self.verdict.nearer}"
         word, reason = self.verdict.judgement.word, self.verdict.judgement.reason
         if self.verdict.first and not reason:
             told = confirmation(word, self.verdict.stage, self.verdict.judgement.pairs)
@@ -69,7 +72,7 @@ class _Step(NamedTuple):
 
     @property
     def interval(self) -> str:
-        """The 95 % interval of the change, '' for the first version."""
+        """The 95 % interval of the change, '' without a base."""
         judged = self.verdict and self.verdict.judgement
         return interval(judged, self.rate, self._places) if judged else ""
 
@@ -80,13 +83,21 @@ class _Step(NamedTuple):
         return percent_places(judged.low, judged.high) if judged else 2
 
     @property
+    def level(self) -> tuple[str, str]:
+        """The verdict that the version looks like in a chart, and its words there."""
+        if self.verdict is None or not self.verdict.nearer:
+            return self.word, self.word
+        is_base = self.base is not None and self.verdict.nearer == self.base.version
+        return "same" if is_base else "slower", self.conclusion
+
+    @property
     def word(self) -> str:
         """The word of the verdict, '' without one."""
         return self.verdict.judgement.word if self.verdict else ""
 
     @property
     def is_change(self) -> bool:
-        """Whether the version is slower or faster than the one before."""
+        """Whether the version is slower or faster than its base."""
         return self.word in _CHANGES
 
     @property
@@ -97,9 +108,9 @@ class _Step(NamedTuple):
     @property
     def in_words(self) -> str:
         """The step in a few words."""
-        if self.before is None:
+        if self.base is None:
             return f"{self.rate.version}: {figure(self.rate.value)} {self.rate.unit}"
-        versions = f"{self.rate.version} against {self.before.version}"
+        versions = f"{self.rate.version} against {self.base.version}"
         return f"{self.conclusion}, {versions} ({self.change})"
 
 
@@ -131,28 +142,37 @@ def _failures(run: MeasuredRun) -> Iterator[str]:
 
 def summary(run: MeasuredRun) -> list[dict[str, Any]]:
     """Return the rate of each version and quantity, with the judgement on its change, if any."""
-    judgements = {
-        (quantity.key, step.rate.version): step.verdict.judgement._asdict()
+    verdicts = {
+        (quantity.key, step.rate.version): step.verdict
         for quantity in run.quantities
         for step in _steps(run, quantity)
         if step.verdict
     }
     return [
-        {**rate.model_dump(), "verdict": judgements.get((rate.key, rate.version))}
+        {
+            **rate.model_dump(),
+            "verdict": verdict.judgement._asdict() if verdict else None,
+            "nearer": verdict.nearer if verdict else "",
+            "baseline": run.plan.request.baseline,
+        }
         for rate in run.rates
+        for verdict in [verdicts.get((rate.key, rate.version))]
     ]
 
 
 def _explanation(run: MeasuredRun) -> str:
     """Return what the figures and the verdicts mean."""
-    return _EXPLANATION + rule([quantity.metric for quantity in run.quantities])
+    metrics = [quantity.metric for quantity in run.quantities]
+    baseline = run.plan.request.baseline
+    base = f"the baseline, {baseline}" if baseline else "the version before it"
+    return _EXPLANATION.format(base=base) + rule(metrics)
 
 
 def results(run: MeasuredRun) -> Section:
     """Return the rates of all quantities by version, or the changes alone if that is too long."""
     rows = [(quantity, step) for quantity in run.quantities for step in _steps(run, quantity)]
     if len(rows) > _MOST_ROWS:
-        news = [(quantity, step) for quantity, step in rows if step.before and step.is_news]
+        news = [(quantity, step) for quantity, step in rows if step.base and step.is_news]
         shown = sorted(news, key=lambda row: not row[1].is_change)[:_MOST_ROWS]
     else:
         shown = rows
@@ -173,7 +193,7 @@ def _levels(run: MeasuredRun) -> Iterator[Block]:
     steps = [(quantity, _steps(run, quantity)) for quantity in run.quantities]
     steps.sort(key=lambda each: _urgency(each[1]))
     for quantity, of_quantity in steps[:_MOST_LEVELS]:
-        levels = [rates_chart.Level(step.rate, step.word) for step in of_quantity]
+        levels = [rates_chart.Level(step.rate, *step.level) for step in of_quantity]
         if sum(level.rate.value is not None for level in levels) >= _FEWEST_LEVELS:
             yield rates_chart.chart(quantity, levels)
 
@@ -181,7 +201,7 @@ def _levels(run: MeasuredRun) -> Iterator[Block]:
 def _result(quantity: Quantity, step: _Step) -> tuple[str, ...]:
     rate = step.rate
     name = f"{quantity.name} [{rate.unit}]"
-    changed = (step.change, step.interval, step.conclusion) if step.before else ("", "", "")
+    changed = (step.change, step.interval, step.conclusion) if step.base else ("", "", "")
     return name, rate.version, *_supported(rate), *changed
 
 
@@ -209,7 +229,7 @@ def _section(run: MeasuredRun, quantity: Quantity) -> Section:
         )
         for step in steps
     ]
-    contents = (_table(quantity, steps, measurements), chart(quantity, columns))
+    contents = (_table(run, quantity, steps, measurements), chart(quantity, columns))
     return Section(quantity.name, contents, details=True)
 
 
@@ -218,7 +238,7 @@ def _rest(run: MeasuredRun, quantities: Sequence[Quantity]) -> Table:
     better = f"{metric.direction} is better"
     return Table(
         caption=f"{metric.name} in {metric.unit} by labels and version; {better}",
-        columns=("Labels", *_COLUMNS),
+        columns=("Labels", *_columns(run)),
         rows=tuple(
             Row((quantity.labels.replace('"', ""), *_cells(step, list(run.measurements(quantity)))))
             for quantity in quantities
@@ -229,29 +249,42 @@ def _rest(run: MeasuredRun, quantities: Sequence[Quantity]) -> Table:
 
 
 def _steps(run: MeasuredRun, quantity: Quantity) -> list[_Step]:
-    rates = run.rates_of(quantity)
+    rates = {rate.version: rate for rate in run.rates_of(quantity)}
+    baseline = run.plan.request.baseline
 
-    def step(before: VersionRate | None, rate: VersionRate) -> _Step:
-        if before is None or before.value is None or rate.value is None:
-            return _Step(before, rate, None)
-        return _Step(before, rate, run.verdict(before.version, rate.version, quantity))
+    def step(rate: VersionRate) -> _Step:
+        if rate.version == baseline:
+            return _Step(None, rate, None, "baseline")
+        base = rates.get(run.plan.bases.get(rate.version, ""))
+        if base is None or base.value is None or rate.value is None:
+            return _Step(base, rate, None)
+        return _Step(base, rate, run.verdict(base.version, rate.version, quantity))
 
-    return [step(before, rate) for before, rate in zip([None, *rates], rates, strict=False)]
+    return [step(rate) for rate in rates.values()]
 
 
 def _sentence(quantity: Quantity, steps: Sequence[_Step]) -> str:
-    # The first version's rate alone is news only if there is no other version.
-    changes = [step.in_words for step in steps[1:] or steps if step.is_news]
+    # The rate of a version without a base is news only if there is no other version.
+    compared = [step for step in steps if step.base]
+    changes = [step.in_words for step in compared or steps if step.is_news]
     return "; ".join(changes) or f"{marked('same')} within {within(quantity.metric)}"
 
 
+def _columns(run: MeasuredRun) -> tuple[str, ...]:
+    base = run.plan.request.baseline or "the version before"
+    return "Version", "Rate", "± spread", f"Δ to {base}", "Verdict", *_FIGURES
+
+
 def _table(
-    quantity: Quantity, steps: Sequence[_Step], measurements: Sequence[Measurement]
+    run: MeasuredRun,
+    quantity: Quantity,
+    steps: Sequence[_Step],
+    measurements: Sequence[Measurement],
 ) -> Table:
     metric = quantity.metric
     return Table(
         caption=f"{quantity.name} in {metric.unit} by version; {metric.direction} is better",
-        columns=_COLUMNS,
+        columns=_columns(run),
         rows=tuple(Row(_cells(step, measurements)) for step in steps),
         numbers=_NUMBERS,
     )
