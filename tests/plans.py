@@ -22,10 +22,10 @@ def with_axes(axes):
 
 def plan_of(fields, *, suite=None, name=RUN, execution_arn=EXECUTION, started_at=STARTED) -> Plan:
     """Return the plan of a request with these fields, by default for the shipped suite."""
-    suites = read_suites() if suite is None else {suite.name: suite}
+    suite = suite or read_suites()["rocksdb"]
     return make_plan(
-        resolve_request({"suite": "rocksdb", **fields}, suites),
-        suites[suite.name] if suite else suites["rocksdb"],
+        resolve_request({"suite": suite.name, **fields}, {suite.name: suite}),
+        suite,
         name=name,
         execution_arn=execution_arn,
         started_at=started_at,

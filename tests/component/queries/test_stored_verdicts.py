@@ -143,7 +143,7 @@ def test_the_page_and_the_data_set_of_quicksight_have_the_verdicts_of_the_stored
         assert found == recomputed(read_run(bucket, read_plan(bucket, RUN)))
         assert "slower" in {word for word, *_ in found.values()}
         run = read_plan(bucket, RUN)
-        newest = max(run.request.versions, key=version_order)
+        newest = run.ascending[-1]
         against_base = [
             row for row in rows if row[0] == name and tuple(row[3:5]) == ("base", NEWEST)
         ]

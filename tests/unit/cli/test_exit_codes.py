@@ -267,7 +267,10 @@ def test_a_build_that_is_a_third_slower_than_its_release_fails_the_gate(capsys):
     store = Store(StoredRun(plan, trials, NONE, []), [build, "9.8.4"])
 
     assert gate(store, plan, Console(width=200)) == 3
-    assert f"ingest_rate: slower, {build} against 9.8.4, −33.3" in capsys.readouterr().out
+    assert (
+        f"ingest_rate: slower (no new pairs confirm it), {build} against 9.8.4, −33.3"
+        in capsys.readouterr().out
+    )
 
 
 def test_the_gate_of_a_run_has_the_exit_code_of_its_verdicts(stores):
