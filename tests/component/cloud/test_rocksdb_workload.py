@@ -128,6 +128,7 @@ def test_ingest_and_compaction_log_one_rate_for_each_job(run, version, package):
             "memory",
             "package",
             "package_digest",
+            "program_rocksdb",
             "python",
             "version",
         }

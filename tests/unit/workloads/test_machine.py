@@ -36,6 +36,22 @@ def test_a_release_and_a_build_are_measured_with_the_version_that_they_report(
     assert (environment["version"], environment["engine_version"]) == (version, "7.0.0")
 
 
+def test_an_edit_of_the_program_changes_its_digest(tmp_path, capsys, monkeypatch):
+    program = tmp_path / "demo" / "demo_workload.py"
+    program.parent.mkdir()
+    monkeypatch.chdir(program.parent)
+
+    def digest(text, scratch):
+        program.write_text(text)
+        scratch.mkdir()
+        return logged(scratch, capsys, "7.0.0", "demo==1.2.3")["program_demo"]
+
+    first, again, edited = (
+        digest(text, tmp_path / name) for text, name in (("1", "a"), ("1", "b"), ("2", "c"))
+    )
+    assert first == again != edited
+
+
 def test_a_release_that_reports_another_version_is_not_measured(tmp_path, capsys):
     with pytest.raises(
         CheckFailedError,

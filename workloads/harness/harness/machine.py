@@ -63,6 +63,7 @@ def log_machine(**more: str) -> None:
         "kernel": platform.release(),
         "memory": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
         "python": platform.python_version(),
+        f"program_{Path.cwd().name}": _program_digest(),
         **more,
     }
     log.info("Environment", f"Environment: {json.dumps(environment, sort_keys=True)}")
@@ -72,6 +73,13 @@ def _cpu_model(cpuinfo: str) -> str:
     # A kernel on Arm gives the part's number instead of a name.
     model = re.search(r"^(?:model name|CPU part)\s*: (.+)$", cpuinfo, re.MULTILINE)
     return model[1] if model else platform.machine()
+
+
+def _program_digest() -> str:
+    """Return a digest of the files of the program and of the harness, which somebody may edit."""
+    folders = (Path(), Path(__file__).parent)
+    files = sorted(path for folder in folders for path in folder.iterdir() if path.is_file())
+    return hashlib.sha256("".join(map(digest, files)).encode()).hexdigest()[:12]
 
 
 def _digest() -> str:
