@@ -5,7 +5,7 @@ import json
 import pytest
 
 from lambdas import services, storage
-from tests.plans import RUN, plan_of
+from tests.plans import RUN, plan_of, rocksdb
 from tests.unit.fakes import TRIAL_MACHINE, World
 from tidemark.model import suite_asset
 from tidemark.model.checkout import ROOT
@@ -20,7 +20,7 @@ def _with_jobs(suite, jobs):
 
 @pytest.fixture
 def plan():
-    suite = _with_jobs(read_suites()["rocksdb"], {"ingest": 1, "compaction": 4})
+    suite = _with_jobs(rocksdb(), {"ingest": 1, "compaction": 4})
     request = {"versions": ["9.0.0", "9.8.4"], "repetitions": 1, "tasks": 2, "records": 1000}
     return plan_of(request, suite=suite, execution_arn="arn:x")
 

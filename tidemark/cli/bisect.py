@@ -72,7 +72,7 @@ def command(
 
     \b
     Example:
-      tidemark bisect 8.8.1 9.8.4 --metric ingest_rate
+      tidemark bisect 8.8.1 9.8.4 --metric ingest_engine_rate
     """
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 120)
     system = written_suite(suite)

@@ -61,7 +61,8 @@ def _bounded(logged: Environment) -> Environment:
 
 
 def _value(value: object) -> object:
-    text = value if isinstance(value, str) else json.dumps(value)
+    # A lone surrogate within a list or an object must not hide behind its escape.
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     within = _within(text, LONGEST_VALUE)
     return value if within == text else within
 

@@ -95,9 +95,9 @@ class RunRequest(Frozen):
     default what a run has room for, at most 100; up to 60 more confirm a first change."""
     bisect: Bisect | None = None
     """The search for the first version that is slower than an older one, such as
-    ``{"base": "8.8.1", "new": "9.8.4", "metric": "ingest_rate"}``. The run compares ``new`` with
-    ``base`` until decided, and then measures versions between them until each is nearer to one.
-    ``repetitions`` is the upper limit of each comparison. The search takes the place of
+    ``{"base": "8.8.1", "new": "9.8.4", "metric": "compaction_rate"}``. The run compares ``new``
+    with ``base`` until decided, and then measures versions between them until each is nearer to
+    one. ``repetitions`` is the upper limit of each comparison. The search takes the place of
     ``versions``, ``builds``, ``baseline`` and ``until``."""
     profile: OptionalProfiling = None
     """``true``, or ``{"hz": 99, "trials": 5}``: after all other trials, so many profiled trials of

@@ -1,6 +1,7 @@
 """The collection of a test's rates from its log streams, once all rates have arrived."""
 
 import logging
+import math
 from collections.abc import Collection, Mapping
 from datetime import datetime
 
@@ -200,7 +201,7 @@ def collect(
     if lacking and goes_on:
         return Collected(
             complete=False,
-            wait_seconds=min(2**event.attempt, _LONGEST_WAIT_SECONDS),
+            wait_seconds=_pause_seconds(event.attempt, deadline_seconds - waited),
             lines=lines,
             bytes_scanned=search.bytes_scanned,
         )
@@ -233,6 +234,12 @@ def collect(
     return Collected(
         complete=True, status=result.status, lines=lines, bytes_scanned=search.bytes_scanned
     )
+
+
+def _pause_seconds(attempt: int, left: float) -> int:
+    """Return the pause before the next attempt [s], which is the last one at the deadline."""
+    doubled: int = 2**attempt
+    return min(doubled, _LONGEST_WAIT_SECONDS, max(1, math.ceil(left)))
 
 
 def _load(bucket: Bucket, test: Test, event: CollectRatesEvent) -> LoadCourse | None:

@@ -17,10 +17,18 @@ INGEST = (
     "[main] rocksdb.Ingest INFO  - "
     "Wrote {records} records to S3 in 2.1 seconds at {rate} per second"
 )
+ENGINE = (
+    "[main] rocksdb.Ingest INFO  - "
+    "Engine ingested {records} records in 0.312 seconds at {rate} per second"
+)
+UPLOAD = (
+    "[main] rocksdb.Ingest INFO  - Uploaded {records} records in 0.210 seconds at {rate} per second"
+)
 COMPACTION = (
     "[main] rocksdb.Compaction INFO  - Compaction job {job}: "
     "compaction read {records} records at {rate} per second"
 )
+RATES = {"ingest": INGEST, "engine": ENGINE, "upload": UPLOAD, "compaction": COMPACTION}
 # Lines that resemble a rate line, but must not count as one.
 DECOYS = [
     "[main] rocksdb.Ingest INFO  - Flushing files to S3 containing 400 rows",
@@ -69,12 +77,13 @@ def test_every_query_that_ships_is_tested_here():
     others = [path for path in FOLDER.glob("*/*.cwli") if path.parent.name != "kiwi"]
     shipped = (path.stem for path in (*QUERIES.glob("*.cwli"), *others))
     assert sorted(name for name in shipped if not name.startswith("sleeper_")) == [
-        "compaction_rate", "compaction_samples", "environment", "failures", "ingest_rate",
-        "ingest_samples", "last_lines", "ready", "task_usage",
+        "compaction_rate", "compaction_samples", "engine_rate", "engine_samples", "environment",
+        "failures", "ingest_rate", "ingest_samples", "last_lines", "ready", "task_usage",
+        "upload_rate", "upload_samples",
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "line"), [("ingest", INGEST), ("compaction", COMPACTION)])
+@pytest.mark.parametrize(("name", "line"), RATES.items())
 def test_the_rate_query_gives_mean_and_counts_by_stream(logs, name, line):
     logs.add("a", *DECOYS, *(line.format(job="j", records=10, rate=r) for r in ("100.5", "200.0")))
     logs.add("b", line.format(job="j", records=10, rate="7"), *DECOYS)
@@ -86,7 +95,7 @@ def test_the_rate_query_gives_mean_and_counts_by_stream(logs, name, line):
 
 
 @pytest.mark.parametrize("text", ["∞", "NaN", "Infinity", "-1.0", "1e5"])
-@pytest.mark.parametrize(("name", "line"), [("ingest", INGEST), ("compaction", COMPACTION)])
+@pytest.mark.parametrize(("name", "line"), RATES.items())
 def test_a_rate_that_is_not_finite_is_a_sample_and_not_in_the_mean(logs, name, line, text):
     logs.add("a", line.format(job="j", records=10, rate="100.5"))
     logs.add("a", line.format(job="j", records=10, rate=text))

@@ -26,10 +26,9 @@ def test_a_run_announces_itself_shows_each_trial_and_prints_the_table(ran, own_s
     assert [line[:14] for line in rest[:2]] == ["trial 1 of 2  ", "trial 2 of 2  "]
     table = [line.split() for line in rest if "_rate" in line and "trial" not in line]
     assert [(row[0], row[1]) for row in table] == [
-        ("9.0.0", "ingest_rate"),
-        ("9.8.4", "ingest_rate"),
-        ("9.0.0", "compaction_rate"),
-        ("9.8.4", "compaction_rate"),
+        (version, f"{metric}_rate")
+        for metric in ("ingest", "ingest_engine", "ingest_upload", "compaction")
+        for version in ("9.0.0", "9.8.4")
     ]
     assert re.fullmatch(r"[−+]?\d+\.\d\d % \? cannot tell", " ".join(table[1][-5:]))
     saved = [line.split(": ") for line in rest[-5:]]
@@ -122,7 +121,10 @@ def test_an_unknown_suite_is_refused_with_the_known_ones(ran, own_state, command
 
 @pytest.mark.parametrize(
     ("option", "known"),
-    [("metric", "compaction_rate, ingest_rate"), ("test", "compaction, ingest")],
+    [
+        ("metric", "compaction_rate, ingest_engine_rate, ingest_rate, ingest_upload_rate"),
+        ("test", "compaction, ingest"),
+    ],
 )
 def test_a_history_of_an_unknown_metric_or_test_is_refused_with_the_known_ones(
     ran, own_state, option, known

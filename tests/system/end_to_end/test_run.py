@@ -15,6 +15,8 @@ from tidemark.money.prices import list_prices
 
 LOG_GROUP = "/Tidemark/rocksdb"
 
+METRICS = ("ingest_rate", "ingest_engine_rate", "ingest_upload_rate", "compaction_rate")
+
 
 def keys(deployed, prefix):
     s3 = deployed.cloud.endpoint.client("s3")
@@ -41,8 +43,8 @@ def test_every_trial_gives_a_rate_for_every_metric(deployed, measured):
     rates = deployed.rows(measured, "rates")
 
     assert [(row["trial"], row["metric"]) for row in rates] == [
-        (1, "ingest_rate"), (1, "compaction_rate"), (2, "ingest_rate"), (2, "compaction_rate"),
-    ]  # fmt: skip
+        (trial, metric) for trial in (1, 2) for metric in METRICS
+    ]
     assert all(row["value"] > 0 for row in rates)
     assert all(row["samples"] == row["expected"] for row in rates)
     assert {row["version"] for row in rates} == {"9.0.0", "9.8.4"}
@@ -57,13 +59,28 @@ def test_every_sample_names_the_machine_of_its_task(deployed, measured):
 
     assert {row["host"] for row in samples} == {socket.gethostname()}
     assert all(row["cpu_model"] for row in samples)
-    # Lines of ingest have seconds, to a tenth; lines of compaction have none.
-    assert {row["metric"] for row in samples if row["recomputed"]} <= {"ingest_rate"}
+    # Lines of ingest have seconds; lines of compaction have none.
+    assert {row["metric"] for row in samples if row["recomputed"]} <= {*METRICS[:3]}
+
+
+def test_the_rates_of_engine_and_upload_add_up_to_that_of_ingest(deployed, measured):
+    values = {}
+    for row in sorted(deployed.rows(measured, "task_rates"), key=lambda row: row["logged_at"]):
+        values.setdefault((row["trial"], row["metric"]), []).append(row["value"])
+    for trial in (1, 2):
+        whole, engine, upload = (values[trial, metric] for metric in METRICS[:3])
+        summed = [1 / (1 / one + 1 / other) for one, other in zip(engine, upload, strict=True)]
+        assert summed == pytest.approx(whole, rel=1e-2)
 
 
 @pytest.mark.parametrize(
     ("metric", "words"),
-    [("ingest_rate", "to S3"), ("compaction_rate", "compaction read")],
+    [
+        ("ingest_rate", "to S3"),
+        ("ingest_engine_rate", "Engine ingested"),
+        ("ingest_upload_rate", "Uploaded"),
+        ("compaction_rate", "compaction read"),
+    ],
 )
 def test_the_rate_equals_that_of_grep_and_awk_over_the_raw_log(
     deployed, measured, tmp_path, metric, words

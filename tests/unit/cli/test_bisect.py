@@ -13,7 +13,7 @@ from tidemark.client.runs import Run
 from tidemark.model.subject import Subject
 from tidemark.model.suite_files import read_suites
 
-SEARCH = ["8.8.1", "9.8.4", "--metric", "ingest_rate"]
+SEARCH = ["8.8.1", "9.8.4", "--metric", "compaction_rate"]
 
 
 @pytest.fixture
@@ -47,12 +47,12 @@ def test_a_search_is_one_run(search):
 
     assert done.exit_code == 0
     assert done.stdout.startswith(
-        "RocksDB 8.8.1 to 9.8.4 by ingest_rate: until decided, at most 30 repetitions and 60 to "
-        "confirm in each comparison, at most 540 trials of "
+        "RocksDB 8.8.1 to 9.8.4 by compaction_rate: until decided, at most 30 repetitions and 60 "
+        "to confirm in each comparison, at most 540 trials of "
     )
     assert execution_input == {
         "suite": "rocksdb",
-        "bisect": {"base": "8.8.1", "new": "9.8.4", "metric": "ingest_rate"},
+        "bisect": {"base": "8.8.1", "new": "9.8.4", "metric": "compaction_rate"},
         "repetitions": 30, "parameters": {"records": 5000}, "trigger": "cli",
     }  # fmt: skip
 
@@ -86,8 +86,8 @@ def test_images_are_refused_on_one_machine(monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["9.8.4", "8.8.1", "--metric", "ingest_rate"], "NEW: 8.8.1 does not follow 9.8.4; "),
-        (["1.2.3", "9.8.4", "--metric", "ingest_rate"], "BASE: rocksdb lists no '1.2.3'; "),
+        (["9.8.4", "8.8.1", "--metric", "compaction_rate"], "NEW: 8.8.1 does not follow 9.8.4; "),
+        (["1.2.3", "9.8.4", "--metric", "compaction_rate"], "BASE: rocksdb lists no '1.2.3'; "),
         (["8.8.1", "9.8.4", "--metric", "ingest"], "--metric: 'ingest' decides no run of rocksdb"),
     ],
 )

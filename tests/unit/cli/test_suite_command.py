@@ -42,11 +42,11 @@ def test_every_shipped_suite_is_accepted():
 
     assert done.exit_code == 0
     assert done.stdout.splitlines() == [
-        f"{FOLDER}/clickhouse/suite.yaml: accepted, 2 tests, 2 metrics, 3 versions",
-        f"{FOLDER}/deltalake/suite.yaml: accepted, 2 tests, 2 metrics, 3 versions",
+        f"{FOLDER}/clickhouse/suite.yaml: accepted, 2 tests, 4 metrics, 3 versions",
+        f"{FOLDER}/deltalake/suite.yaml: accepted, 2 tests, 3 metrics, 3 versions",
         f"{FOLDER}/kiwi/suite.yaml: accepted, 3 tests, 20 metrics, 9 combinations, 5 versions",
-        f"{FOLDER}/rocksdb/suite.yaml: accepted, 2 tests, 2 metrics, 11 versions",
-        f"{FOLDER}/rocksdbjni/suite.yaml: accepted, 2 tests, 2 metrics, 3 versions",
+        f"{FOLDER}/rocksdb/suite.yaml: accepted, 2 tests, 4 metrics, 11 versions",
+        f"{FOLDER}/rocksdbjni/suite.yaml: accepted, 2 tests, 4 metrics, 3 versions",
         f"{FOLDER}/sleeper/suite.yaml: accepted, 2 tests, 4 metrics, 2 versions",
         f"{FOLDER}/mattermost/published.yaml: accepted, 2 metrics",
         f"{FOLDER}/sleeper/published.yaml: accepted, 7 metrics",
@@ -99,7 +99,7 @@ def test_the_suite_with_a_latency_and_a_size_is_accepted():
 
 
 def test_a_suite_outside_the_repository_is_accepted(suite):
-    assert check(suite).stdout == f"{suite}: accepted, 2 tests, 2 metrics, 11 versions\n"
+    assert check(suite).stdout == f"{suite}: accepted, 2 tests, 4 metrics, 11 versions\n"
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,9 @@
 import json
 
+import pytest
+
 from tidemark.figures.task_environments import CUT, different, environments
+from tidemark.model.results import TestResult
 
 
 def logged(text):
@@ -50,6 +53,14 @@ def test_control_characters_and_lone_surrogates_are_escaped():
     kept = logged('{"cpu": "\\u001b[2J\\u202eA", "x": "\\ud800"}')
 
     assert kept == {"cpu": r"\u001b[2J\u202eA", "x": r"\ud800", CUT: "2 of 2 fields"}
+
+
+@pytest.mark.parametrize("value", [r'["\ud800"]', r'{"a": {"\ud800": 1}}'])
+def test_a_lone_surrogate_within_a_value_can_be_stored(value):
+    kept = logged(f'{{"x": {value}}}')
+
+    assert kept[CUT] == "1 of 1 fields"
+    TestResult(test="t", status="ok", environments=(kept,)).model_dump_json()
 
 
 def test_an_unreadable_environment_is_kept_as_text():

@@ -576,6 +576,12 @@ def test_collect_rates_waits_longer_and_longer_for_late_logs(world):
     assert not [key for key in world.bucket.objects if "measured" in key]
 
 
+def test_the_last_wait_for_late_logs_ends_at_the_deadline(world):
+    log(world, rates=("100.0",))
+
+    assert collect(world, attempt=6, now="2026-11-20T12:50:50.500Z")["wait_seconds"] == 10
+
+
 def test_a_test_with_logs_missing_at_the_deadline_is_incomplete_and_names_the_task(world):
     log(world, rates=("100.0",))
 

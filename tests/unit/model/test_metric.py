@@ -1,5 +1,6 @@
 """The model of a metric, and its refusals in a suite file."""
 
+import re
 import shutil
 
 import pytest
@@ -9,7 +10,8 @@ from tidemark.model.request import resolve_request
 from tidemark.model.suite_asset import FOLDER
 from tidemark.model.suite_files import read_suite, read_suites
 
-ROCKSDB = (FOLDER / "rocksdb" / "suite.yaml").read_text(encoding="utf-8")
+_SHIPPED = (FOLDER / "rocksdb" / "suite.yaml").read_text(encoding="utf-8")
+ROCKSDB = re.sub(r" +decides: false  #.*\n", "", _SHIPPED)
 SAMPLES = "        samples: ingest_samples\n"
 LINE = ROCKSDB[: ROCKSDB.index(SAMPLES)].count("\n") + 1
 

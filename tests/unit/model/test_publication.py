@@ -2,6 +2,7 @@ import shutil
 
 import pytest
 
+from tests.plans import rocksdb
 from tidemark.cli.written_suites import written_suite
 from tidemark.model.checkout import ROOT
 from tidemark.model.publication import find_publication, measured_publication
@@ -53,13 +54,13 @@ def test_a_mistake_in_the_file_is_named_with_its_line(tmp_path):
 
 
 def test_a_suite_without_a_file_publishes_what_its_runs_measure():
-    found = measured_publication(read_suites()["rocksdb"])
+    found = measured_publication(rocksdb())
 
     assert [each.columns for each in found.figures] == [("Ingest rate",), ("Compaction rate",)]
 
 
 def test_a_measured_suite_publishes_its_means_with_their_bounds_and_no_other_statistics():
-    suite = read_suites()["rocksdb"]
+    suite = rocksdb()
     first = suite.tests[0]
     mean = first.metrics[0].model_copy(update={"margin": 0.1, "same_within": 0.2})
     others = [

@@ -1,5 +1,6 @@
 import pytest
 
+from tests.plans import rocksdb
 from tidemark.model.checkout import ROOT
 from tidemark.model.refusal import Refused
 from tidemark.model.request import check_account, check_one_machine, resolve_request
@@ -9,7 +10,7 @@ from tidemark.model.steps import Invoke, RunTasks, Step, WaitUntil
 from tidemark.model.subject import Subject
 from tidemark.model.suite_files import read_suites
 
-SUITES = read_suites()
+SUITES = {**read_suites(), "rocksdb": rocksdb()}
 BISECT = {"base": "8.8.1", "new": "9.8.4", "metric": "ingest_rate"}
 
 

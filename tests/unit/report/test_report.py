@@ -13,7 +13,7 @@ import pytest
 import vl_convert
 
 from lambdas import publish_report
-from tests.plans import STARTED, plan_of
+from tests.plans import STARTED, plan_of, rocksdb
 from tests.unit.measured_runs import (
     HOSTILE,
     charts,
@@ -33,7 +33,6 @@ from tidemark.model.exclusions import NONE
 from tidemark.model.files_to_keep import Artefact
 from tidemark.model.kept_files import KeptFile
 from tidemark.model.resume import Resume
-from tidemark.model.suite_files import read_suites
 from tidemark.report.blocks import Table
 from tidemark.report.folds import unfolded, without_folds
 from tidemark.report.markdown import markdown
@@ -73,7 +72,7 @@ def values_of(trials, metric):
 
 
 def test_a_report_names_the_canary_and_has_no_verdict_on_it():
-    suite = read_suites()["rocksdb"].model_copy(update={"canary": "8.8.1"})
+    suite = rocksdb().model_copy(update={"canary": "8.8.1"})
     plan = plan_of({"versions": ["9.0.0", "9.8.4"], "repetitions": 5}, suite=suite)
     run = StoredRun(plan, measured(plan), NONE, [])
 

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 from rich.console import Console
 
-from tests.plans import RUN, with_axes
+from tests.plans import RUN, rocksdb, with_axes
 from tests.unit.measured_runs import charts, left_out, row
 from tests.unit.run.test_next_trial import Measuring
 from tidemark.cli.ahead import ahead
@@ -18,7 +18,6 @@ from tidemark.figures.verdicts.standing import closed, standing_of
 from tidemark.model.refusal import Refused
 from tidemark.model.request import resolve_request
 from tidemark.model.search import between
-from tidemark.model.suite_files import read_suites
 from tidemark.report.markdown import markdown
 from tidemark.report.run_report.contents import report
 from tidemark.report.run_report.measured import measured_run
@@ -308,7 +307,7 @@ def test_a_search_plans_no_more_trials_than_a_run_has_room_for(monkeypatch):
 
 
 def test_every_repetition_of_a_search_measures_the_canary():
-    suite = read_suites()["rocksdb"].model_copy(update={"canary": "7.4.4"})
+    suite = rocksdb().model_copy(update={"canary": "7.4.4"})
     run = searching("9.0.0", suite=suite)
     run.go_on()
 
@@ -318,7 +317,7 @@ def test_every_repetition_of_a_search_measures_the_canary():
 
 @pytest.mark.parametrize("first", ["8.10.0", "9.7.3"])
 def test_the_canary_of_a_search_may_be_one_of_the_versions_to_compare(first):
-    suite = read_suites()["rocksdb"].model_copy(update={"canary": "9.0.0"})
+    suite = rocksdb().model_copy(update={"canary": "9.0.0"})
     run = searching(first, suite=suite, scatter=0.03)
     run.go_on()
 
@@ -358,11 +357,11 @@ def test_a_search_is_among_the_versions_that_the_suite_lists(field):
     refused = rf"^bisect\.{field}: rocksdb lists no '9\.1\.0'; there are 7\.4\.4, "
 
     with pytest.raises(Refused, match=refused):
-        between(read_suites()["rocksdb"], sides["base"], sides["new"], "ingest_rate", {})
+        between(rocksdb(), sides["base"], sides["new"], "ingest_rate", {})
 
 
 def test_a_search_by_a_metric_of_several_tests_is_refused():
-    suite = read_suites()["rocksdb"]
+    suite = rocksdb()
     first, second = suite.tests
     tests = (first, second.model_copy(update={"metrics": first.metrics}))
     refused = r"^bisect\.metric: several tests of rocksdb have ingest_rate; expected "
@@ -373,7 +372,7 @@ def test_a_search_by_a_metric_of_several_tests_is_refused():
 
 def test_newest_stands_for_the_newest_listed_version_of_a_search():
     bisect = {**BISECT, "new": "newest"}
-    spec = resolve_request({"suite": "rocksdb", "bisect": bisect}, read_suites())
+    spec = resolve_request({"suite": "rocksdb", "bisect": bisect}, {"rocksdb": rocksdb()})
 
     assert (spec.versions, spec.bisect.versions) == (("8.8.1", "9.8.4"), tuple(VERSIONS))
     assert (spec.until, spec.baseline, spec.repetitions) == ("decided", "8.8.1", 100)

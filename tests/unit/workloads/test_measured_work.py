@@ -73,7 +73,6 @@ def configuration():
         "TIDEMARK_SEED": "7",
         "TIDEMARK_TASK": "0",
         "TIDEMARK_DATA": "s3://results/work",
-        "TIDEMARK_DEADLINE_SECONDS": "60",
     }
     return Configuration.from_environment(variables)
 
@@ -91,18 +90,33 @@ def scratch(tmp_path, monkeypatch):
     return folder
 
 
-def test_each_job_of_ingest_and_compaction_logs_one_rate(configuration, storage, scratch, capsys):
+def test_each_job_logs_the_rates_of_engine_and_upload_and_of_both_and_of_its_compaction(
+    configuration, storage, scratch, capsys
+):
     ingest.run(Engine(), configuration, storage, scratch)
     compaction.run(Engine(), configuration, storage, scratch)
 
     lines = capsys.readouterr().out.splitlines()
     rates = [line for line in lines if line.endswith(" per second")]
     assert [line.split(" - ")[0] for line in rates] == [
-        *2 * ["[main] lists.Ingest INFO "],
+        *6 * ["[main] lists.Ingest INFO "],
         *2 * ["[main] lists.Compaction INFO "],
     ]
-    assert f"Wrote {RECORDS} records to S3 in " in rates[0]
-    assert f"compaction read {RECORDS} records at " in rates[3]
+    assert f"Engine ingested {RECORDS} records in " in rates[0]
+    assert f"Uploaded {RECORDS} records in " in rates[1]
+    assert f"Wrote {RECORDS} records to S3 in " in rates[2]
+    assert f"compaction read {RECORDS} records at " in rates[7]
+    engine, upload, whole = (float(line.split()[-3]) for line in rates[:3])
+    assert 1 / whole == pytest.approx(1 / engine + 1 / upload, rel=1e-4)
+
+
+def test_a_system_that_writes_to_s3_by_itself_has_no_rate_of_an_upload(
+    configuration, storage, scratch, capsys, monkeypatch
+):
+    monkeypatch.setattr(Engine, "files", lambda *_: [])
+    ingest.run(Engine(), configuration, storage, scratch)
+
+    assert "Uploaded" not in capsys.readouterr().out
 
 
 def test_a_compaction_that_loses_records_has_no_rate(configuration, storage, scratch, capsys):

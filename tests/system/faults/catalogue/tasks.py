@@ -134,5 +134,12 @@ FAULTS = (
         endings=(Ending("complete", "", 4),),
         target="systems",
     ),
+    Fault(
+        name="strange-names",
+        happens="the tasks leave objects with names that XML cannot hold",
+        act=_measured("strange-names"),
+        endings=(Ending("complete", "", 4),),
+        target="systems",
+    ),
     _task_fault("much", "each task prints 100 MB beside its rates", f"ingest: {both(_LOUD)}"),
 )

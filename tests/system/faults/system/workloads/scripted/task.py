@@ -229,6 +229,15 @@ def fill_the_disk() -> None:
         fail(f"data could not be written: {error.strerror}")
 
 
+def leave_strange_names() -> None:
+    """Work, and store objects with a zero byte, an escape and U+FFFF in their names."""
+    healthy()
+    for name in ("a%00b", "a%1B%5B31mb", "%EF%BF%BF"):
+        status, _ = send("PUT", f"{DATA.path}/{name}", b"x")
+        if status >= 300:
+            fail(f"S3 answered PUT of {name} with {status}")
+
+
 def reach_for_more() -> None:
     """Try to read, forge and delete what is not the task's, and then do its work."""
     run = DATA.path.split("/")[3]
@@ -277,6 +286,7 @@ BEHAVIOURS: dict[str, Callable[[], None]] = {
     "corrupt": spoil_the_input,
     "full-disk": fill_the_disk,
     "hostile": reach_for_more,
+    "strange-names": leave_strange_names,
 }
 
 if __name__ == "__main__":
