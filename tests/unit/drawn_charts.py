@@ -48,8 +48,13 @@ class Axis(NamedTuple):
     labels: Sequence[tuple[str, float]]
 
     def value(self, pixel: float) -> float:
-        """Return the figure at a place, between the figures of the labels."""
+        """Return the figure at a place, between the figures of the labels.
+
+        An axis with one label has this figure everywhere.
+        """
         (first, start), (last, end) = self.numbers[0], self.numbers[-1]
+        if start == end:
+            return first
         return first + (last - first) * (pixel - start) / (end - start)
 
     @property
@@ -82,9 +87,13 @@ class Plot(NamedTuple):
         return [mark for each, marks in self.marks.items() for mark in marks
                 if re.fullmatch(rf"(layer_\d+_)*{name}(_\d+)?(_layer_\d+)*", each)]  # fmt: skip
 
-    def in_row(self, row: str, name: str) -> Sequence[Drawn]:
-        """Return the marks of a layer in the row of this label."""
-        return [mark for mark in self.named(name) if self.y.nearest(mark.at.y) == row]
+    def in_row(self, row: int, name: str) -> Sequence[Drawn]:
+        """Return the marks of a layer in a row, the first being 0; rows are equally high.
+
+        On a narrow screen labels stand above the marks of their rows.
+        """
+        high = self.height / len(self.y.labels)
+        return [mark for mark in self.named(name) if mark.at.y // high == row]
 
 
 def number(text: str) -> float:
@@ -94,6 +103,29 @@ def number(text: str) -> float:
     sign, digits, unit = found.groups()
     factor = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "%": 0.01}[unit]
     return float(digits.replace(",", "")) * factor * (1 if sign in {"", "+"} else -1)
+
+
+def reading(text: str) -> tuple[float, float]:
+    """Return the number of a cell, and half a unit of its last digit.
+
+    A change of ``2.6 times as long`` is 1.6.
+    """
+    times = re.fullmatch(r"([\d.,]+)(?: times(?: as \w+)?)?", text)
+    if times and "times" in text:
+        value, half = reading(times[1])
+        return value - 1, half
+    digits = re.search(r"[\d,]+(?:\.(\d+))?", text)
+    assert digits, f"{text!r} is no number"
+    places = len(digits[1] or "")
+    unit = number("1" + text[digits.end() :])
+    return number(text), 0.51 * unit / 10**places
+
+
+def interval(text: str) -> list[tuple[float, float]]:
+    """Return both ends of an interval as ``reading`` does."""
+    low, high = text.split(" to ")
+    ending = " times" if high.endswith("times") else ""
+    return [reading(low + ending), reading(high)]
 
 
 def plots(svg: str) -> list[Plot]:
@@ -156,10 +188,15 @@ def _axis(group: Element) -> tuple[bool, Axis | None]:
     if len(labels) == 1:
         is_x = labels[0][0].get("text-anchor") == "middle"
     ends = [
-        (element.text or "", place.x - _BESIDE if is_x else place.y - _BELOW)
+        (_text(element), place.x - _BESIDE if is_x else place.y - _BELOW)
         for element, place in labels
     ]
     return is_x, Axis(title, ends)
+
+
+def _text(element: Element) -> str:
+    """Return a text, whose lines are parts of their own."""
+    return element.text or " ".join(line.text or "" for line in element)
 
 
 def _texts(group: Element, at: Place) -> Iterator[tuple[str, Element, Place]]:

@@ -3,7 +3,7 @@
 import math
 from datetime import timedelta
 
-from tests.plans import STARTED, plan_of
+from tests.plans import RUN, STARTED, plan_of
 from tests.unit.measured_runs import ENVIRONMENT
 from tidemark.figures.trial_result import labelled
 from tidemark.model.exclusions import NONE
@@ -35,21 +35,21 @@ CRASH = (
 )
 
 
-def load_run(repetitions=1, change=lambda trial, result: result, databases=tuple(USERS)):
+def load_run(repetitions=1, change=lambda trial, result: result, databases=tuple(USERS), **fields):
     """Return the run; ``change`` returns the result of a test in a trial."""
-    plan = load_plan(repetitions, databases)
+    plan = load_plan(repetitions, databases, **fields)
     return StoredRun(plan, [_measured(plan, trial, change) for trial in plan.trials], NONE, [])
 
 
-def load_plan(repetitions, databases):
+def load_plan(repetitions, databases, name=RUN, **fields):
     """Return the plan of the tests bounded and unbounded."""
     suite = read_suites()["kiwi"]
     tests = tuple(test for test in suite.tests if test.name != "api_baseline")
-    fields = {
+    wanted = {
         "versions": [BASE, NEW], "repetitions": repetitions,
-        "axes": {"database": list(databases)},
+        "axes": {"database": list(databases)}, **fields,
     }  # fmt: skip
-    return plan_of(fields, suite=suite.model_copy(update={"tests": tests}))
+    return plan_of(wanted, suite=suite.model_copy(update={"tests": tests}), name=name)
 
 
 def crashed(result):

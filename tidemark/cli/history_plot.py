@@ -60,7 +60,12 @@ def _chart(points: Sequence[Point], title: str) -> Json:
         height=_ROW * len(points) + _ROW,
         encoding={
             "y": {**by_version, "axis": axis},
-            "x": {"type": "quantitative", "title": title, "scale": scale},
+            "x": {
+                "type": "quantitative",
+                "title": title,
+                "scale": scale,
+                "axis": {"tickCount": 8, "labelFlush": False},
+            },
         },
         layer=[
             layer(

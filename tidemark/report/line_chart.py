@@ -68,7 +68,8 @@ def lines(
                     "type": "quantitative",
                     "title": "seconds since the test began",
                     "scale": {"domain": [0, longest], "nice": False},
-                    "axis": {"grid": False, "tickCount": 8},
+                    # The label of an end stands at its place, and not within it.
+                    "axis": {"grid": False, "tickCount": 8, "labelFlush": False},
                 },
                 "y": {
                     "field": "value",

@@ -17,7 +17,7 @@ from tidemark.report.run_report.measured import Measurement
 
 # A column has the width 1; its trials share the width between the margins, one lane each.
 _MARGIN = 0.1
-_COLUMN_WIDTH_EM = 4.5
+_COLUMN_WIDTH_EM, _LETTER_EM = 4.5, 0.5  # the least width of a column, and of a letter of a name
 
 
 class Column(NamedTuple):
@@ -62,7 +62,7 @@ def chart(quantity: Quantity, columns: Sequence[Column]) -> Chart | str:
             },
             layer=_layers(columns),
         ),
-        width=_COLUMN_WIDTH_EM * (1 + len(columns)),
+        width=_COLUMN_WIDTH_EM + sum(_width([column.name for column in columns])),
         table=(_samples if logged else _figures)(quantity, columns),
         legend=_legend(quantity.statistic, measurements),
     )
@@ -94,7 +94,20 @@ def _axis(values: Sequence[float]) -> tuple[float, float]:
     return (max(0.0, start) if low >= 0 else start), end
 
 
+def _words(name: str) -> list[str]:
+    """Return the lines of a name: of a version, and of the run that it is of."""
+    version, of, run = name.partition(" of ")
+    return [f"{version}{of}", run] if run else [version]
+
+
+def _width(names: Sequence[str]) -> Iterator[float]:
+    """Yield the width at which the name of each column is legible [em]."""
+    for name in names:
+        yield max(_COLUMN_WIDTH_EM, _LETTER_EM * (2 + max(map(len, _words(name)))))
+
+
 def _by_column(names: Sequence[str]) -> Json:
+    lines = [_words(name) for name in names]
     return {
         "field": "x",
         "type": "quantitative",
@@ -102,7 +115,9 @@ def _by_column(names: Sequence[str]) -> Json:
         "scale": {"domain": [0, len(names)], "nice": False},
         "axis": {
             "values": [position + 0.5 for position in range(len(names))],
-            "labelExpr": f"{json.dumps(names)}[floor(datum.value)]",
+            "labelExpr": f"{json.dumps(lines)}[floor(datum.value)]",
+            "labelLimit": 0,
+            "labelOverlap": False,
             "labelPadding": 8,
             "grid": False,
         },

@@ -126,18 +126,19 @@ def test_each_mark_is_at_its_figure_or_an_arrow_at_the_edge_says_it(few, width):
         (plot,) = plots(svg_of(specification(changes), width))
         ends = [at for _, at in plot.x.labels]
 
-        for title, direction, effect, low, high, told in rows:
+        for row, (title, direction, effect, low, high, told) in enumerate(rows):
+            assert plot.y.labels[row][0] == title
             sign = 1 if direction == "higher" else -1
-            arrows = plot.in_row(title, "beyond")
-            figures = plot.in_row(title, "figures_(left|right)")
+            arrows = plot.in_row(row, "beyond")
+            figures = plot.in_row(row, "figures_(left|right)")
             assert [mark.text for mark in figures] == told
             assert len(arrows) == len(told)
-            points = plot.in_row(title, "(un)?decided")
+            points = plot.in_row(row, "(un)?decided")
             assert len(points) == (abs(effect) <= 1)
             assert [gain(plot, mark.at.x) for mark in points] == pytest.approx(
                 [sign * effect] * len(points), abs=0.01
             )
-            (line,) = plot.in_row(title, "intervals")
+            (line,) = plot.in_row(row, "intervals")
             expected = [min(1, max(-1, sign * (effect if end is None else end)))
                         for end in (low, high)]  # fmt: skip
             drawn = [gain(plot, end.x) for end in line.places]

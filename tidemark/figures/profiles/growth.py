@@ -84,12 +84,12 @@ class Comparison(NamedTuple):
 
     @property
     def told(self) -> dict[str, Word]:
-        """The word of each function that the trials tell one of, of its inclusive time if of both.
+        """The functions of which the trials tell that their inclusive time grew or shrank.
 
         The new name of a renamed function stands for both.
         """
-        by_kind = sorted(self.changes, key=lambda each: each.kind == "inclusive")
-        return {each.function: each.word for each in by_kind if each.is_told}
+        told = (each for each in self.changes if each.is_told and each.kind == "inclusive")
+        return {each.function: each.word for each in told}
 
 
 class _Counts(NamedTuple):

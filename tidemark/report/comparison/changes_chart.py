@@ -25,9 +25,12 @@ _UNCLEAR = "var(--unclear)"
 _LEAST, _FARTHEST = 0.05, 1.0  # shares: the least of an axis, and the farthest that is drawn
 _ROW, _ABOVE = 28, 11  # pixels: of a metric, and from its point to a label above it
 _FIGURE = 12  # pixels: of the figure below an arrow
+_LINE = 14  # pixels: of the labels of a metric, which are a line of their own
+_LABELS = " {"  # the start of the labels in the name of a metric
 _TICKS = 5
 _ARROWS = {-_FARTHEST: "triangle-left", _FARTHEST: "triangle-right"}
 # A phone has no room for names beside the points.
+_LONGEST, _EDGE = 460, 32  # pixels: of a name, and from the edge of a phone to its points
 _NARROW = "containerSize()[0] < 480"
 
 
@@ -68,10 +71,11 @@ def specification(changes: Sequence[Change]) -> Json:
     points = [_point(each) for each in changes]
     arrows = [arrow for each in changes for arrow in _arrows(each)]
     far = max(abs(point[end]) for point in points for end in ("gain", "low", "high"))
-    row = _ROW + (_FIGURE if arrows else 0)
+    further = _LINE if any(_LABELS in each.title for each in changes) else 0
+    row = _ROW + further + (_FIGURE if arrows else 0)
     return vega_lite.chart(
         height=row * len(points) + _ROW,
-        encoding={"y": _by_metric(points), "x": _by_gain(max(_LEAST, far))},
+        encoding={"y": _by_metric(points, further), "x": _by_gain(max(_LEAST, far))},
         layer=[*_layers(points), *(_beyond(arrows) if arrows else [])],
     )
 
@@ -135,7 +139,10 @@ def _arrows(of: Change) -> Iterator[Json]:
         }
 
 
-def _by_metric(points: Sequence[Json]) -> Json:
+def _by_metric(points: Sequence[Json], further: int) -> Json:
+    """Return the axis of names, with ``further`` pixels for lines of labels."""
+    labels = f"indexof(datum.label, '{_LABELS}')"
+    lines = f"[slice(datum.label, 0, {labels}), slice(datum.label, {labels} + 1)]"
     return {
         "field": "metric",
         "type": "nominal",
@@ -144,9 +151,11 @@ def _by_metric(points: Sequence[Json]) -> Json:
         "scale": {"domain": [point["metric"] for point in points]},
         "axis": {
             "labelAlign": {"expr": f"{_NARROW} ? 'left' : 'right'"},
-            "labelOffset": {"expr": f"{_NARROW} ? -{_ABOVE} : 0"},
+            "labelOffset": {"expr": f"{_NARROW} ? -{_ABOVE + further} : 0"},
             "labelPadding": {"expr": f"{_NARROW} ? 0 : 12"},
-            "labelLimit": 340,
+            "labelExpr": f"{labels} < 0 ? datum.label : {lines}",
+            "labelLineHeight": _LINE,
+            "labelLimit": {"expr": f"{_NARROW} ? containerSize()[0] - {_EDGE} : {_LONGEST}"},
             "domain": False,
         },
     }

@@ -19,7 +19,7 @@ from tidemark.report.flame_page.graphs import NOT_DRAWN, ONLY, Graph
 
 _NOTE = (
     "The width of a frame is its share of the samples of {}. Its colour is what the profiles tell "
-    "of its function, the stronger the more this share changed."
+    "of its function with all that it calls, the stronger the more this share changed."
 )
 _BUILDS = (
     "The graphs compare call paths, with all functions. The sentences above and the table of "
