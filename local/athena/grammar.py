@@ -25,7 +25,7 @@ columns: '(' name+ ')'
 distinct: DISTINCT | ALL
 term: select | TABLE path | VALUES value+ | '(' terms ')'
 select: SELECT [ distinct ] item+ [ FROM relation+ ] [ WHERE value ] [ 'GROUP BY' [ distinct ] group+ ] [ HAVING value ] [ WINDOW window+ ]
-item: '*' | primary '.' '*' [ AS columns ] | value [ [ AS ] name ]
+item: '*' | primary '.' '*' [ AS columns ] | value [ AS name | alias ]
 group: ( ROLLUP | CUBE ) '(' [ values+ ] ')' | 'GROUPING SETS' '(' values+ ')' | values
 values: value | '(' [ value+ ] ')'
 window: name AS '(' over ')'
@@ -35,7 +35,7 @@ sort: value [ ASC | DESC ] [ NULLS ( FIRST | LAST ) ]
 relation: sampled { CROSS JOIN sampled | NATURAL [ side ] JOIN sampled | [ side ] JOIN relation ( ON value | USING columns ) }
 side: INNER | ( LEFT | RIGHT | FULL ) [ OUTER ]
 sampled: aliased [ MATCH_RECOGNIZE nested [ [ AS ] name [ columns ] ] ] [ TABLESAMPLE ( BERNOULLI | SYSTEM ) '(' value ')' ]
-aliased: source [ [ AS ] name [ columns ] ]
+aliased: source [ ( AS name | table_alias ) [ columns ] ]
 source: path [ FOR ( TIMESTAMP | VERSION ) AS OF operand ] | '(' query ')' | '(' relation ')' | UNNEST '(' value+ ')' [ WITH ORDINALITY ] | LATERAL '(' query ')' | TABLE nested | JSON_TABLE nested
 path: name { '.' name }
 value: { NOT } predicate { ( AND | OR ) { NOT } predicate }
@@ -78,6 +78,9 @@ UNNEST USING VALUES WHEN WHERE WITH
 """
 _RESERVED = frozenset(_RESERVED_WORDS.split())
 _NOTATION = re.compile(r"'([^']+)'|([A-Z_]+)|([a-z_]+)(\+?)|([][(){}|])")
+# Names that sqlglot reads as clauses, after a function and after a table.
+_CLAUSES = frozenset(("FILTER", "OVER"))
+_TABLE_CLAUSES = _CLAUSES | {"FETCH", "LIMIT", "OFFSET"}
 _KINDS = {
     TokenType.STRING: "string",
     TokenType.UNICODE_STRING: "unicode",
@@ -89,6 +92,7 @@ _UNQUOTED = re.compile(r"[A-Z_][A-Z0-9_]*")
 Ends = frozenset[int]
 _NOWHERE: Ends = frozenset()
 _NAME = "name"
+_NAMES = frozenset((_NAME,))
 _EMPTY = ""
 
 
@@ -140,6 +144,16 @@ def _token(*words: str) -> _Part:
         lambda text, at: frozenset((at + 1,)) if text.fits(at, accepted) else _NOWHERE,
         lambda: accepted,
     )
+
+
+def _alias(clauses: frozenset[str]) -> _Part:
+    """Return the part for a name without AS."""
+
+    def ends(text: _Text, at: int) -> Ends:
+        is_alias = text.fits(at, _NAMES) and text.words[at] not in clauses
+        return frozenset((at + 1,)) if is_alias else _NOWHERE
+
+    return _Part(ends, lambda: _NAMES)
 
 
 def _nested(text: _Text, at: int) -> Ends:
@@ -243,6 +257,8 @@ def _alternatives(symbols: list[tuple[str, ...]], end: str) -> _Part:
 _rules = {
     **{kind: _token(kind) for kind in ("string", "unicode", "binary", "integer", _NAME)},
     "number": _token("integer", "decimal"),
+    "alias": _alias(_CLAUSES),
+    "table_alias": _alias(_TABLE_CLAUSES),
     "nested": _Part(_nested, lambda: frozenset("(")),
     **{
         name: _alternatives(_NOTATION.findall(right), "")

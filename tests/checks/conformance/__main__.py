@@ -14,6 +14,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+import duckdb
 from rich.console import Console
 from rich.table import Table
 from trino.exceptions import TrinoQueryError
@@ -21,7 +22,7 @@ from trino.exceptions import TrinoQueryError
 from local.athena import api as athena
 from tests.checks.conformance.figures import rows_of, stored_figures
 from tests.checks.conformance.local_engine import LocalEngine
-from tests.checks.conformance.syntax import FOREIGN, NATIVE, arithmetic
+from tests.checks.conformance.syntax import FOREIGN, NATIVE, arithmetic, in_duckdb
 from tests.checks.conformance.trino import start_trino
 from tidemark.dashboard.definition import data_sets, read_definition
 from tidemark.model.checkout import ROOT
@@ -113,16 +114,22 @@ def _in_syntax(ours: Ask, trinos: Ask) -> Iterator[str]:
 
 
 def _in_arithmetic(ours: Ask, trinos: Ask) -> Iterator[str]:
-    """Yield the differences of drawn expressions, which are asked one by one only if need be."""
+    """Yield the drawn expressions whose values differ here, in Trino or in DuckDB."""
     chance = random.Random(37)
-    drawn = [arithmetic(chance).trino for _ in range(DRAWN)]
-    for first in range(0, DRAWN, _AT_ONCE):
-        some = drawn[first : first + _AT_ONCE]
-        together = f"SELECT {', '.join(some)}"
-        values = _values(trinos, together)
-        if values is None or values != _values(ours, together):
-            for expression in some:
-                yield from _of_statement(ours, trinos, f"SELECT {expression}")
+    drawn = [arithmetic(chance) for _ in range(DRAWN)]
+    with duckdb.connect() as connection:
+        values = {each.trino: in_duckdb(connection, each) for each in drawn}
+    defined = [text for text, value in values.items() if value is not None]
+    for first in range(0, len(defined), _AT_ONCE):
+        some = defined[first : first + _AT_ONCE]
+        expected = _texts([values[text] for text in some])
+        statement = f"SELECT {', '.join(some)}"
+        if not expected == _values(ours, statement) == _values(trinos, statement):
+            for text in some:
+                yield from _of_statement(ours, trinos, f"SELECT {text}", [values[text]])
+    for text, value in values.items():
+        if value is None:
+            yield from _of_statement(ours, trinos, f"SELECT {text}")
 
 
 def _of_statement(

@@ -6,7 +6,9 @@ Each is checked twice: here against DuckDB, and by ``make conformance`` against 
 from __future__ import annotations
 
 import random
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import duckdb
 
 # Forms of other databases, which sqlglot reads. Trino refuses each.
 FOREIGN = (
@@ -240,6 +242,15 @@ _TIGHTEST = 3
 def arithmetic(chance: random.Random) -> Drawn:
     """Return an expression of arithmetic with as few brackets and blanks as it needs."""
     return _drawn(chance, chance.randrange(1, 5))
+
+
+def in_duckdb(connection: duckdb.DuckDBPyConnection, drawn: Drawn) -> Any:
+    """Return a value; None if DuckDB has none, since it divides by zero or overflows."""
+    try:
+        ((value,),) = connection.execute(f"SELECT {drawn.duckdb}").fetchall()
+    except (duckdb.OutOfRangeException, duckdb.InvalidInputException):
+        return None
+    return value
 
 
 def _drawn(chance: random.Random, depth: int) -> Drawn:

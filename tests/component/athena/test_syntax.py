@@ -1,12 +1,15 @@
 """The syntax of queries: Trino's, however much more sqlglot and DuckDB read."""
 
 import random
+import re
+from contextlib import suppress
 
 import duckdb
 import pytest
+from sqlglot.dialects.trino import Trino
 
 from local.athena import api as athena
-from tests.checks.conformance.syntax import FOREIGN, NATIVE, arithmetic
+from tests.checks.conformance.syntax import FOREIGN, NATIVE, arithmetic, in_duckdb
 
 _READ = {"DOUBLE": float, "INT": int, "BIGINT": int, "BOOLEAN": lambda text: text == "true"}
 
@@ -37,7 +40,7 @@ def test_arithmetic_has_the_values_of_duckdb(computed, refusal):
     chance = random.Random(17)
     drawn = [arithmetic(chance) for _ in range(500)]
     with duckdb.connect() as connection:
-        expected = {each: _in_duckdb(connection, each.duckdb) for each in drawn}
+        expected = {each: in_duckdb(connection, each) for each in drawn}
     undefined = [each for each, value in expected.items() if value is None]
     defined = [each for each in expected if expected[each] is not None]
     for first in range(0, len(defined), 100):
@@ -48,15 +51,6 @@ def test_arithmetic_has_the_values_of_duckdb(computed, refusal):
         ]
     for each in undefined[:10]:
         assert refusal(f"SELECT {each.trino}").startswith(("DIVISION_BY_ZERO", "NUMERIC_VALUE"))
-
-
-def _in_duckdb(connection, expression):
-    """Return a value; None if DuckDB has none, since it divides by zero or overflows."""
-    try:
-        ((value,),) = connection.execute(f"SELECT {expression}").fetchall()
-    except (duckdb.OutOfRangeException, duckdb.InvalidInputException):
-        return None
-    return value
 
 
 @pytest.mark.parametrize(
@@ -78,6 +72,8 @@ def _in_duckdb(connection, expression):
             "SELECT CAST('1' AS array)",
             "NOT_SUPPORTED: line 1:13: CAST of varchar to array(unknown)",
         ),
+        ("SELECT sum(1) OVER", "line 1:19: mismatched input '<EOF>'"),
+        ("SELECT sum(1) FILTER WHERE true", "line 1:22: mismatched input 'WHERE'"),
         ("SELECT +'a'", "TYPE_MISMATCH: line 1:9: Cannot negate varchar"),
     ],
 )
@@ -94,3 +90,11 @@ def test_a_comment_reaches_no_other_parser(run):
 def test_subqueries_without_names_stand_side_by_side(ask):
     query = "SELECT a + b FROM (SELECT 1 AS a), (SELECT 2 AS b) JOIN (SELECT 2 AS c) ON b = c"
     assert ask(query) == [["3"]]
+
+
+def test_a_word_of_another_database_is_a_name(catalogue):
+    for word in sorted(re.findall("[A-Z_]+", " ".join(Trino.Tokenizer.KEYWORDS))):
+        query = f"SELECT sum(a) {word}, 1 = 1 {word} FROM (SELECT 1 AS a) {word}, (SELECT 2 AS b)"
+        with suppress(athena.QueryError):
+            found = athena.translate(query, catalogue, database="tidemark")
+            assert [column.name for column in found.columns] == [word, word], query
