@@ -164,7 +164,7 @@ def _moved(operation: exp.Binary) -> Type:
 
 def _interval(interval: exp.Interval) -> Type:
     unit, count = interval.args.get("unit"), interval.this
-    if not isinstance(count, exp.Literal) or not count.name.isdigit():
+    if not isinstance(count, exp.Literal) or not count.name.removeprefix("-").isdigit():
         raise not_supported(f"Interval {count}", interval)
     if not isinstance(unit, exp.Var) or unit.name not in _UNITS:
         raise not_supported(f"Interval unit {unit}", interval)
@@ -174,6 +174,8 @@ def _interval(interval: exp.Interval) -> Type:
 def _negative(operation: exp.Neg) -> Type:
     if kind(operation.this) not in NUMBERS:
         raise _mismatch(f"Cannot negate {trino_name(operation.this.type)}", operation)
+    if isinstance(operation.this, exp.Literal) and operation.this.name == str(1 << 31):
+        return scalar(Kind.INT)
     return _inner(operation)
 
 

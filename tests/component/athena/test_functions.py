@@ -148,6 +148,7 @@ VALUES = [
     (f"date_add('hour', 12, {T})", "2026-11-21 00:44:55.678"),
     (f"{T} + INTERVAL '1' day", "2026-11-21 12:44:55.678"),
     (f"{D} - INTERVAL '1' month", "2026-10-20"),
+    (f"{D} + INTERVAL '-1' day", "2026-11-19"),
     (f"date_format({T}, '%Y-%m-%d %H:%i:%s %j %a %b %p 100%%')",
      "2026-11-20 12:44:55 324 Fri Nov PM 100%"),
     (f"date_format({T}, '%y %T %S %M %W')", "26 12:44:55 55 November Friday"),

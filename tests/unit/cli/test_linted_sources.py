@@ -360,6 +360,12 @@ RESOLVED = {
         7,
     ),
     "trim.tf": (f"{ARGUMENT}trimspace(<<-EOF\n  limit 1\n  | filtre x\nEOF\n)\n}}\n", 6),
+    "module.tf": (
+        'module "a" {\n  source = "../modules/query-definition"\n'
+        '  query_string = "limit 1 | filtre x"\n}\n'
+        'module "b" {\n  source = "../site"\n  query_string = "false"\n}\n',
+        3,
+    ),
     "construct.ts": (
         "import { aws_logs as logs } from 'aws-cdk-lib';\n"
         "new logs.QueryDefinition(this, 'Q', {\n  queryString: new logs.QueryString({\n"

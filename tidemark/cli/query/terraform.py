@@ -39,6 +39,7 @@ _WHOLE = re.compile(rf"\s*{_VALUE}\s*", re.DOTALL)
 _JOIN = re.compile(r"join\(\s*\"((?:[^\"\\]|\\.)*)\"\s*,\s*\[(.*?)\]\s*\)", re.DOTALL)
 _TRIMMED = re.compile(r"(?:chomp|trimspace|trim)\(\s*")
 _ITEM = re.compile(rf"\s*(?:{_VALUE}|(?P<local>local\.[\w.-]+))\s*(?:,|$)", re.DOTALL)
+_MODULE = re.compile(r'\bsource\s*=\s*"[^"\n]*query[-_]definition')
 _LOG_WIDGET = re.compile(r'"type"\s*:\s*"log"')
 
 _MOST_INSERTIONS = 10
@@ -78,7 +79,18 @@ def queries_of_dashboard(file: Path, text: str) -> Iterator[Written]:
 
 
 def _is_of_resource(match: re.Match[str]) -> bool:
-    return _RESOURCES[match["name"]] in _block(match)
+    block = _block(match)
+    return _RESOURCES[match["name"]] in block or (
+        match["name"] == "query_string" and block.startswith("module") and _is_of_module(match)
+    )
+
+
+def _is_of_module(match: re.Match[str]) -> bool:
+    """Tell whether the module around an argument makes query definitions, by its source."""
+    *_, block = _BLOCK.finditer(match.string, 0, match.start())
+    after = _BLOCK.search(match.string, match.end())
+    inner = match.string[block.start() : after.start() if after else None]
+    return _MODULE.search(inner) is not None
 
 
 def _block(match: re.Match[str]) -> str:
