@@ -34,7 +34,9 @@ class Profile(Frozen):
     trial: int | None = None
     """The number of the trial, None if it was imported."""
     order: str = ""
-    """The text that sorts as its version does, '' if it was imported, and in old profiles."""
+    """The text that sorts as its version does, '' if it was imported."""
+    drawn: int | None = None
+    """The number of samples that were drawn, where their weights are others, None if not known."""
 
     @property
     def version_order(self) -> str:

@@ -87,7 +87,7 @@ def _is_drawn(version: Side) -> bool:
 
 def _profiled(bucket: Bucket, side: VersionProfiles, test: str) -> Iterator[ProfiledTrial]:
     for profile in profiles_of_trials(bucket, side.plan, side.trials, test):
-        yield ProfiledTrial(read_stacks(bucket, profile), profile.seconds)
+        yield ProfiledTrial(read_stacks(bucket, profile), profile.seconds, profile.drawn)
 
 
 def _command(base: VersionProfiles, new: VersionProfiles, test: str) -> str:

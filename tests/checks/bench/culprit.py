@@ -42,7 +42,7 @@ def told(folder: Path, new: str) -> Sequence[FunctionChange]:
         profiles = [each for each in results.profiles(SUITE) if each.run == newest]
         sides = [
             [
-                ProfiledTrial(results.stacks(each), each.seconds)
+                ProfiledTrial(results.stacks(each), each.seconds, each.drawn)
                 for each in profiles
                 if each.version == version
             ]

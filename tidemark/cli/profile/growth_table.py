@@ -82,7 +82,10 @@ def command(
         base, new = versions
         found = profiles_by_version(results, suite, test, (base, new), run)
         sides = [
-            [ProfiledTrial(results.stacks(each), each.seconds) for each in found[version]]
+            [
+                ProfiledTrial(results.stacks(each), each.seconds, each.drawn)
+                for each in found[version]
+            ]
             for version in (base, new)
         ]
     comparison = compare(*sides)

@@ -129,6 +129,7 @@ def _found(file: Path, profile: Profile) -> _Found:
     of_file = {
         "samples": sum(read.stacks.values()),
         "unit": read.unit,
+        "drawn": read.drawn,
         "form": read.form,
         "file": file.name,
         "digest": digest(read.stacks),

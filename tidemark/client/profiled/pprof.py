@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from tidemark.client.profiled.wire import Value, message, numbers
 from tidemark.figures.profiles.folded_stacks import SEPARATOR, folded
-from tidemark.store.profiles.tally import Tally
+from tidemark.store.profiles.tally import SAMPLES, Tally
 from tidemark.store.profiles.unreadable import Unreadable
 
 _SAMPLE_TYPE, _SAMPLE, _LOCATION, _FUNCTION, _STRING, _DEFAULT_TYPE = 1, 2, 4, 5, 6, 14
@@ -24,8 +24,6 @@ _LONGEST_STACK = 1 << 20
 """The most characters of a stack: few bytes of a sample name a long function many times."""
 _COUNTS = ("samples", "sample")
 """The names of a type of value that counts samples."""
-SAMPLES = "samples"
-"""The unit of numbers of samples."""
 
 
 class _Sample(NamedTuple):
@@ -70,7 +68,10 @@ def add_pprof(data: bytes, tally: Tally) -> str:
         for each in fields.samples:
             sample = _sample(each)
             frames = _stack(sample, names) or ["[unknown]"]
-            tally.add(folded(reversed(frames)), _signed(sample.values[chosen]))
+            value = _signed(sample.values[chosen])
+            if value < 0:
+                raise Unreadable("it has negative values, as a difference has; expected a profile")
+            tally.add(folded(reversed(frames)), value)
         return _unit(fields, fields.types[chosen])
     except (KeyError, IndexError):
         raise Unreadable("it is no profile of pprof: a part that it names is missing") from None

@@ -9,12 +9,12 @@ from typing import Literal, NamedTuple
 
 from tidemark.client.profiled.flame_graph import drawn_frames
 from tidemark.client.profiled.perf_script import add_perf_script, is_perf_script
-from tidemark.client.profiled.pprof import SAMPLES, add_pprof
+from tidemark.client.profiled.pprof import add_pprof
 from tidemark.client.profiled.towers import add_drawn
 from tidemark.figures.profiles.folded_stacks import Stacks
 from tidemark.store.profiles.file_content import Content, opened
 from tidemark.store.profiles.folded import add_folded
-from tidemark.store.profiles.tally import Tally
+from tidemark.store.profiles.tally import SAMPLES, Tally
 from tidemark.store.profiles.unreadable import Unreadable
 
 Form = Literal["folded", "perf script", "pprof", "SVG"]
@@ -37,6 +37,8 @@ class ReadProfile(NamedTuple):
     form: Form
     unit: str
     """The unit of the samples, such as ``samples``."""
+    drawn: int | None = None
+    """The number of samples that were drawn, None if the file does not tell it."""
 
 
 def read_profile(file: Path) -> ReadProfile:
@@ -50,14 +52,14 @@ def read_profile(file: Path) -> ReadProfile:
     """
     tally = Tally()
     with opened(file) as content:
-        form, unit = _add(content, tally)
+        form, unit, drawn = _add(content, tally)
     if not tally.stacks:
         raise Unreadable("it has no samples")
-    return ReadProfile(tally.stacks, form, unit)
+    return ReadProfile(tally.stacks, form, unit, drawn)
 
 
-def _add(content: Content, tally: Tally) -> tuple[Form, str]:
-    """Add the samples of a file; return its form and the unit of the samples."""
+def _add(content: Content, tally: Tally) -> tuple[Form, str, int | None]:
+    """Add the samples of a file; return its form, the unit and the number of the samples."""
     beginning = content.beginning(_BEGINNING)
     for signature, advice in _FOREIGN.items():
         if beginning.startswith(signature):
@@ -65,16 +67,15 @@ def _add(content: Content, tally: Tally) -> tuple[Form, str]:
     if not beginning.strip():
         raise Unreadable(f"it is empty; expected {FORMS}")
     if _BINARY.search(beginning):
-        return "pprof", add_pprof(content.whole(_MOST_AT_ONCE), tally)
+        return "pprof", add_pprof(content.whole(_MOST_AT_ONCE), tally), None
     if beginning.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<"):
         frames, unit = drawn_frames(content)
         add_drawn(frames, tally)
-        return "SVG", unit
+        return "SVG", unit, None
     if is_perf_script(_first_line(beginning)):
-        add_perf_script(content, tally)
-        return "perf script", SAMPLES
+        return "perf script", *add_perf_script(content, tally)
     add_folded(content, tally)
-    return "folded", SAMPLES
+    return "folded", SAMPLES, None
 
 
 def _first_line(beginning: bytes) -> str:

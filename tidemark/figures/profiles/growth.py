@@ -20,6 +20,8 @@ Kind = Literal["self", "inclusive"]
 Word = Literal["grew", "shrank", "cannot tell"]
 _TELLING = 7
 """The expected samples from which on the absence of a function is no chance: exp(-7) is 0.1 %."""
+_LEAST_WEIGHT = 1000
+"""The least weight of a sample: periods are thousands of cycles or of nanoseconds."""
 _UNCHANGED: Mapping[str, str] = {}
 _Places = Mapping[str, Sequence[int]]
 """The places of stacks in a list, by function."""
@@ -31,6 +33,8 @@ class ProfiledTrial(NamedTuple):
     stacks: Stacks
     seconds: float | None = None
     """The CPU time per million records [s], None if it is not known."""
+    drawn: int | None = None
+    """The number of samples that were drawn, None if only their weights are known."""
 
 
 class FunctionChange(NamedTuple):
@@ -162,7 +166,16 @@ def _inclusive(stacks: Stacks, functions: Set[str]) -> Counter[str]:
 
 def _drawn(trials: Sequence[ProfiledTrial]) -> float:
     """Return how many samples were drawn: a profiler may weigh each, such as by its period."""
-    return sum(sum(each.stacks.values()) / math.gcd(*each.stacks.values()) for each in trials)
+    return sum(each.drawn or _unweighted(each.stacks) for each in trials)
+
+
+def _unweighted(stacks: Stacks) -> float:
+    """Return the number of samples if all have one weight.
+
+    A small weight is none: the samples of a few stacks have a common divisor by chance.
+    """
+    weight = math.gcd(*stacks.values())
+    return sum(stacks.values()) / (weight if weight >= _LEAST_WEIGHT else 1)
 
 
 def _lacking(stacks: Stacks, other: Stacks, drawn: float) -> set[str]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from tidemark.figures.profiles.folded_stacks import SEPARATOR, folded
 from tidemark.model.sentences import shown
@@ -26,8 +27,8 @@ def add_folded(content: Content, tally: Tally) -> None:
     """
     # A file may have a line for each sample: equal ones are counted first and read once.
     lines, longest = Counter[bytes](), 0
-    for _, block in content.blocks():
-        lines.update(block)
+    for first, block in content.blocks():
+        lines.update(block if first > 1 else _unmarked(block))
         longest = max(longest, max(map(len, block), default=0))
         if len(lines) * longest > _MOST_COUNTED:
             _add_lines(lines, content, tally)
@@ -40,11 +41,18 @@ def _add_lines(lines: Mapping[bytes, int], content: Content, tally: Tally) -> No
         try:
             stack, samples = _parsed(text_of(line))
         except Unreadable as error:
-            raise unreadable_at(content.number_of(line), str(error)) from None
+            raise unreadable_at(content.number_of(line) or 1, str(error)) from None
         # A known stack has been folded already.
         if stack and stack not in tally.stacks and _is_odd(stack):
             stack = folded(stack.split(SEPARATOR))
         tally.add(stack, times * samples)
+
+
+def _unmarked(lines: Sequence[bytes]) -> Iterator[bytes]:
+    """Yield the first lines of a file without its byte order mark."""
+    yield from (
+        line.removeprefix(BOM_UTF8) if not place else line for place, line in enumerate(lines)
+    )
 
 
 def _parsed(line: str) -> tuple[str, int]:
@@ -55,7 +63,7 @@ def _parsed(line: str) -> tuple[str, int]:
             sentence = f"{shown(line)} has two counts, as difffolded.pl writes them"
             raise Unreadable(f"{sentence}; expected one")
         return stack, int(count)
-    if line.strip():
+    if line.strip() and not line.startswith("#"):
         raise Unreadable(f"{shown(line)} is no stack with its samples, such as main;work 12")
     return "", 0
 

@@ -6,6 +6,8 @@ from collections import Counter
 
 from tidemark.store.profiles.unreadable import Unreadable
 
+SAMPLES = "samples"
+"""The unit of numbers of samples."""
 _MOST_CHARACTERS = 64 << 20
 _MOST_SAMPLES = 2**63 - 1  # the largest bigint of a table
 
@@ -37,3 +39,8 @@ class Tally:
         if self._total > _MOST_SAMPLES:
             raise Unreadable(f"it has more than {_MOST_SAMPLES:,} samples")
         self.stacks[stack] += samples
+
+    def divide(self, weight: int) -> None:
+        """Divide all samples by a number that divides each."""
+        for stack in self.stacks:
+            self.stacks[stack] //= weight

@@ -20,7 +20,7 @@ rocksdb:low 4242/4251 [007] 158665.570607:     250000 cpu-clock:pppH:
 \t    7f5c8d0a1b2d std::function<void (int)>::operator()+0x1c (/usr/lib/librocksdb.so (deleted))
 \t    7f5c8d0a1b2e [unknown] (/usr/lib/libc.so.6)
 
-my server 17 [001] 158665.570608: cpu-clock:pppH:
+my server 17 [001] 158665.570608:     250000 cpu-clock:pppH:
 \tffffffff81 a;b ([kernel.kallsyms])
 \tffffffff82 [unknown] ([unknown])
 
@@ -106,6 +106,45 @@ def test_the_content_tells_the_form_also_if_it_is_packed(read, content, form, st
         assert (found.form, found.stacks) == (form, stacks)
 
 
+def perf_table(*samples, time=" 1234.567890:"):
+    """Return what perf script prints of samples without stacks: period, and function."""
+    return "".join(
+        f"{command:>16} 12345 {time} {period} cycles:P:          4005f6 {function}+0x7 (/app)\n"
+        for command, period, function in samples
+    )
+
+
+@pytest.mark.parametrize("time", ["1234.567890:", "[003] 1234.567890:", "[003] d..1. 12.3:", ""])
+def test_the_samples_of_perf_script_have_their_periods_as_weights(read, time):
+    table = perf_table(
+        ("app", "36000000", "handle_intel"), ("bad", "60000000", "main"),
+        ("app", "4000000", "main"), time=time,
+    )  # fmt: skip
+    stacked = "".join(
+        f"{line.partition(':P:')[0].strip()}:P:\n\t{line.partition(':P:')[2].strip()}\n\n"
+        for line in table.splitlines()
+    )
+    for content in (table, stacked):
+        found = read(content)
+        assert found.stacks == {
+            "app;handle_intel": 36_000_000, "bad;main": 60_000_000, "app;main": 4_000_000,
+        }  # fmt: skip
+        assert (found.form, found.unit, found.drawn) == ("perf script", "cycles", 3)
+
+
+@pytest.mark.parametrize("period", ["10101010", ""])
+def test_samples_of_equal_periods_or_none_count_once(read, period):
+    names = ["foo", "bar", "foo"]
+    found = read(perf_table(*[("app", period, name) for name in names]))
+    assert (found.stacks, found.unit, found.drawn) == ({"app;foo": 2, "app;bar": 1}, "samples", 3)
+
+
+def test_a_byte_order_mark_and_remarks_are_no_frames(read):
+    assert read("\ufeffmain;a 10\n# remark\nmain;a 2\n").stacks == {"main;a": 12}
+    with pytest.raises(Unreadable, match=r"^line 1: 'main;a' is no stack"):
+        read("\ufeffmain;a\n")
+
+
 def test_frames_without_names_and_control_characters_of_lines_are_replaced(read):
     content = "main;;f\tg 3\n;main;f\rg; 4\nmain;;f\tg 2\n7 5\nmain;f-1 1\n"
 
@@ -165,7 +204,18 @@ PACKED = gzip.compress(FOLDED.encode() * 50, mtime=0)
         (PERF.replace("\tffffffff82", "\tno frame"), "' is no frame of perf script"),
         (PERF + "x\n", "line 18: 'x' is no sample of perf script"),
         (
-            PERF.replace("570608: cpu-clock", "570608: cycles"),
+            PERF.replace("570608:     250000", "570608:"),
+            "line 9: only some samples have a period; expected all or none",
+        ),
+        (
+            pprof().replace(
+                field(2, field(1, 3) + field(2, 1) + field(2, 10_000_000)),
+                field(2, field(1, 3) + field(2, 2**64 - 1) + field(2, 10_000_000)),
+            ),
+            "it has negative values, as a difference has; expected a profile",
+        ),
+        (
+            PERF.replace("570608:     250000 cpu-clock", "570608: 250000 cycles"),
             "the samples are of cpu-clock:pppH and cycles:pppH; expected one event",
         ),
         (f"main;f {2**62}\nmain;g {2**62}\nmain;h {2**62}\n", "no stack with its samples"),

@@ -112,6 +112,26 @@ def test_a_function_is_gone_if_seven_samples_of_it_would_be_expected(drawn, gone
     assert [each.function for each in found.gone] == gone
 
 
+@pytest.mark.parametrize("scale", [1, 10])
+def test_round_numbers_of_samples_are_no_weights(scale):
+    base = ProfiledTrial({"main;func3;leaf": 40 * scale, "main;other": 60 * scale})
+    new = ProfiledTrial({"main;func4;leaf": 60 * scale, "main;other": 40 * scale})
+
+    found = compare([base], [new])
+
+    assert found.renamed == {"func3": "func4"}
+    assert of(found, "func4", "inclusive").share[:2] == (0.4, 0.6)
+
+
+def test_the_number_of_samples_is_known_where_their_weights_differ():
+    weighted = [ProfiledTrial({"a": 20_000_003, "b": 80_000_001}, drawn=100)] * 3
+    counted = [ProfiledTrial({"a": 20, "b": 80})] * 3
+
+    widths = [of(compare(s, s), "a", "self").share.half_width for s in (weighted, counted)]
+
+    assert widths[0] == pytest.approx(widths[1], rel=1e-6)
+
+
 def test_one_profile_a_side_shows_a_change_and_tells_nothing():
     burning = {**STACKS, "low;Compact;Next<int>(int)": 3000}
 
@@ -137,14 +157,14 @@ def test_rare_functions_are_not_compared():
 
 
 def test_equal_profiles_have_an_interval_from_chance_alone():
-    same = [ProfiledTrial({"a": 20, "b": 80})] * 3
+    same = [ProfiledTrial({"a": 21, "b": 79})] * 3
 
     share = of(compare(same, same), "a", "self").share
 
     assert (share.difference, share.p_value) == (0.0, 1.0)
-    assert share.half_width > 0.1
+    assert share.half_width == pytest.approx(0.092, abs=0.001)
     # A profiler may weigh each sample by its period, which gives no more samples.
-    weighed = [ProfiledTrial({"a": 20_000_000, "b": 80_000_000})] * 3
+    weighed = [ProfiledTrial({"a": 21_000_000, "b": 79_000_000})] * 3
     assert of(compare(weighed, weighed), "a", "self").share == share
 
 
