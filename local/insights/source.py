@@ -34,11 +34,14 @@ class EventSource:
         bytes of its events.
     found : bool
         Whether a search for texts that the query needs found these events, and there are others.
+    notes : tuple of str
+        What people should know of the events, each in a sentence.
     """
 
     sql: str
     bytes: int | None = field(default=None, kw_only=True)
     found: bool = field(default=False, kw_only=True)
+    notes: tuple[str, ...] = field(default=(), kw_only=True)
 
     @classmethod
     def union(cls, sources: Iterable[EventSource], size: int | None = None) -> EventSource:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from local.insights.source import EventSource, events_of
@@ -79,13 +80,24 @@ def log_files(
     alike: dict[tuple[Form, *tuple[object, ...]], list[LogFile]] = {}
     for file in files:
         alike.setdefault((file.form, *file.kind), []).append(file)
-    return EventSource.union(
+    events = EventSource.union(
         (
             _source(form, group, f"{place}-", limits, untimed)
             for place, ((form, *_), group) in enumerate(alike.items())
         ),
         sum(file.size for file in files),
     )
+    return replace(events, notes=tuple(_notes(files)))
+
+
+def _notes(files: Iterable[LogFile]) -> Iterator[str]:
+    """Yield a sentence for each kind of note, with the name of the first file."""
+    named: dict[str, list[str]] = {}
+    for file in files:
+        if file.note:
+            named.setdefault(file.note, []).append(file.name)
+    for note, (first, *others) in named.items():
+        yield f"{first}: {note}" + (f"; other such files: {len(others):,}" if others else "")
 
 
 def clocks_of(

@@ -36,6 +36,8 @@ _FOREIGN = (
      "`jq -r .awslogs.data | base64 -d` decodes them"),
     (rb"(?:[bf]/\S*\t[bf]/\S*\n)?EVENTS\t(?:[0-9]+\t)?[0-9]{13}\t",
      "what `aws logs` prints with --output text; --output json is read"),
+    (rb'\[[ \t]*\r?\n\s*"(?:[^"\\\n]|\\.)*",?[ \t]*\r?\n',
+     "a JSON array of texts; `jq -r '.[]'` makes lines of them"),
     (rb"-+\n\|\s+(?:Filter|Get)LogEvents\b",
      "what `aws logs` prints with --output table; --output json is read"),
     (rb"events:\n- (?:eventId|ingestionTime):",

@@ -52,6 +52,7 @@ _DELIVERY = re.compile(rf'{_PAIRS}"messageType"\s*:\s*"(?:DATA|CONTROL)_MESSAGE"
 _RESULTS = re.compile(rf'{_PAIRS}"results"\s*:\s*\[\s*(?:\]|\[\s*\{{\s*"field"\s*:)')
 _ARRAY = re.compile(r'\s*\[\s*\{\s*"')
 _OBJECT_OVER_LINES = re.compile(r'\s*\{[ \t]*\r?\n\s*"[^"\n]*"\s*:')
+_NAMES = re.compile(r'"?[A-Za-z_][\w .()-]*"?(?:,"?[A-Za-z_][\w .()-]*"?)+')
 _BETWEEN_OBJECTS = re.compile(r"[\s,\[]*")
 # An export to S3 has a folder for each log stream (AWS documentation, CloudWatch Logs).
 _EXPORTED = re.compile(r"[0-9]{6}(?:\.gz)?")
@@ -105,6 +106,8 @@ class LogFile(NamedTuple):
     """Whether one of the first lines has a time that the clock reads."""
     timed_later: str
     """The first of these lines if others are before it, else ''."""
+    note: str
+    """What people should know of its events, '' if nothing."""
 
     @property
     def kind(self) -> tuple[object, ...]:
@@ -184,7 +187,42 @@ def inspect(
         is_joined=is_joined,
         is_timed=timed != "",
         timed_later="" if first[:1] == [timed] else timed,
+        note=_note(form, begin, first, timed),
     )
+
+
+def _note(form: Form, begin: str, first: Sequence[str], timed: str) -> str:
+    """Return what people should know of the events in a file, '' if nothing."""
+    if form is Form.TEXT and _names_columns(first):
+        return "its first line, which names columns, is an event"
+    if form in TIMED_BY_CLOCKS and not timed and (name := _list_within(begin)):
+        member = name if name.isidentifier() else json.dumps(name)
+        return (
+            f"it is one JSON object, and one event; `jq -c '.{member}[]'` makes events of the "
+            f"list {name!r} in it"
+        )
+    return ""
+
+
+def _names_columns(first: Sequence[str]) -> bool:
+    """Tell whether the first line names the columns of the next two, by commas."""
+    if len(first) < 3 or not _NAMES.fullmatch(first[0]):
+        return False
+    number = first[0].count(",")
+    return all(line.count(",") >= number and not _NAMES.fullmatch(line) for line in first[1:3])
+
+
+def _list_within(begin: str) -> str:
+    """Return the name of a list of objects in a file of one object, '' without one."""
+    text = begin.strip()
+    try:
+        value, end = json.JSONDecoder().raw_decode(text) if text.startswith("{") else (None, 0)
+    except (ValueError, RecursionError):
+        return ""
+    if not isinstance(value, dict) or end < len(text):
+        return ""
+    lists = (name for name, each in value.items() if isinstance(each, list) and each)
+    return next((name for name in lists if all(isinstance(one, dict) for one in value[name])), "")
 
 
 def clock_in(original: Path, first: Sequence[str]) -> Clock | None:

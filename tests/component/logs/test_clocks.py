@@ -90,6 +90,11 @@ VPC = "2 123456789012 eni-1235b8ca 172.31.16.139 172.31.16.21 20641 22 6 20 4249
         ("W20240602 14:26:00.123456 7 a.cc:7] x", "klog with a year", MILLISECOND),
         ("tls 2.0 2024-06-02T14:26:00 net/lb/1 x", "network load balancer", SECOND),
         ('{"timeUnixNano": "1717338360123456789"}', "JSON field 'timeUnixNano'", MILLISECOND),
+        (
+            '{"event_timestamp": "1717338360123", "type": "TaskFailed"}',
+            "JSON field 'event_timestamp'",
+            MILLISECOND,
+        ),
         ('{"query_timestamp": "2024-06-02T14:26:00Z"}', "JSON field 'query_timestamp'", SECOND),
         ("02 Jun 2024 14:26:00,123 INFO x", "log4j", MILLISECOND),
         ("[Sun Jun 02 14:26:00.123456 2024] [core:error] x", "errors of Apache", MILLISECOND),

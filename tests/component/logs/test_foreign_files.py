@@ -95,6 +95,7 @@ FOREIGN = {
     "what `aws logs` prints with --output text;": (
         b"EVENTS\t387\t1717338360123\ts\tERROR a\t1717338360123\n"
     ),
+    r"a JSON array of texts; `jq -r '.\[\]'` makes": b'[\n    "ERROR \\"a\\"",\n    "INFO"\n]\n',
     "what `aws logs` prints with --output table": b"-------\n|  FilterLogEvents  |\n+-----+\n",
     "what `aws logs` prints with --output yaml": b"events:\n- eventId: '1'\n  message: ERROR\n",
 }
@@ -109,7 +110,7 @@ def test_a_file_of_another_form_is_refused_by_its_name(tmp_path, form, pack):
         log_files([path])
     mended = Mending().copies([path], tmp_path)
     assert (mended.copies, mended.damage) == ({path: None}, {Damage.UNREADABLE: 1})
-    assert mended.first[Damage.UNREADABLE].startswith(f"{path}: it is {form}")
+    assert mended.first[Damage.UNREADABLE].startswith(f"{path}: it is {form}".replace("\\", ""))
 
 
 def test_parquet_without_a_suffix_is_refused(tmp_path):

@@ -608,6 +608,52 @@ def test_standard_input_is_sorted_and_read_whole(hours):
     assert query(*arguments, stdin=hours.read_text()).stdout == "@log,n\nstdin,10\n"
 
 
+@pytest.mark.parametrize(
+    ("text", "note"),
+    [
+        (
+            json.dumps({"StackEvents": [{"EventId": "1"}, {"EventId": "2"}]}, indent=4),
+            "it is one JSON object, and one event; `jq -c '.StackEvents[]'` makes events of the "
+            "list 'StackEvents' in it",
+        ),
+        (
+            json.dumps({"n": 7, "detail-list": [{"a": 1}]}),
+            "it is one JSON object, and one event; `jq -c '.\"detail-list\"[]'` makes events of "
+            "the list 'detail-list' in it",
+        ),
+        (
+            "time,level,msg\n2024-06-02T14:26:00Z,INFO,a\n2024-06-02T14:26:01Z,INFO,b\n",
+            "its first line, which names columns, is an event",
+        ),
+        ('"id","name"\n"1","A"\n"2","B, c"\n', "its first line, which names columns, is an event"),
+    ],
+)
+def test_what_a_file_has_as_events_is_said(tmp_path, text, note):
+    path = tmp_path / "events"
+    path.write_text(text)
+    assert f"warning: {path}: {note}\n" in query("stats count(*)", str(path)).stderr
+    (tmp_path / "other.log").write_text(text)
+    both = query("stats count(*)", str(tmp_path)).stderr
+    assert f"warning: {path}: {note}; other such files: 1\n" in both
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"time": "2024-06-02T14:26:00Z", "errors": [{"code": 7}]}\n',
+        '{"items": [{"a": 1}]}\n{"items": [{"a": 2}]}\n',
+        '{"items": []}\n',
+        "starting,now\nstopping,now\nended,now\n",
+        "Hello, world\n1, 2\n3, 4\n",
+        "id,name\n",
+    ],
+)
+def test_of_other_files_nothing_is_said(tmp_path, text):
+    path = tmp_path / "events.log"
+    path.write_text(text)
+    assert "warning" not in query("stats count(*)", str(path)).stderr
+
+
 DELIVERED = {
     "messageType": "DATA_MESSAGE", "owner": "111122223333", "logGroup": "/aws/lambda/a",
     "logStream": "s", "logEvents": [{"id": "1", "timestamp": 1_717_338_360_000, "message": "a b"}],

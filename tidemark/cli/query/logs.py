@@ -198,7 +198,8 @@ class LogQuery(NamedTuple):
                 if found or event is None:
                     raise
                 warnings = (_borrowed(event),) if untimed is Untimed.OTHER_FORM else ()
-        return result._replace(warnings=(*result.warnings, *warnings)), events
+        warnings = (*result.warnings, *warnings, *events.notes)
+        return result._replace(warnings=warnings), events
 
     def _check_named(self, files: list[Path], events: EventSource) -> None:
         """Raise Refused if the query names log groups that neither files nor their events have."""
