@@ -71,14 +71,32 @@ def pytest_xdist_make_scheduler(config, log):
     return SchedulingByCloud(config, log)
 
 
+def _folder(nodeid):
+    """Return the folder whose tests share clouds; all unit tests are of one."""
+    _, layer, *rest = nodeid.partition("::")[0].split("/")
+    return layer if layer == "unit" else (layer, *rest[:1])
+
+
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config, items):
-    """Give long tests more time, and sort those of several processes by their groups' start."""
+    """Give long tests more time, and keep the tests of a folder together, also in random order.
+
+    Several processes sort them by the start of their groups.
+    """
     for item in items:
         if item.get_closest_marker("systems") or "faults_of_test" in item.fixturenames:
             item.add_marker(LONG)
-    if hasattr(config, "workerinput"):
-        order = {group: place for place, group in enumerate(FIRST)}
-        items.sort(key=lambda item: order.get(_group(item.nodeid), len(FIRST)))
+    places = {}
+    for item in items:
+        places.setdefault(_folder(item.nodeid), len(places))
+    order = {group: place for place, group in enumerate(FIRST)}
+    several = hasattr(config, "workerinput")
+    items.sort(
+        key=lambda item: (
+            order.get(_group(item.nodeid), len(FIRST)) if several else 0,
+            places[_folder(item.nodeid)],
+        )
+    )
 
 
 def pytest_xdist_setupnodes(config):

@@ -45,8 +45,9 @@ def clock(due):
     return Clock(due - timedelta(days=5))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def deployed(new_state, due, clock, calls):
+    """A cloud that replaces parts of moto until the tests of this folder have ended."""
     weekly = {"rocksdb": {"cron": f"{due:%-M %-H} ? * {due:%a} *".upper()}}
     context = {"schedules": weekly}
     with deploy(new_state(), calls / "end_to_end", context=context, clock=clock) as deployed:
@@ -77,7 +78,7 @@ def ran(own_state):
     return tidemark("run", "rocksdb", *SMALL, "--baseline", "9.0.0", "--state", own_state)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def measured(deployed):
     """Return a run that has succeeded."""
     run, status, cause = deployed.run(REQUEST)
@@ -85,13 +86,13 @@ def measured(deployed):
     return run
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def rejected(deployed):
     """Return a run with a refused input, with the status and cause of its execution."""
     return deployed.run({"suite": "rocksdb", "versions": ["../x"]})
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def failed(deployed, tmp_path_factory):
     """Return a run whose task cannot install its version, with its execution's status and cause."""
     empty = tmp_path_factory.mktemp("empty")
