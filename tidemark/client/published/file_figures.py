@@ -12,6 +12,7 @@ from tidemark.client.published.release_tables import Wishes, release_figures, ta
 from tidemark.client.published.status_reports import (
     JobReport,
     json_report,
+    other_reports,
     report_figures,
     text_reports,
 )
@@ -56,6 +57,8 @@ def left_out(text: str, publication: Publication, wishes: Wishes) -> Iterator[st
             if report.left_out:
                 count = plural(report.left_out, f"{report.kind} job")
                 yield f"{count} that split, failed or did not finish"
+        if others := other_reports(text):
+            yield f"{plural(others, 'report')} of other things than jobs"
         return
     yield from tables_left_out(tables(text), publication, wishes)
     figures = [each.key for each in _figures(text, publication, wishes)]

@@ -134,6 +134,12 @@ def text_reports(text: str) -> list[JobReport]:
     return reports
 
 
+def other_reports(text: str) -> int:
+    """Return the number of reports of tasks and of other things than jobs in a text."""
+    titles = (_TITLE.match(line) for line in text.splitlines())
+    return sum(title is not None and title[1] is None for title in titles)
+
+
 def _job_of_row(row: Mapping[str, str], kind: str, line: int) -> Job | None:
     """Return the job of a row, None if it splits, did not finish or had no records."""
     ending = "READ" if kind == "compaction" else "WRITTEN"

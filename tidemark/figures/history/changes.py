@@ -86,7 +86,8 @@ class _History(NamedTuple):
     def judged(self, levels: Levels) -> Judged:
         """Return the series with the changes of it that are not told."""
         return Judged(
-            self.measured(of_canary=False),
+            self.series,
+            self.measured(of_canary=False).unit,
             self.margin,
             self.runs,
             self.without_canary,
@@ -144,12 +145,15 @@ def judged(runs: Sequence[RunMedians], said: Said = NOTHING) -> Judgement:
     now = runs[-1].started_at if runs else datetime.min.replace(tzinfo=UTC)
     counting, others = _sorted_out(runs)
     found, silent = list[Change](), list(untold.of_runs(others, len(runs)))
+    last = {each.series: place for place, run in enumerate(counting) for each in run.medians}
     for history in _histories(counting):
         levels = judged_levels(history.figures)
         for of_canary in (False, True):
             told = [each for each in levels.told if each.of_canary == of_canary]
             found += _of_level(history, told, said, now)
-        silent += untold.of_series(history.judged(levels), counting)
+        place = last[history.series]
+        later = len(counting) - 1 - place
+        silent += untold.of_series(history.judged(levels), counting[place], later)
     found.sort(key=lambda change: (change.run.run_id, change.series))
     return Judgement(found, list(dict.fromkeys(silent)))
 

@@ -41,9 +41,11 @@ class Judged(NamedTuple):
     """One series of figures, and the changes of it that are not told."""
 
     series: Series
+    unit: str
+    """The unit of the levels."""
     margin: float
     runs: Sequence[RunMedians]
-    """The runs that count, in order."""
+    """The runs of one size that count, in order."""
     without_canary: int
     """The number of runs in which no trial of the canary counts."""
     doubted: Sequence[ChangePoint]
@@ -51,14 +53,20 @@ class Judged(NamedTuple):
     """Changes that are no share of the level before."""
 
 
-def of_series(judged: Judged, runs: Sequence[RunMedians]) -> Iterator[Untold]:
-    """Yield what the history of one series does not tell; ``runs`` are all that count."""
-    for sentence in _sentences(judged, runs):
+def of_series(judged: Judged, last: RunMedians, later: int) -> Iterator[Untold]:
+    """Yield what the history of one series does not tell.
+
+    ``last`` is the last run of the series, of any size, and ``later`` the number of runs after it.
+    """
+    for sentence in _sentences(judged):
         yield Untold(judged.series, sentence)
+    if later:
+        there = "there is one later run" if later == 1 else f"there are {later:,} later runs"
+        ended = f"not measured since run {last.run_id} ({last.version}); {there}."
+        yield Untold(judged.series, ended)
 
 
-def _sentences(judged: Judged, runs: Sequence[RunMedians]) -> Iterator[str]:
-    last = judged.runs[-1]
+def _sentences(judged: Judged) -> Iterator[str]:
     if judged.without_canary:
         count = plural(judged.without_canary, "run")
         yield f"the changes of level leave out {count}, because no trial of the canary counts."
@@ -76,17 +84,6 @@ def _sentences(judged: Judged, runs: Sequence[RunMedians]) -> Iterator[str]:
             f"cannot tell a level of fewer than {SHORTEST} runs, nor one that began since run "
             f"{first.run_id} ({first.version})."
         )
-    later = [run for run in runs if run.run_id > last.run_id]
-    if later and not any(_has(run, judged.series) for run in later):
-        yield f"not measured since run {last.run_id} ({last.version}); {_later(len(later))}."
-
-
-def _later(runs: int) -> str:
-    return "there is one later run" if runs == 1 else f"there are {runs:,} later runs"
-
-
-def _has(run: RunMedians, series: Series) -> bool:
-    return any(median.series == series for median in run.medians)
 
 
 def change_of(point: ChangePoint) -> float | None:
@@ -113,5 +110,5 @@ def _without_size(judged: Judged, point: ChangePoint) -> str:
 
 def _place(judged: Judged, point: ChangePoint) -> str:
     before, run = judged.runs[point.index - 1 : point.index + 1]
-    levels = f"from {figure(point.before)} to {figure(point.after)} {judged.series.unit}"
+    levels = f"from {figure(point.before)} to {figure(point.after)} {judged.unit}"
     return f"{levels} at run {run.run_id} ({versions_at(run.version, before.version)})"

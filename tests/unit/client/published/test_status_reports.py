@@ -61,7 +61,10 @@ def test_the_jobs_of_a_report_that_do_not_count_are_counted():
 
     assert found == [
         ["2 compaction jobs that split, failed or did not finish"],
-        ["2 ingest jobs that split, failed or did not finish"],
+        [
+            "2 ingest jobs that split, failed or did not finish",
+            "1 report of other things than jobs",
+        ],
     ]
 
 

@@ -121,3 +121,13 @@ def test_runs_of_the_canary_alone_and_runs_without_a_trial_are_counted():
         "The changes of level leave out 1 of 18 runs, because no trial of their newest version "
         "counts: 1.3.0.",
     ]
+
+
+def test_a_metric_that_is_measured_at_another_size_has_not_ended():
+    canaries = [100.0] * 20
+    runs = runs_of(normal(20), version=lambda index: RELEASES[index], canaries=canaries)
+    later = [run.model_copy(update={"parameters": {"tasks": 2}}) for run in runs[16:]]
+
+    _, untold = judged([*runs[:16], *later])
+
+    assert not any(each.sentence.startswith("not measured") for each in untold)
