@@ -13,7 +13,7 @@ from playwright.sync_api import expect
 
 from tests.component.cloud.browser import browser
 from tests.component.cloud.twelve_versions import Tables
-from tests.unit import two_of_each as two
+from tests.unit import drawn_runs as two
 from tests.unit.drawn_charts import Plot, interval, number, plots, reading
 from tests.unit.load_results import BASE, NEW
 from tidemark.cli.comparison_picture import changes_picture
