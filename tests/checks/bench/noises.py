@@ -117,7 +117,7 @@ NOISES: dict[str, Noise] = {
 }
 """Noises that both versions share."""
 
-CORRELATED = "pairs AR(1) 0.3"
+CORRELATED, WITH_BAD_PAIR = "pairs AR(1) 0.3", "one bad pair"
 UNLIKE: dict[str, Noise] = {
     "new lognormal": partial(unlike, steady, slow_tail, _ALIKE),
     "base lognormal": partial(unlike, slow_tail, steady, _ALIKE),
@@ -127,7 +127,7 @@ UNLIKE: dict[str, Noise] = {
     ),
     "new t3": partial(unlike, steady, both_tails, _ALIKE),
     CORRELATED: correlated,
-    "one bad pair": with_bad_pair,
+    WITH_BAD_PAIR: with_bad_pair,
 }
 """Noises that are not alike: of one version alone, of one pair, or from pair to pair.
 

@@ -16,9 +16,9 @@ FunctionNoise = tuple[Trial, Trial, float]
 NOISES: dict[str, tuple[FunctionNoise, float]] = {
     "normal": ((steady, steady, 1.0), 100 * ALPHA),
     "new lognormal": ((steady, slow_tail, 1.0), 10),
-    "new lognormal, quiet base": ((steady, slow_tail, 0.3), 100),
+    "new lognormal, quiet base": ((steady, slow_tail, 0.3), 0),
 }
-"""The noises and the limits of the shares of comparisons [%]."""
+"""The noises, and the limits of the shares of comparisons [%], 0 for no limit."""
 
 
 def any_told(noise: FunctionNoise, profiles: int, chance: random.Random) -> bool:

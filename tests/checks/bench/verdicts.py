@@ -22,7 +22,7 @@ from tests.checks.bench.histories import (
     unchanged,
     version_slower,
 )
-from tests.checks.bench.noises import CORRELATED, NOISES, UNLIKE, normal
+from tests.checks.bench.noises import CORRELATED, NOISES, UNLIKE, WITH_BAD_PAIR, normal
 from tests.checks.bench.profiled_functions import NOISES as FUNCTION_NOISES
 from tests.checks.bench.profiled_functions import any_told
 from tests.checks.bench.verdict_runs import Ended, Metric, fixed, searched, until_decided
@@ -38,6 +38,8 @@ PLANNED, PROFILED = (5, 10, 20, 30), (3, 5, 10)
 MOST_COMPARISONS = 5
 MOST_SEARCHED = {0.03: 35, 0.07: 45, 0.12: 75}
 """The limits of the mean pairs of a search, by scatter."""
+MOST_WITH_BAD_PAIR = {0.03: 40, 0.07: 55, 0.12: 95}
+"""The same if one pair is bad, which widens the scatter."""
 _Run = TypeVar("_Run")
 
 
@@ -153,22 +155,38 @@ def found(runs: int) -> Iterator[Figure]:
     yield Figure("10% faster, 0.07, cap 60: faster", share, 98, least=True)
 
 
+def stricter_plans(runs: int) -> Iterator[Figure]:
+    """Yield what a plan of two metrics finds, and how often it alarms, by the p-value it needs."""
+    for words, metrics in (("0.5 %", 2), ("0.02 %", 50)):
+        metric = Metric(normal, 0.07, 0.1, metrics=metrics)
+        ends = simulated(partial(fixed, metric, count=12), runs)
+        share = percentage([end.word == "slower" for end in ends])
+        yield Figure(f"p ≤ {words}: 10% slower, 0.07, 12 pairs: slower", share, 0, least=True)
+        metric = Metric(UNLIKE[CORRELATED], 0.15, metrics=metrics)
+        share = _alarms(partial(fixed, metric, count=30), runs)
+        yield Figure(f"p ≤ {words}: {CORRELATED}, 0.15, 30 pairs: wrong", share, 0, least=True)
+
+
 def called_the_same(runs: int) -> Iterator[Figure]:
     """Yield how often a change of 5 % or more is called the same."""
     for loss, bound in ((0.05, 5.0), (0.1, 0.1)):
         for scatter in SCATTERS:
-            yield _same(
-                f"{loss:.0%} slower, {scatter:g}", Metric(normal, scatter, loss), runs, bound
-            )
+            run = partial(until_decided, Metric(normal, scatter, loss))
+            yield _same(f"{loss:.0%} slower, {scatter:g}", run, runs, bound)
     for name, noise in UNLIKE.items():
         for words, loss in (("5% slower", 0.05), ("5% faster", -0.05)):
             metric = Metric(noise, 0.07, loss)
-            yield _same(f"{name}, {words}, 0.07", metric, runs, MOST_UNLIKE_SAME)
+            run = partial(until_decided, metric)
+            yield _same(f"{name}, {words}, 0.07", run, runs, MOST_UNLIKE_SAME)
+            of_plan = partial(fixed, metric, count=12)
+            yield _same(f"{name}, {words}, 0.07, 12 pairs", of_plan, runs, MOST_UNLIKE_SAME)
 
 
-def _same(name: str, metric: Metric, runs: int, bound: float) -> Figure:
-    ends = simulated(partial(until_decided, metric), runs)
-    return Figure(f"{name}: same", percentage([end.word == "same" for end in ends]), bound)
+def _same(
+    name: str, run: Callable[[random.Random], Judgement | Ended], runs: int, bound: float
+) -> Figure:
+    share = percentage([end.word == "same" for end in simulated(run, runs)])
+    return Figure(f"{name}: same", share, bound)
 
 
 def covered(runs: int) -> Iterator[Figure]:
@@ -206,7 +224,8 @@ def searches(runs: int) -> Iterator[Figure]:
     versions = sorted(subject.versions, key=subject.version_order)
     search = Search(metric="ingest_rate", versions=tuple(versions))
     for name, noise in {**NOISES, **UNLIKE}.items():
-        for scatter, most in MOST_SEARCHED.items():
+        limits = MOST_WITH_BAD_PAIR if name == WITH_BAD_PAIR else MOST_SEARCHED
+        for scatter, most in limits.items():
             metric = Metric(noise, scatter, 0.15, metrics=2 * search.most_comparisons)
             ends = simulated(partial(searched, metric, versions=versions), runs)
             found = [end.is_found and end.comparisons <= MOST_COMPARISONS for end in ends]
@@ -248,7 +267,8 @@ def functions(runs: int) -> Iterator[Figure]:
     for count in PROFILED:
         for name, (noise, limit) in FUNCTION_NOISES.items():
             ends = simulated(partial(any_told, noise, count), runs)
-            yield Figure(f"{name}, {count} profiles a side", percentage(ends), limit)
+            share = percentage(ends)
+            yield Figure(f"{name}, {count} profiles a side", share, limit, least=not limit)
 
 
 def main() -> int:
@@ -258,6 +278,7 @@ def main() -> int:
         "Wrong alarms, nothing changed, two metrics, noise not alike": unlike_false_alarms(RUNS),
         "Pairs until a verdict": pairs_needed(RUNS),
         "Changes found": found(RUNS),
+        "Plans with a smaller p-value": stricter_plans(RUNS),
         "Changes called the same": called_the_same(RUNS),
         "Intervals that contain the true change": covered(RUNS),
         "Searches for a slowdown of 15 %": searches(RUNS),
