@@ -40,7 +40,7 @@ SHARES = {
         "ingest": (1.157, 0.99), "read": (0.5, 13.8), "compaction": (0.015, 3.5),
     },
     ("sleeper", "0.31.0"): {
-        "ingest": (0.9673, 0.8), "read": (1.185, 0.6), "compaction": (1.93, 1.0),
+        "ingest": (0.9673, 0.8), "read": (1.185, 0.6), "compaction": (2.6, 1.0),
     },
 }  # fmt: skip
 SLOW_SINCE = "8.10.0"

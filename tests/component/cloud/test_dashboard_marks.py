@@ -24,6 +24,8 @@ COLORS = {"slower": "var(--worse)", "faster": "var(--better)", "same": "var(--in
 STATUSES = {
     "complete": "#007A5A", "incomplete": "#9A6700", "failed": "#D55E00", "aborted": "#A35A8B",
 }  # fmt: skip
+RATES_TILES = ("slower", "worst-change", "untold")
+COMPARE_TILES = ("compare-slower", "compare-worst", "compare-untold")
 EVERY_SUITE = ("", "rocksdb", "sleeper")
 PAIRS = ("Base=0.30.0&New=0.31.0", "Base=8.8.1&New=9.8.4")
 # What a figure has drawn: its axes by scale, and its marks with their places on the screen [px].
@@ -210,6 +212,19 @@ def of_type(figure, kind, field):
     return [each for each in figure["marks"] if each["type"] == kind and field in each["datum"]]
 
 
+def in_order_of_numbers(text):
+    """Return the key by which 1 × 200,000 comes before 1 × 1,000,000."""
+    parts = re.split(r"(\d+)", text.replace(",", ""))
+    return [(int(part), "") if part.isdigit() else (0, part) for part in parts]
+
+
+def tooltips_of(figure):
+    return {
+        mark["datum"]["category"]: mark["datum"]["tooltip"]
+        for mark in of_type(figure, "rect", "tooltip")
+    }
+
+
 # Charts of rates
 
 
@@ -247,6 +262,10 @@ def has_every_point(figure, expected, markers, *, joined):
             assert (mark["fill"] if mark["type"] == "symbol" else mark["stroke"]) == (
                 figure["colors"][series]
             )
+    tooltips = tooltips_of(figure)
+    assert list(tooltips) == list(places), name
+    for category, tooltip in tooltips.items():
+        assert {head: tooltip[head] for head in heads} == texts[category], (name, category)
     for head in heads:
         there = [category for category in expected if expected[category][head] is not None]
         alone = [
@@ -305,7 +324,7 @@ def has_every_rate(page, records, suite, test=""):
     changes = chosen(records("level_changes"), suite, test)
     for visual, expected in of_visual.items():
         figures = drawn_in(page, visual)
-        assert {*figures} == {*expected}
+        assert list(figures) == sorted(expected, key=in_order_of_numbers)
         for name, figure in figures.items():
             has_every_point(figure, expected[name], {"Mean"}, joined=True)
             place = "version" if visual == "history" else "changed_run"
@@ -343,6 +362,7 @@ def has_every_change(page, records, visual, listed, tiles):
         == (shown.get("Before", shown.get("Base")), shown.get("Newest", shown.get("New")))
     }  # fmt: skip
     assert {*stored} == {*rows}
+    assert list(rows) == sorted(rows)
     losses = {name: -1 if row["direction"] == "lower" else 1 for name, row in stored.items()}
     for name, row in rows.items():
         for head, column in (("Δ", "effect"), ("From (95 %)", "low"), ("To (95 %)", "high")):
@@ -367,8 +387,7 @@ def has_every_change(page, records, visual, listed, tiles):
     whiskers = {mark["datum"]["category"]: mark for mark in of_type(figure, "rule", "low")}
     arrows = {(mark["datum"]["category"], mark["shape"]): mark
               for mark in of_type(figure, "symbol", "at")}  # fmt: skip
-    tooltips = {m["datum"]["category"]: m["datum"]["tooltip"]
-                for m in of_type(figure, "rect", "tooltip")}  # fmt: skip
+    tooltips = tooltips_of(figure)
     assert {*bars} == {*tooltips} == {*changed}
     beyond = set()
     for name, row in changed.items():
@@ -398,7 +417,10 @@ def has_every_change(page, records, visual, listed, tiles):
         assert told.endswith(f"to {row['To (95 %)']}" if ends else row["Δ"]), (name, told)
     assert {*arrows} == beyond
     for (name, shape), arrow in arrows.items():
-        assert axis.value(arrow["from"]) * (-1 if shape == "triangle-left" else 1) > 1, name
+        side = -1 if shape == "triangle-left" else 1
+        assert side * axis.value(arrow["from"]) > 1, name
+        of_bar = side * losses[name] * number(changed[name]["Δ"])[0] > 1
+        assert arrow["fill"] == (bars[name]["fill"] if of_bar else "var(--ink)"), name
     without = [name for name in rows if name not in changed]
     assert all(name in figure["missing"] for name in without)
     assert bool(figure["missing"]) == bool(without)
@@ -411,7 +433,7 @@ def has_every_trial(page, records, suite, run):
     rows = [row for row in chosen(records("trials_of_newest_runs"), suite) if row["run"] == run]
     expected = by_panel(rows, "name", lambda r: int(r["trial"]), ("value", "min", "max"))
     figures = drawn_in(page, "trials")
-    assert {*figures} == {*expected}
+    assert list(figures) == sorted(expected, key=in_order_of_numbers)
     for name, figure in figures.items():
         has_every_point(figure, expected[name], {"Value", "Min", "Max"}, joined=False)
     machines = table(page, "machines")
@@ -456,6 +478,9 @@ def has_every_week(page, suite):
         for week in weeks
     ]
     assert {*words} == {status for _, status in ended}
+    assert [[week, *map(tooltip.get, words)] for week, tooltip in tooltips_of(figure).items()] == (
+        figure["rows"]
+    )
     bars = of_type(figure, "rect", "series")
     assert {(b["datum"]["category"], b["datum"]["series"]) for b in bars} == {*ended}
     for week in found:
@@ -488,7 +513,7 @@ def has_every_week(page, suite):
 def test_every_rate_and_change_is_drawn_where_the_tables_have_it(open_sheet, records, suite):
     page = open_sheet("rates", f"Suite={suite}")
 
-    has_every_change(page, records, "newest-gains", "newest", ("slower", "worst-change", "untold"))
+    has_every_change(page, records, "newest-gains", "newest", RATES_TILES)
     has_every_rate(page, records, suite)
 
 
@@ -507,8 +532,7 @@ def test_every_change_between_two_versions_is_drawn_where_the_table_has_it(
 ):
     page = open_sheet("compare", choices)
 
-    tiles = "compare-slower", "compare-worst", "compare-untold"
-    has_every_change(page, records, "gains", "pairs", tiles)
+    has_every_change(page, records, "gains", "pairs", COMPARE_TILES)
 
 
 @pytest.mark.parametrize("suite", EVERY_SUITE)
@@ -521,8 +545,20 @@ def test_every_week_is_drawn_in_order_of_time(open_sheet, suite):
     has_every_week(open_sheet("health", f"Suite={suite}"), suite)
 
 
+def test_the_marks_follow_the_choice_of_another_suite(open_sheet, records):
+    page = open_sheet("compare", "Suite=rocksdb&Until=2027-01-01")
+    page.locator("#compare-suite").select_option("sleeper")
+
+    for sheet, check in (
+        ("compare", lambda: has_every_change(page, records, "gains", "pairs", COMPARE_TILES)),
+        ("health", lambda: has_every_week(page, "sleeper")),
+    ):
+        open_sheet(sheet, "Suite=rocksdb&Until=2027-01-01")
+        check()
+
+
 def test_every_mark_is_in_its_place_on_a_phone_in_the_dark(open_sheet, records):
     page = open_sheet("rates", "Suite=sleeper", scheme="dark")
 
-    has_every_change(page, records, "newest-gains", "newest", ("slower", "worst-change", "untold"))
+    has_every_change(page, records, "newest-gains", "newest", RATES_TILES)
     has_every_rate(page, records, "sleeper")
