@@ -84,7 +84,8 @@ def pytest_collection_modifyitems(config, items):
     Several processes sort them by the start of their groups.
     """
     for item in items:
-        if item.get_closest_marker("systems") or "faults_of_test" in item.fixturenames:
+        # On a busy machine a whole cloud takes minutes to start, and the faults to end.
+        if item.get_closest_marker("systems") or item.nodeid.startswith("tests/system/"):
             item.add_marker(LONG)
     places = {}
     for item in items:
