@@ -28,7 +28,7 @@ for _number in (signal.SIGTERM, signal.SIGCHLD):
 signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 # Neither do shells, hooks of Git and CI services tell tests of accounts, repositories and screens.
-_OF_SCREENS = {"COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE"}
+_OF_SCREENS = {"COLUMNS", "LINES", "TERM", "NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE"}
 for _name in list(os.environ):
     if _name.startswith(("AWS_", "GIT_DIR", "GIT_INDEX", "GIT_WORK", "GIT_PREFIX", "TIDEMARK_")):
         del os.environ[_name]
