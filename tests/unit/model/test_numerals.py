@@ -2,7 +2,7 @@
 
 import pytest
 
-from tidemark.model.numerals import bound, delta, percent, percent_places, supported
+from tidemark.model.numerals import bound, delta, figure, percent, percent_places, supported
 
 
 @pytest.mark.parametrize(
@@ -37,6 +37,7 @@ def test_a_chosen_share_has_no_needless_digits(share, text):
         (9_812.0, 123.0, ("9,810", "120")),
         (0.01234, 0.00056, ("0.01234", "0.00056")),
         (12_000.0, 250_000.0, ("10 k", "250 k")),
+        (1.0e160, 2.5e158, ("1.000e+160", "2.5e+158")),
         (734_306.64, None, ("734.3 k", "")),
         (1_010.0, None, ("1,010", "")),
         (1_000.0, 1e-13, ("1,000.00", "0.00")),
@@ -69,3 +70,17 @@ def test_a_percentage_has_the_places_that_its_interval_supports(low, high, place
 )
 def test_a_figure_that_became_far_worse_is_so_many_times_as_long(share, direction, unit, text):
     assert delta(share, direction, unit) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "0.0"),
+        (1e-300, "1.000e-300"),
+        (-1.79e308, "-1.790e+308"),
+        (1e-9, "0.000000001000"),
+        (123_456_789_012_345.0, "123,456,789,012,345.0"),
+    ],
+)
+def test_a_figure_of_more_digits_than_anybody_counts_has_a_power_of_ten(value, text):
+    assert figure(value) == text
