@@ -17,7 +17,7 @@ from local.athena.grammar import WORDS
 
 _BLANK = r"[ \r\n\t]+|--[^\r\n]*|/\*.*?\*/"
 # Two words that are one token of sqlglot, such as GROUP BY.
-_PAIRS = "|".join(word.replace(" ", f"(?:{_BLANK})+") for word in sorted(WORDS) if " " in word)
+_PAIRS = "|".join(word.replace(" ", f"(?>{_BLANK})++") for word in sorted(WORDS) if " " in word)
 _DIGITS = r"\d(?:_?\d)*"
 _FORMS = {
     "blank": _BLANK,

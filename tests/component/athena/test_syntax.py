@@ -87,6 +87,11 @@ def test_a_comment_reaches_no_other_parser(run):
     assert run(query).rows == [["3"]]
 
 
+@pytest.mark.parametrize("blanks", [" " * 10_000, "--" * 10_000, "/**/" * 10_000])
+def test_many_blanks_after_a_word_take_no_longer_than_others(refusal, blanks):
+    assert "mismatched input" in refusal(f"SELECT 1 FROM (SELECT 1) GROUP {blanks}")
+
+
 def test_subqueries_without_names_stand_side_by_side(ask):
     query = "SELECT a + b FROM (SELECT 1 AS a), (SELECT 2 AS b) JOIN (SELECT 2 AS c) ON b = c"
     assert ask(query) == [["3"]]
