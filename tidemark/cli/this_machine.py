@@ -29,7 +29,6 @@ from tidemark.model.context import (
 )
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed
-from tidemark.model.suite_asset import suite_digest
 
 if TYPE_CHECKING:
     from local.cloud.cloud import Cloud
@@ -247,6 +246,9 @@ def check_state(state: Path, flags: str) -> None:
 
 def check_cloud(state: Path, suite: Suite) -> None:
     """Refuse a state folder whose cloud has another copy of a suite or of the settings."""
+    # Commands that only read start without the models of suites.
+    from tidemark.model.suite_asset import suite_digest  # noqa: PLC0415
+
     found, systems = find_cloud(state), written_systems()
     if found is None:
         return
