@@ -225,6 +225,20 @@ def tooltips_of(figure):
     }
 
 
+def all_within(figure, scale):
+    """Tell whether no mark is outside of the chart, which the places for the pointer fill."""
+    place = "xy".index(scale)
+    (filled,) = {
+        (round(mark["from"][place]), round(mark["to"][place]))
+        for mark in of_type(figure, "rect", "tooltip")
+    }
+    return all(
+        min(filled) - 1 <= end[place] <= max(filled) + 1
+        for mark in figure["marks"]
+        for end in (mark["from"], mark["to"])
+    )
+
+
 # Charts of rates
 
 
@@ -262,6 +276,7 @@ def has_every_point(figure, expected, markers, *, joined):
             assert (mark["fill"] if mark["type"] == "symbol" else mark["stroke"]) == (
                 figure["colors"][series]
             )
+    assert all_within(figure, "y"), name
     tooltips = tooltips_of(figure)
     assert list(tooltips) == list(places), name
     for category, tooltip in tooltips.items():
@@ -383,6 +398,7 @@ def has_every_change(page, records, visual, listed, tiles):
     (figure,) = drawn_in(page, visual).values()
     axis = Axis(figure, "x")
     assert list(categories(figure, "y")) == worst_first
+    assert all_within(figure, "x")
     bars = {bar["datum"]["category"]: bar for bar in of_type(figure, "rect", "series")}
     whiskers = {mark["datum"]["category"]: mark for mark in of_type(figure, "rule", "low")}
     arrows = {(mark["datum"]["category"], mark["shape"]): mark
@@ -481,6 +497,7 @@ def has_every_week(page, suite):
     assert [[week, *map(tooltip.get, words)] for week, tooltip in tooltips_of(figure).items()] == (
         figure["rows"]
     )
+    assert all_within(figure, "y")
     bars = of_type(figure, "rect", "series")
     assert {(b["datum"]["category"], b["datum"]["series"]) for b in bars} == {*ended}
     for week in found:
