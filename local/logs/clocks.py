@@ -341,8 +341,11 @@ def _with_second(clock: Clock | None, first: Sequence[str]) -> Clock | None:
     """
     if clock is None or clock.prefix:
         return clock
+    others = [line for line in first if not clock.fits(line)]
+    if not others:  # the test of beginnings takes ten milliseconds to make
+        return clock
     begins = _any_beginning()
-    rest = [line for line in first if not clock.fits(line) and begins(line.encode())]
+    rest = [line for line in others if begins(line.encode())]
     counts = {
         each: sum(map(each.fits, rest)) for each in CLOCKS if each.form not in ("iso", "epoch")
     }
