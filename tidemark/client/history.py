@@ -31,10 +31,9 @@ _NOT_JUDGED = (
     "changes of its level are not looked for: it decides nothing, or no run has it of its newest "
     "version."
 )
-_JUDGED_BEFORE: Row = {
+_JUDGED_NEXT: Row = {
     **dict.fromkeys(_SERIES),
-    "untold": "An earlier Tidemark judged the changes of level: the next run tells what they leave "
-    "out.",
+    "untold": "No run has judged the changes of level yet: the report of the next run does.",
 }
 _UNTOLD = (
     "SELECT test, metric, statistic, labels, untold FROM changes WHERE suite = ? "
@@ -150,7 +149,7 @@ def untold(tables: Tables, suite: str, rates: Sequence[Row]) -> list[Row]:
     silent = tables.ask(_UNTOLD, [suite, suite]).records()
     # Each history that is judged has a row at least, and so has each of its figures.
     if not silent and rates:
-        return [*left_out, _JUDGED_BEFORE]
+        return [*left_out, _JUDGED_NEXT]
     judged = {_series(row) for row in silent}
     others = {_series(row): row for row in rates if _series(row) not in judged}
     return [*left_out, *silent, *({**row, "untold": _NOT_JUDGED} for row in others.values())]

@@ -280,9 +280,9 @@ def test_a_figure_whose_level_nobody_looks_at_says_so(monkeypatch):
     )
 
 
-def test_a_history_of_an_earlier_tidemark_says_so(monkeypatch):
+def test_a_history_that_no_run_has_judged_says_so(monkeypatch):
     assert history(monkeypatch, [row("9.8.4")]).stdout.splitlines()[-1] == (
-        "An earlier Tidemark judged the changes of level: the next run tells what they leave out."
+        "No run has judged the changes of level yet: the report of the next run does."
     )
 
 
