@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 from collections import defaultdict
 from pathlib import Path
@@ -11,7 +12,6 @@ from moto.awslambda.exceptions import LambdaClientError
 from local.cloud.endpoint import Endpoint
 from local.cloud.fork_server import ForkServer
 from local.cloud.guard import Guard
-from local.cloud.key_files import KeyFiles
 from local.cloud.logs import CloudWatchLogs
 from local.cloud.sandboxes import Answer, Function, Sandbox
 
@@ -93,3 +93,31 @@ class Environments:
                 return
             self._sandboxes.remove(sandbox)
         sandbox.close()
+
+
+class KeyFiles:
+    """A folder with a file for each role of the functions of one cloud."""
+
+    def __init__(self, folder: Path, endpoint: Endpoint) -> None:
+        self._folder, self._endpoint = folder, endpoint
+
+    def environment(self, role: str) -> dict[str, str]:
+        """Return the variables with which the AWS SDKs work in the cloud, as this role's ARN."""
+        key = self._endpoint.access_key(role)
+        file = str(self._write(key["AWS_ACCESS_KEY_ID"], key))
+        # The user's own configuration may name a role to assume, which comes before a key.
+        files = {"AWS_SHARED_CREDENTIALS_FILE": file, "AWS_CONFIG_FILE": file}
+        return {**self._endpoint.place, **files}
+
+    def close(self) -> None:
+        """Remove the files."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _write(self, name: str, key: dict[str, str]) -> Path:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        file = self._folder / name
+        unfinished = file.with_suffix(".unfinished")
+        unfinished.touch(mode=0o600)
+        lines = ["[default]", *(f"{setting.lower()} = {value}" for setting, value in key.items())]
+        unfinished.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        return unfinished.replace(file)

@@ -10,7 +10,6 @@ import click
 
 from tidemark.cli.all_option import all_option, print_lines
 from tidemark.cli.chosen_suite import suite_to_read
-from tidemark.cli.comparison_picture import changes_picture
 from tidemark.cli.options import fail_on_option
 from tidemark.cli.saving import PICTURES, check_folder, is_picture, save
 from tidemark.cli.target import Target, stored, target_options
@@ -20,8 +19,10 @@ from tidemark.model.context import written_suites
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed
 from tidemark.model.side_name import parse_side
-from tidemark.report.comparison.document import ComparisonDocument
+from tidemark.report.comparison.changes_chart import MOST, Change, specification
+from tidemark.report.comparison.document import ComparedMetric, ComparisonDocument
 from tidemark.report.comparison.pipelines import exit_code, junit, workflow_commands
+from tidemark.report.marks import marked, qualified
 
 # The newest run of a suite with an included rate of a version.
 _NEWEST = (
@@ -208,4 +209,36 @@ def _unpublished_run(store: Stored, suite: str, side: str, flags: str) -> str | 
     return (
         f"run {run_id} measured {name.version} and has no report; `tidemark report "
         f"{run_id}{flags}` makes it comparable"
+    )
+
+
+def changes_picture(document: ComparisonDocument, form: str) -> bytes:
+    """Return the chart of the first ``MOST`` changes as a picture, with the verdicts in words.
+
+    The title says how many metrics there are if the chart has not all of them.
+    """
+    # The import takes time, which a text does not need.
+    from tidemark.pages.pictures import picture  # noqa: PLC0415
+
+    unlike = document.unlike_machines
+    changes = [_change(each, unlike) for each in document.metrics if each.effect is not None][:MOST]
+    if not changes:
+        raise Refused("--output: no metric of both versions has a change to draw")
+    title = f"{document.suite}: {document.new.version} against {document.base.version}"
+    metrics = len(document.metrics)
+    part = f", {len(changes)} of {metrics} metrics" if len(changes) < metrics else ""
+    return picture([specification(changes)], f"{title}, 95 % intervals{part}", form)
+
+
+def _change(metric: ComparedMetric, unlike: bool) -> Change:
+    assert metric.effect is not None
+    word = qualified(metric.verdict, unlike=unlike)
+    return Change(
+        title=f"{metric.test}: {metric.name}   {marked(word)}",
+        unit=metric.unit,
+        direction=metric.direction,
+        verdict=word,
+        effect=metric.effect,
+        low=metric.low,
+        high=metric.high,
     )

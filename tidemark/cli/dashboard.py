@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
-from tidemark.cli.flame_links import flame_links
 from tidemark.cli.option_types import NumberType
 from tidemark.cli.saving import check_folder, check_page, save
 from tidemark.cli.target import Target, stored, target_options
 from tidemark.model.refusal import Refused
+from tidemark.report.blocks import Link
+from tidemark.store import keys
 
 
 @click.command(name="dashboard")
@@ -69,3 +72,19 @@ def _serve(page: str, port: int) -> None:
             server.serve_forever()
         except KeyboardInterrupt:
             click.echo("Ended.")
+
+
+def flame_links(state: Path, folder: Path) -> Iterator[Link]:
+    """Yield a link to each page of the newest run with flame graphs of each suite.
+
+    The links are those of a page in ``folder``.
+    """
+    for suite in sorted((state / "reports").glob("*")):
+        pages = sorted(suite.glob(f"*/{keys.FLAME_GRAPHS}*.html"))
+        for page in pages:
+            if page.parent == pages[-1].parent:
+                name = page.stem.removeprefix(keys.FLAME_GRAPHS)
+                yield Link(
+                    f"{suite.name}: {name.replace(keys.AGAINST, ' against ')}",
+                    Path(os.path.relpath(page, folder)).as_posix(),
+                )

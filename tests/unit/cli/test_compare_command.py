@@ -10,8 +10,7 @@ from click.testing import CliRunner
 from tests.plans import RUN
 from tests.unit.report.test_pipelines import SLOWER
 from tidemark.cli import compare
-from tidemark.cli.compare import command
-from tidemark.cli.comparison_picture import changes_picture
+from tidemark.cli.compare import changes_picture, command
 from tidemark.client.tables import Answer
 from tidemark.model.refusal import Refused
 from tidemark.report.folds import fold

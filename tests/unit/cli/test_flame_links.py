@@ -1,6 +1,6 @@
 """The links of the dashboard's page to flame graphs."""
 
-from tidemark.cli.flame_links import flame_links
+from tidemark.cli.dashboard import flame_links
 from tidemark.dashboard.page import _links
 
 OLD, NEW = "20261120T124455Z-0a1b2c", "20261121T124455Z-0a1b2c"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from contextlib import suppress
+import sys
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -14,6 +15,7 @@ from local.cancellation import interruptible
 from local.insights import CompiledQuery, EventsError, EventSource, QueryResult, run
 from local.insights import compile as compile_query
 from local.insights.group_choice import NoLogGroupError, chosen, split_log
+from local.insights.progress import Told
 from local.logs.clocks import Clock
 from local.logs.files import log_files, name_groups
 from local.logs.folders import LogFilesError
@@ -32,7 +34,6 @@ from tidemark.cli.query.paths import (
     told_of_joining,
     unread,
 )
-from tidemark.cli.query.progress import reading
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed, visible
 
@@ -256,3 +257,18 @@ def _sentence(number: str, first: str, last: str) -> str:
     if number == "1":
         return f"the only event is not in the time range; it is of {first}"
     return f"none of {int(number):,} events is in the time range; they are from {first} to {last}"
+
+
+@contextmanager
+def reading() -> Iterator[Told | None]:
+    """Show the progress of a query on standard error if it is a terminal; yield its receiver."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    # rich takes as long to import as a small query takes.
+    from rich.console import Console  # noqa: PLC0415
+    from rich.progress import Progress  # noqa: PLC0415
+
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("reading events", total=100)
+        yield lambda percentage: progress.update(task, completed=percentage)

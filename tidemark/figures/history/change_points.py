@@ -19,7 +19,6 @@ from tidemark.figures.history.robust import (
     scatter,
     winsorised,
 )
-from tidemark.figures.history.segments import boundaries
 
 FEWEST = 16
 """The fewest points of a history that may have a change: a segment on either side."""
@@ -181,3 +180,44 @@ def _near(
     values: Sequence[float], start: int, index: int, end: int
 ) -> tuple[Sequence[float], Sequence[float]]:
     return values[max(start, index - _NEAR) : index], values[index : min(end, index + _NEAR)]
+
+
+def boundaries(values: Sequence[float], penalty: float, shortest: int) -> list[int]:
+    """Return the first index of each segment but the first, at the least cost.
+
+    The cost is the squared error around each segment's mean, and ``penalty`` for each boundary.
+    Source: Killick, Fearnhead & Eckley, Journal of the American Statistical Association 107 (2012).
+    """
+    sums = [0.0, *accumulate(values)]
+    squares = [0.0, *accumulate(value * value for value in values)]
+
+    def error(start: int, end: int) -> float:
+        total = sums[end] - sums[start]
+        return squares[end] - squares[start] - total * total / (end - start)
+
+    least, last = [-penalty], [0]
+    candidates: list[int] = []
+    for end in range(1, len(values) + 1):
+        if end < shortest:
+            least.append(float("inf"))
+            last.append(0)
+            continue
+        candidates.append(end - shortest)
+        costs = [least[start] + error(start, end) for start in candidates]
+        best = min(range(len(costs)), key=costs.__getitem__)
+        least.append(costs[best] + penalty)
+        last.append(candidates[best])
+        # A start that already costs more than the best division can never be the best again.
+        candidates = [
+            start for start, cost in zip(candidates, costs, strict=True) if cost <= least[-1]
+        ]
+    return _followed(last)
+
+
+def _followed(last: Sequence[int]) -> list[int]:
+    found: list[int] = []
+    start = last[-1]
+    while start:
+        found.append(start)
+        start = last[start]
+    return found[::-1]
