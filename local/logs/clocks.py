@@ -335,7 +335,7 @@ def _with_other(clock: Clock | None, first: Sequence[str]) -> Clock | None:
 
 
 def _with_second(clock: Clock | None, first: Sequence[str]) -> Clock | None:
-    """Return a clock with the second form that lines have, as access logs with those of errors.
+    """Return a clock that also reads a second form of time, such as errors in an access log.
 
     A number at the beginning of a line is no sign of another form.
     """

@@ -139,8 +139,9 @@ def _difference(stack: Stack, suite: Suite) -> str:
     if not edited:
         return ""
     return (
-        f"the {' and the '.join(edited)} of {suite.name} differ from those of this checkout; the "
-        "run measures with those of the stack, and `make deploy` deploys those of the checkout"
+        f"the stack's copy of {suite.name} differs from this checkout in its "
+        f"{' and its '.join(edited)}; the run measures the stack's copy, and `make deploy` deploys "
+        "this checkout"
     )
 
 

@@ -68,7 +68,7 @@ def command(
     FILE is a Markdown page with tables, a table as CSV, or one of Sleeper's reports of jobs as text
     or JSON. Each release becomes a run whose figures are marked as imported. Figures that are
     stored already are not added again. A figure that differs from the stored one is listed, the
-    stored one stays, and the exit code is 1. What of FILE counts for nothing is listed, too.
+    stored one stays, and the exit code is 1. Parts of FILE that give no figure are listed.
 
     \b
     Example:

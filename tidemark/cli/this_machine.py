@@ -258,11 +258,11 @@ def check_cloud(state: Path, suite: Suite) -> None:
         suites = f"with the suites of {found.systems}, not of {systems}"
         raise Refused(f"--state: {cloud} {suites}; {advice}")
     if found.context not in {None, context_digest()}:
-        raise Refused(f"--state: {cloud} with the settings of before an edit of cdk.json; {advice}")
+        raise Refused(f"--state: {cloud}, which read cdk.json before its last edit; {advice}")
     copied = found.stack.digests(suite.name)
     if copied and copied[0] != suite_digest(suite, systems):
-        edit = f"the files of before an edit of {suite.name} or its log queries"
-        raise Refused(f"suite: {cloud} with {edit}; {advice}")
+        edit = f"copied {suite.name} and its log queries before their last edit"
+        raise Refused(f"suite: {cloud}, which {edit}; {advice}")
 
 
 def check_room(state: Path) -> None:

@@ -28,12 +28,12 @@ _MOST_NAMED = 5
 _SERIES = ("test", "metric", "statistic", "labels")
 _OF_ALL: _Key = (None,) * len(_SERIES)
 _NOT_JUDGED = (
-    "changes of its level are not looked for: it decides nothing, or no run has it of its newest "
-    "version."
+    "Tidemark looks for no change of its level: the metric decides nothing, or no run measured it "
+    "in its newest version."
 )
 _JUDGED_NEXT: Row = {
     **dict.fromkeys(_SERIES),
-    "untold": "No run has judged the changes of level yet: the report of the next run does.",
+    "untold": "The changes of level are not judged yet; the report of the next run judges them.",
 }
 _UNTOLD = (
     "SELECT test, metric, statistic, labels, untold FROM changes WHERE suite = ? "
@@ -163,7 +163,7 @@ def _parts_left_out(row: Row, counted: int) -> str:
         for count, before, after in (
             (excluded, "excluded ", ""),
             (without, "", " without a rate"),
-            (older, "", " of an image that a later run of the version no longer had"),
+            (older, "", " with an image that later runs of the version no longer use"),
         )
         if count
     ]

@@ -12,7 +12,7 @@ const EXTREMES = ["MIN", "MAX"];
 // A browser is slow with thousands of lines, and nobody reads so many.
 const MOST_LINES = 500;
 
-// The least or largest figure of some rows is told with what it is of.
+// A least or largest figure is shown with the name of its metric.
 function kpi({ value }, rows) {
   const name = value.column.name;
   const found = figure(rows, name, value.aggregation);

@@ -14,10 +14,11 @@ from tidemark.model.sentences import listed
 
 _RULE = (
     "A verdict needs at least {fewest} pairs; a pair is the two trials of one repetition. Slower "
-    "and faster mean a change of {margins} or more; if nothing had changed, at most {by_chance} of "
-    "runs until decided would show one, over all metrics that decide and all versions, since new "
-    "pairs confirm it. In other runs no new pairs do: up to {unlike} would show one if one version "
-    "alone has slow outliers or each repetition resembles the one before. Same means that the "
+    "and faster mean a change of {margins} or more. If nothing has changed, at most {by_chance} of "
+    "runs until decided say slower or faster, over all their deciding metrics and versions, since "
+    "new pairs confirm each change. A run of fixed repetitions has no new pairs: up to {unlike} of "
+    "those say so, if one version alone has slow outliers or each repetition resembles the one "
+    "before. Same means that the "
     "{inside} interval of the change stays within {bounds}. Otherwise the pairs cannot tell."
 )
 

@@ -95,7 +95,7 @@ def _axis(values: Sequence[float]) -> tuple[float, float]:
 
 
 def _words(name: str) -> list[str]:
-    """Return the lines of a name: of a version, and of the run that it is of."""
+    """Return the lines of a column's name: the version, and the run if the name has one."""
     version, of, run = name.partition(" of ")
     return [f"{version}{of}", run] if run else [version]
 

@@ -202,13 +202,13 @@ def test_a_resumed_run_of_one_version_cannot_fail_on_slower(monkeypatch):
         (None, "the stack does not say whether its rocksdb is that of this checkout"),
         (
             (True, False),
-            "the suite or its log queries of rocksdb differ from those of this checkout; the run "
-            "measures with those of the stack, and `make deploy` deploys those of the checkout",
+            "the stack's copy of rocksdb differs from this checkout in its suite or its log queries"
+            "; the run measures the stack's copy, and `make deploy` deploys this checkout",
         ),
         (
             (False, True),
-            "the programs or the harness of rocksdb differ from those of this checkout; the run "
-            "measures with those of the stack, and `make deploy` deploys those of the checkout",
+            "the stack's copy of rocksdb differs from this checkout in its programs or the harness"
+            "; the run measures the stack's copy, and `make deploy` deploys this checkout",
         ),
         ((False, False), ""),
     ],

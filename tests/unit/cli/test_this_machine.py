@@ -70,14 +70,14 @@ DIGESTS = f"rocksdb={suite_digest(read_suites()['rocksdb'], ROOT)}.programs kiwi
     ("differing", "sentence"),
     [
         ({"systems": "/x"}, f"--state: {{}} with the suites of /x, not of {ROOT}; "),
-        ({"context": "0"}, "--state: {} with the settings of before an edit of cdk.json; "),
+        ({"context": "0"}, "--state: {}, which read cdk.json before its last edit; "),
         (
             {"stack": Stack("", {"Suites": DIGESTS.replace("=", "=0")})},
-            "suite: {} with the files of before an edit of rocksdb or its log queries; ",
+            "suite: {}, which copied rocksdb and its log queries before their last edit; ",
         ),
         (
             {"stack": Stack("", {"Suites": "kiwi=1.2"})},
-            "suite: {} with the files of before an edit of rocksdb or its log queries; ",
+            "suite: {}, which copied rocksdb and its log queries before their last edit; ",
         ),
         ({}, ""),
         ({"systems": None, "context": None, "stack": Stack("", {})}, ""),

@@ -256,8 +256,8 @@ SAID = [
 ]
 TRIALS = [counted(9, excluded=1, without=2), counted(1, metric="compaction_rate")]
 SENTENCES = [
-    "ingest_rate: the figures leave out 1 excluded trial, 2 trials without a rate, 3 trials of an "
-    "image that a later run of the version no longer had.",
+    "ingest_rate: the figures leave out 1 excluded trial, 2 trials without a rate, 3 trials with "
+    "an image that later runs of the version no longer use.",
     "The changes of level leave out 1 of 4 runs.",
     "ingest_rate, compaction_rate: cannot tell yet.",
 ]
@@ -275,14 +275,14 @@ def test_a_figure_whose_level_nobody_looks_at_says_so(monkeypatch):
     rates = [row("9.8.4"), row("9.8.4", "size")]
 
     assert history(monkeypatch, rates, untold=[silent("told.")]).stdout.splitlines()[-1] == (
-        "size: changes of its level are not looked for: it decides nothing, or no run has it of "
-        "its newest version."
+        "size: Tidemark looks for no change of its level: the metric decides nothing, or no run "
+        "measured it in its newest version."
     )
 
 
 def test_a_history_that_no_run_has_judged_says_so(monkeypatch):
     assert history(monkeypatch, [row("9.8.4")]).stdout.splitlines()[-1] == (
-        "No run has judged the changes of level yet: the report of the next run does."
+        "The changes of level are not judged yet; the report of the next run judges them."
     )
 
 

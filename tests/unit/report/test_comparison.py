@@ -154,7 +154,7 @@ def test_the_margins_of_a_metric_are_those_of_its_findings_and_of_the_rule():
     text = markdown_of(with_ingest(plan, margin=0.1, same_within=0.125), trials)
 
     assert "- ingest_rate is the same within ±12.5 %, 95 % interval " in text
-    assert "a change of 10 % (ingest_rate), 3 % (compaction_rate) or more; " in text
+    assert "a change of 10 % (ingest_rate), 3 % (compaction_rate) or more. " in text
     assert (
         " interval of the change stays within ±12.5 % (ingest_rate), ±5 % (compaction_rate). "
         in text
@@ -198,8 +198,8 @@ def test_a_version_with_one_trial_has_a_change_and_no_verdict():
 def test_the_rule_says_how_often_chance_alone_makes_a_verdict():
     text = section(markdown_of(*steady([1000], [900])), "Results")
 
-    assert "if nothing had changed, at most 1 % of runs until decided would show one" in text
-    assert "up to 8 % would show one if one version alone has slow outliers" in text
+    assert "If nothing has changed, at most 1 % of runs until decided say slower or faster" in text
+    assert "up to 8 % of those say so, if one version alone has slow outliers" in text
 
 
 def test_a_base_of_zero_has_no_verdict():

@@ -157,7 +157,7 @@ def test_the_summary_leaves_out_changes_that_are_the_same():
 
     assert "- ingest_rate: ▼ slower, 9.8.4 against 9.0.0 (−10.69 %).\n" in text
     assert "9.0.0 against 8.8.1" not in text
-    assert "if nothing had changed, at most 1 % of runs until decided would show one" in text
+    assert "If nothing has changed, at most 1 % of runs until decided say slower or faster" in text
 
 
 def test_the_short_form_of_a_report_has_its_figures_and_neither_samples_nor_details():

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from harness import deadline
 
 from tidemark.model.harness import HARNESS
 
@@ -64,3 +65,11 @@ def test_a_program_hears_that_its_task_is_stopped():
         task.send_signal(signal.SIGTERM)
 
     assert task.returncode == 9
+
+
+def test_a_program_that_cannot_begin_leaves_no_signal_blocked():
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+    with pytest.raises(FileNotFoundError):
+        deadline.run(["/nowhere/program"], {}, None, "5.5")
+    assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) == blocked

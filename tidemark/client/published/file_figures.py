@@ -51,7 +51,7 @@ def contradictions(text: str, figures: Sequence[ReleaseFigure]) -> Iterator[str]
 
 
 def left_out(text: str, publication: Publication, wishes: Wishes) -> Iterator[str]:
-    """Yield what of a file whose figures are accepted counts for nothing, each with its number."""
+    """Yield the parts of an accepted file that give no figure, each with its number."""
     if reports := _reports(text):
         for report in reports:
             if report.left_out:

@@ -62,7 +62,7 @@ def layout(table: PageTable, publication: Publication, left_out: Collection[str]
         else:
             _check_unit(table, named_run(heading)[0], known)
             metrics[column] = known
-    # A table of settings counts for nothing, and its figures are no lost ones.
+    # A table of settings has no measured figures to lose.
     if metrics or (version is not None and day is not None):
         for column in unknown:
             _check_remarks(table, column, publication)

@@ -68,7 +68,7 @@ def _known(tables: Sequence[PageTable], publication: Publication, wishes: Wishes
 def tables_left_out(
     tables: Sequence[PageTable], publication: Publication, wishes: Wishes
 ) -> Iterator[str]:
-    """Yield what of tables counts for nothing: tables, columns and cells without a figure."""
+    """Yield the tables, columns and cells that give no figure."""
     known = _known(tables, publication, wishes)
     if lines := [each.table.line for each in known if not each.columns.metrics]:
         places = f"line{'s' if len(lines) > 1 else ''} {listed(lines)}"

@@ -88,7 +88,7 @@ class Comparison(NamedTuple):
 
     @property
     def told(self) -> dict[str, Word]:
-        """The functions of which the trials tell that their inclusive time grew or shrank.
+        """The functions that the trials call grown or shrunk, by inclusive time.
 
         The new name of a renamed function stands for both.
         """

@@ -78,7 +78,7 @@ class Course:
         return untold(judgement, f"{alarm} at first, not confirmed by {self.again.count} new pairs")
 
     def of_stage(self, criteria: Criteria) -> Criteria:
-        """Return the criteria of its stage from those of the run."""
+        """Return the criteria that this stage uses, from the run's."""
         return criteria if self.again is None else criteria.confirming
 
     @property

@@ -81,7 +81,7 @@ def _without_words(bucket: Bucket, suite: str, side: str, side_name: SideName) -
 
 
 def _is_packaged(bucket: Bucket, suite: str, versions: Sequence[str]) -> bool:
-    """Tell whether the versions of a suite are those of a package, by a run of one of them."""
+    """Tell whether a suite measures a package, as the plan of one of its runs says."""
     run_id = next(_runs(bucket, suite, versions[0]), None) if versions else None
     plan = find_plan(bucket, run_id) if run_id else None
     return plan is not None and plan.suite.subject.is_packaged

@@ -32,13 +32,15 @@ def run(words: list[str], variables: Mapping[str, str], left: float | None, limi
     stops = {signal.SIGTERM}
     # A stop in the middle of the start would leave a program that nobody stops.
     signal.pthread_sigmask(signal.SIG_BLOCK, stops)
-    program = subprocess.Popen(
-        words,
-        env=dict(variables),
-        preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_UNBLOCK, stops),  # noqa: PLW1509
-    )
-    signal.signal(signal.SIGTERM, lambda *_: program.terminate())
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, stops)
+    try:
+        program = subprocess.Popen(
+            words,
+            env=dict(variables),
+            preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_UNBLOCK, stops),  # noqa: PLW1509
+        )
+        signal.signal(signal.SIGTERM, lambda *_: program.terminate())
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, stops)
     try:
         code = _exit_code(program, left)
     except _Passed:

@@ -34,13 +34,15 @@ def main(folder: Path, words: list[str]) -> int:
     stops = {signal.SIGTERM}
     # A stop may come as soon as the number is known; it waits for the program to be there.
     signal.pthread_sigmask(signal.SIG_BLOCK, stops)
-    (folder / _PROCESS).write_text(str(os.getpid()), encoding="ascii")
-    program = subprocess.Popen(
-        words,
-        preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_UNBLOCK, stops),  # noqa: PLW1509
-    )
-    signal.signal(signal.SIGTERM, lambda *_: program.terminate())
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, stops)
+    try:
+        (folder / _PROCESS).write_text(str(os.getpid()), encoding="ascii")
+        program = subprocess.Popen(
+            words,
+            preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_UNBLOCK, stops),  # noqa: PLW1509
+        )
+        signal.signal(signal.SIGTERM, lambda *_: program.terminate())
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, stops)
     code = program.wait()
     code = code if code >= 0 else 128 - code
     (folder / _CODE).write_text(str(code), encoding="ascii")

@@ -18,8 +18,8 @@ from harness.storage import Manifest, Storage, digest
 def run(engine: Engine, configuration: Configuration, storage: Storage, scratch: Path) -> None:
     """Ingest the same records into a new store for each job.
 
-    One clock is of the engine, which writes and flushes. Another one is of the upload of its files,
-    which is Tidemark's own work. A system that writes to S3 by itself has no files to upload.
+    One clock runs while the engine writes and flushes, another while Tidemark uploads its files. A
+    system that writes to S3 by itself has no files to upload.
 
     Raises
     ------
