@@ -20,6 +20,7 @@ from tidemark.model.profile import Profile
 from tidemark.model.run_id import moment
 
 _ANYWHERE = Place()
+_SIZES = "unknown"  # of the trials of a profile
 
 
 class FunctionHistory(NamedTuple):
@@ -102,7 +103,7 @@ def _rows(points: Iterable[_Point]) -> Iterator[Row]:
             "last_at": max(point.profile.profiled_on for point in of_one).isoformat(),
             "provenance": origins.pop() if len(origins) == 1 else "mixed",
             "value_text": None,
-            "sizes": "unknown",
+            "sizes": _SIZES,
         }
 
 
@@ -154,5 +155,6 @@ def _change(change: Change) -> Row:
         "cause": change.cause,
         "acknowledged_until": None,
         "acknowledged_reason": None,
+        "sizes": _SIZES,
     }
     return found

@@ -16,7 +16,7 @@ from tidemark.model.version_order import versions_at
 
 Row = Mapping[str, str | None]
 _Key = tuple[str | None, ...]
-_KEY = ("test", "metric", "statistic", "labels", "version")
+_KEY = ("test", "metric", "statistic", "labels", "version", "sizes")
 _CAUSES = {
     "version": "",
     "environment": "; the environment changed with it",
@@ -67,7 +67,7 @@ class Figure:
     trials: int
     provenance: str
     changed_run: str | None
-    """The first run on another level, if the level last changed with this version."""
+    """The first run on another level, if the level of this size last changed with the version."""
     level_before: float | None
     level_after: float | None
     """The levels on either side of the change."""

@@ -30,7 +30,7 @@ def change(version="9.8.4", **more):
         "labels": "", "unit": "records/s", "changed_run": "20261120T124455Z-abcdef",
         "version": version, "version_before": "9.0.0", "level_before": "1000.0",
         "level_after": "900.0", "change": "-0.1", "verdict": "slower", "cause": "version",
-        "acknowledged_until": None, "acknowledged_reason": None, **more,
+        "acknowledged_until": None, "acknowledged_reason": None, "sizes": "1 × 10,000", **more,
     }  # fmt: skip
 
 
@@ -211,6 +211,15 @@ def test_a_figure_has_the_last_change_of_its_level_with_its_version():
     figure = new.record()["metrics"]["ingest_rate"]
     assert (figure["changed_run"], figure["cause"]) == ("20261120T124455Z-abcdef", "version")
     assert (figure["level_before"], figure["level_after"]) == (1000.0, 900.0)
+
+
+def test_a_change_of_level_is_one_of_the_size_that_had_it_alone():
+    small, large = "1 × 10,000", "1 × 1,000,000"
+    rows = [row("9.8.4", sizes=small), row("9.8.4", sizes=large)]
+    found = histories(rows, [change(sizes=large)])
+
+    changed = {each.sizes: each.record()["metrics"]["ingest_rate"]["changed_run"] for each in found}
+    assert changed == {small: None, large: "20261120T124455Z-abcdef"}
 
 
 @pytest.mark.parametrize(
