@@ -83,8 +83,9 @@ def _add_columns(
 
 
 def _name(rate: dict[str, Any]) -> str:
-    # Older summaries have means without labels.
-    return figure_name(rate["metric"], rate.get("statistic", "mean"), rate.get("labels", ""))
+    # Older summaries have no names, or means without labels.
+    own = figure_name(rate["metric"], rate.get("statistic", "mean"), rate.get("labels", ""))
+    return str(rate.get("name", own))
 
 
 def _figures(rate: dict[str, Any], *, exact: bool) -> tuple[str, str]:

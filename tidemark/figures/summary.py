@@ -1,8 +1,8 @@
 """The rates of a run per version and quantity, over its trials."""
 
 import math
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence, Set
 from typing import NamedTuple
 
 from tidemark.model.axes import Combination, combinations
@@ -12,6 +12,7 @@ from tidemark.model.labels import canonical, figure_name
 from tidemark.model.metric import Metric
 from tidemark.model.plan import Plan
 from tidemark.model.results import Rate, TrialResult
+from tidemark.model.suite import Suite
 
 Key = tuple[str, str, str, str]
 """The test, metric, statistic and canonical labels of a quantity."""
@@ -27,10 +28,25 @@ class Quantity(NamedTuple):
     """The canonical labels, '' without labels."""
     axes: Combination
     """The values of axes among the labels: those of the trials that measure the quantity."""
+    shares_name: bool = False
+    """Whether another test of the suite has a metric of the same name."""
 
     @property
     def name(self) -> str:
-        """The name of the quantity, such as ``latency p99 {operation: create}``."""
+        """The name of the quantity, such as ``latency p99 {operation: create}``.
+
+        The test stands before a name that several tests have.
+        """
+        return self.title if self.shares_name else self.name_in_test
+
+    @property
+    def title(self) -> str:
+        """The test and the name of the quantity in it."""
+        return f"{self.test}: {self.name_in_test}"
+
+    @property
+    def name_in_test(self) -> str:
+        """The name of the quantity beside that of its test."""
         return figure_name(self.metric.name, self.statistic, self.labels)
 
     @property
@@ -82,14 +98,21 @@ def quantities(plan: Plan, trials: Iterable[TrialResult]) -> list[Quantity]:
         for result in trial.tests:
             for test, metric, statistic, text in (rate_key(result.test, r) for r in result.rates):
                 labels[(test, metric, statistic, axes)].add(text)
+    shared = shared_names(plan.suite)
     return [
-        Quantity(test.name, metric, statistic, text, axes)
+        Quantity(test.name, metric, statistic, text, axes, metric.name in shared)
         for test in plan.suite.tests
         for metric, statistic in test.figures()
         for axes in combinations(plan.request.axes)
         for text in sorted(labels[(test.name, metric.name, statistic, canonical(axes))])
         or [canonical(axes)]
     ]
+
+
+def shared_names(suite: Suite) -> Set[str]:
+    """Return the names of metrics that more than one test of a suite has."""
+    times = Counter(metric.name for test in suite.tests for metric in test.metrics)
+    return {name for name, count in times.items() if count > 1}
 
 
 def counting(trials: Iterable[TrialResult], exclusions: Exclusions) -> list[TrialResult]:

@@ -136,9 +136,12 @@ def test_a_larger_figure_is_slower_if_lower_is_better():
 def test_the_answer_names_the_test_of_a_metric_that_two_tests_have():
     plan = with_ingest(planned(BOTH, repetitions=6), name="compaction_rate")
 
-    answer = markdown_of(plan, measured(plan)).splitlines()[2]
+    text = markdown_of(plan, measured(plan))
 
-    assert "ingest: compaction_rate, compaction: compaction_rate" in answer
+    assert "ingest: compaction_rate, compaction: compaction_rate" in text.splitlines()[2]
+    assert "- ingest: compaction_rate is the same within ±5 %, " in text
+    assert "- compaction: compaction_rate is the same within ±5 %, " in text
+    assert "ingest: ingest: " not in text
 
 
 def test_a_certainly_small_change_is_no_change():

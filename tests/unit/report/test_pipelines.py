@@ -101,6 +101,17 @@ def test_github_gets_an_annotation_for_each_metric():
     assert warning.startswith("::warning title=rocksdb ingest_rate::")
 
 
+def test_every_form_names_the_test_of_a_metric_that_two_tests_have():
+    ingest, compaction = SLOWER.metrics
+    both = (ingest, compaction.model_copy(update={"name": ingest.name}))
+    error, notice = workflow_commands(SLOWER.model_copy(update={"metrics": both})).splitlines()
+
+    name = "ingest: ingest_rate"
+    assert error.startswith("::error title=rocksdb ingest%3A ingest_rate::ingest: ingest_rate: ")
+    assert notice.startswith("::notice title=rocksdb compaction%3A ingest_rate::compaction: ")
+    assert f'message="{name}: slower' in junit(SLOWER.model_copy(update={"metrics": both}))
+
+
 def test_a_large_change_of_a_latency_is_told_as_times_in_every_form():
     latency = SLOWER.metrics[0].model_copy(
         update={"unit": "ms", "direction": "lower", "effect": 12.8, "low": 11.0, "high": 14.5}

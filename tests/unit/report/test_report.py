@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import io
 import json
 import math
 import re
@@ -11,6 +12,7 @@ from html.parser import HTMLParser
 
 import pytest
 import vl_convert
+from rich.console import Console
 
 from lambdas import publish_report
 from tests.plans import STARTED, plan_of, rocksdb
@@ -29,6 +31,7 @@ from tests.unit.measured_runs import (
     with_values,
 )
 from tests.unit.prepared_results import PREPARED
+from tidemark.cli.rates_table import fitting
 from tidemark.model.exclusions import NONE
 from tidemark.model.files_to_keep import Artefact
 from tidemark.model.kept_files import KeptFile
@@ -40,6 +43,7 @@ from tidemark.report.numbers import figure, ranges
 from tidemark.report.page import page
 from tidemark.report.run_report.contents import report
 from tidemark.report.run_report.measured import measured_run
+from tidemark.report.run_report.versions import summary
 from tidemark.store.stored_run import StoredRun
 from tidemark.store.verdict_rows import verdict_rows
 
@@ -142,6 +146,20 @@ def test_a_rate_has_its_spread_its_change_and_its_extremes():
         "9.8.4", "909", "13", "−10.00 %",
         "? cannot tell (2 of the 5 pairs that a verdict needs)", "2 of 2", "2", "900", "918",
     ]  # fmt: skip
+
+
+def test_a_run_names_the_test_of_a_metric_that_two_tests_have():
+    plan = with_ingest(planned(["9.0.0", "9.8.4"], repetitions=6), name="compaction_rate")
+    run = measured_run(StoredRun(plan, measured(plan), NONE, []))
+
+    text = markdown(report(run))
+
+    both = ["ingest: compaction_rate", "compaction: compaction_rate"]
+    assert all(f"- {name}: " in text for name in both)
+    assert all(f"| {name} \\[records/s\\] |" in text for name in both)
+    printed = io.StringIO()
+    Console(file=printed, width=60).print(*fitting(summary(run), Console(width=60)))
+    assert all(f"{name} [records/s]" in printed.getvalue() for name in both)
 
 
 def test_the_summary_leaves_out_changes_that_are_the_same():

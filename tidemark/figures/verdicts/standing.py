@@ -5,7 +5,7 @@ from functools import partial
 
 from pydantic import Field
 
-from tidemark.figures.summary import Quantity, rate_key
+from tidemark.figures.summary import Quantity, rate_key, shared_names
 from tidemark.figures.verdicts.course import Course, unconfirmed, untold
 from tidemark.figures.verdicts.first_slower import Bisection, Finding
 from tidemark.figures.verdicts.methods import MIXTURE_T
@@ -48,8 +48,9 @@ class Standing(Frozen):
 
 def deciding(plan: Plan) -> list[Quantity]:
     """Return the quantities that decide a run, which have no labels beside the run's axes."""
+    shared = shared_names(plan.suite)
     return [
-        Quantity(test.name, metric, statistic, canonical(axes), axes)
+        Quantity(test.name, metric, statistic, canonical(axes), axes, metric.name in shared)
         for test in plan.suite.tests
         for metric, statistic in test.figures()
         for axes in combinations(plan.request.axes)

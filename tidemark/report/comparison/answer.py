@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Sequence, Set
 
 from tidemark.report.comparison.results import why_incomparable
@@ -24,10 +24,8 @@ def answer(sides: Sides, pairs: Sequence[Pair]) -> str:
     """
     names: defaultdict[str, list[str]] = defaultdict(list)
     reasons: defaultdict[str, set[str]] = defaultdict(set)
-    times = Counter(pair.name for pair in pairs)
     for pair in pairs:
-        name = pair.title if times[pair.name] > 1 else pair.name
-        names[pair.word].append(f"{name}{_size(pair)}")
+        names[pair.word].append(f"{pair.name}{_size(pair)}")
         reasons[pair.word].add(_reason(pair, sides))
     failures = _failures(sides)
     told = {

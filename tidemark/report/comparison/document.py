@@ -94,7 +94,7 @@ def _metric(pair: Pair, sides: Sides) -> ComparedMetric:
     judgement = verdict.judgement if verdict else None
     return ComparedMetric(
         test=pair.quantity.test,
-        name=pair.name,
+        name=pair.quantity.name_in_test,
         unit=pair.metric.unit,
         direction=pair.metric.direction,
         verdict=judgement.word if judgement else "not comparable",

@@ -25,8 +25,9 @@ def exit_code(documents: Iterable[ComparisonDocument]) -> int:
 
 def sentence(metric: ComparedMetric, document: ComparisonDocument) -> str:
     """Return the verdict on a metric with its figures."""
+    name = _name(metric, document)
     if metric.verdict == "not comparable":
-        return f"{metric.name} cannot be compared: {metric.reason}"
+        return f"{name} cannot be compared: {metric.reason}"
     size = "" if metric.effect is None else f", {change(metric.effect, metric)}"
     within = interval(metric, metric)
     ends = "" if within == NONE else f", 95 % interval {within}"
@@ -34,7 +35,13 @@ def sentence(metric: ComparedMetric, document: ComparisonDocument) -> str:
     reason = f" ({why})" if why else ""
     versions = f"{document.new.version} against {document.base.version}"
     word = qualified(metric.verdict, unlike=document.unlike_machines)
-    return f"{metric.name}: {word}{reason}, {versions}{size}{ends}"
+    return f"{name}: {word}{reason}, {versions}{size}{ends}"
+
+
+def _name(metric: ComparedMetric, document: ComparisonDocument) -> str:
+    """Return the name of a metric, behind its test's if several tests have one of that name."""
+    tests = {each.test for each in document.metrics if each.name == metric.name}
+    return f"{metric.test}: {metric.name}" if len(tests) > 1 else metric.name
 
 
 def junit(document: ComparisonDocument) -> str:
@@ -71,7 +78,7 @@ def _workflow_commands(document: ComparisonDocument) -> Iterator[str]:
     for metric in document.metrics:
         untold = "warning" if metric.verdict in _UNTOLD else "notice"
         level = "error" if metric.verdict == "slower" else untold
-        title = _escaped(f"{document.suite} {metric.name}")
+        title = _escaped(f"{document.suite} {_name(metric, document)}")
         title = title.replace(":", "%3A").replace(",", "%2C")
         yield f"::{level} title={title}::{_escaped(sentence(metric, document))}\n"
 

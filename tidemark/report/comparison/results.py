@@ -132,7 +132,10 @@ def why_incomparable(pair: Pair, sides: Sides) -> str:
 
 def _why_missing(pair: Pair, reading: Reading | None, side: Side) -> str:
     if reading is None:
-        return f"the suite that measured {side.name} has no {pair.name} of {pair.quantity.test}"
+        of_test = pair.quantity
+        return (
+            f"the suite that measured {side.name} has no {of_test.name_in_test} of {of_test.test}"
+        )
     if reading.values:
         return ""
     axes, measurements = pair.quantity.axes, reading.measurements
@@ -154,7 +157,7 @@ def _row(pair: Pair) -> Row:
     return Row(
         (
             pair.quantity.test,
-            f"{pair.name} [{pair.metric.unit}]",
+            f"{pair.quantity.name_in_test} [{pair.metric.unit}]",
             marked(pair.word),
             change(pair.effect, pair.metric),
             interval(verdict.judgement, pair.metric) if verdict else NONE,

@@ -40,7 +40,7 @@ class Side(NamedTuple):
         """Return the reading of a quantity, None if the suite had no such metric."""
         for test in self.tests:
             for metric, statistic in test.figures():
-                own = Quantity(test.name, metric, statistic, wanted.labels, wanted.axes)
+                own = wanted._replace(test=test.name, metric=metric, statistic=statistic)
                 if own.key == wanted.key:
                     rates = self.run.rates_of(own)
                     rate = rates[0] if rates else version_rate(self.run.plan, self.version, own, [])
@@ -94,8 +94,8 @@ class Pair(NamedTuple):
 
     @property
     def title(self) -> str:
-        """The name that tells the quantity from those of other tests."""
-        return f"{self.quantity.test}: {self.name}"
+        """The test and the name of the quantity in it."""
+        return self.quantity.title
 
     @property
     def metric(self) -> Metric:

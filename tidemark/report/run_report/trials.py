@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tidemark.figures.summary import rate_key
-from tidemark.model.labels import canonical, figure_name
+from tidemark.figures.summary import Quantity, rate_key, shared_names
+from tidemark.model.labels import canonical
 from tidemark.model.metric import Metric
 from tidemark.model.plan import PlannedTrial
 from tidemark.model.results import Status, TrialResult
@@ -76,10 +76,7 @@ def troubles(run: MeasuredRun) -> Bullets | None:
 
 def table(run: MeasuredRun) -> Table:
     """Return the table of trials, in the planned order, with the rates without labels."""
-    rates = tuple(
-        f"{figure_name(metric.name, statistic, '')} [{metric.unit}]"
-        for _, metric, statistic in _without_labels(run)
-    )
+    rates = tuple(_rate_columns(run))
     axes = tuple(run.plan.request.axes)
     recorded = {trial.trial: trial for trial in run.trials}
     return Table(
@@ -165,6 +162,13 @@ def _row(run: MeasuredRun, planned: PlannedTrial, trial: TrialResult | None) -> 
         ),
         struck=trial is not None and run.is_excluded(trial),
     )
+
+
+def _rate_columns(run: MeasuredRun) -> Iterator[str]:
+    shared = shared_names(run.plan.suite)
+    for test, metric, statistic in _without_labels(run):
+        quantity = Quantity(test, metric, statistic, "", {}, metric.name in shared)
+        yield f"{quantity.name} [{metric.unit}]"
 
 
 def _without_labels(run: MeasuredRun) -> list[tuple[str, Metric, str]]:

@@ -148,9 +148,11 @@ def summary(run: MeasuredRun) -> list[dict[str, Any]]:
         for step in _steps(run, quantity)
         if step.verdict
     }
+    names = {quantity.key: quantity.name for quantity in run.quantities}
     return [
         {
             **rate.model_dump(),
+            "name": names[rate.key],
             "verdict": verdict.judgement._asdict() if verdict else None,
             "nearer": verdict.nearer if verdict else "",
             "baseline": run.plan.request.baseline,
