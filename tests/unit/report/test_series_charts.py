@@ -81,6 +81,28 @@ def test_a_series_of_one_value_is_a_point_at_its_figure(second):
         assert plot.y.value(point.at.y) == pytest.approx(42.0, abs=plot.y.unit)
 
 
+@pytest.mark.parametrize("without", ["9.0.0", "9.8.4"])
+def test_the_legend_has_the_colour_of_each_line_also_if_a_version_has_none(without):
+    stored = run_of()
+    trials = [
+        trial.model_copy(
+            update={"tests": [t.model_copy(update={"series": ()}) for t in trial.tests]}
+        )
+        if trial.version == without
+        else trial
+        for trial in stored.trials
+    ]
+
+    run = measured_run(stored._replace(trials=trials))
+    (chart,) = charts(report(run), "users of ingest")
+
+    (line,) = chart.spec["layer"]
+    (version,) = {point["version"] for point in line["data"]["values"]}
+    assert version != without
+    assert {mark.words: mark.color for mark in chart.legend}[version] == line["mark"]["color"]
+    assert chart.caption.endswith(f" Without a line: {without}.")
+
+
 def svg_of(spec):
     return vl_convert.vegalite_to_svg({**spec, "width": 600})
 
