@@ -133,6 +133,21 @@ def test_a_run_that_was_stopped_after_its_last_trial_is_complete():
     assert printed.getvalue() == ""
 
 
+@pytest.mark.parametrize("status", ["aborted", "incomplete", "failed"])
+def test_a_run_that_was_stopped_before_its_last_trial_fails_with_its_reason(status):
+    ended = SimpleNamespace(status=status, reason="stopped by a user", level_changes=())
+    results = SimpleNamespace(
+        outcome=lambda _: ended, plan=lambda _: None, progress=lambda _: Progress(1, 2)
+    )
+    client = SimpleNamespace(
+        await_end=lambda _: True, status=lambda _: ("ABORTED", "by hand"), results=results
+    )
+    printed = io.StringIO()
+
+    assert show_result(client, Run("r", "arn"), Target(Path(), None), Console(file=printed)) == 1
+    assert printed.getvalue().startswith("The run did not complete: stopped by a user\n")
+
+
 def test_a_complete_run_prints_the_paths_of_its_report_and_its_comparisons(tmp_path):
     comparison = "9.8.4-against-9.0.0.md"
     files = {"report.md": b"# RocksDB", comparison: b"# RocksDB: 9.8.4 against 9.0.0"}
