@@ -168,6 +168,15 @@ def test_a_run_has_its_cost_and_its_scanned_bytes(plan):
     assert row["tidemark_version"] == __version__
 
 
+@pytest.mark.parametrize("status", ["failed", "incomplete", "skipped"])
+def test_a_trial_is_done_only_with_all_its_rates(plan, status):
+    first, second = (trial.model_copy(update={"status": "ok"}) for trial in measured(plan))
+    other = second.model_copy(update={"status": status})
+
+    assert ended(plan, [first, second])["trials_done"] == 2
+    assert ended(plan, [first, other])["trials_done"] == 1
+
+
 def test_task_seconds_have_no_rounding_errors(plan):
     first, second = measured(plan)
     (task,) = first.tests[0].tasks
