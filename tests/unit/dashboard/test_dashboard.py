@@ -1,14 +1,20 @@
 """The dashboard that is read from its definition, and refusals of unsupported definitions."""
 
 import copy
+import re
 
 import pytest
 
 from tidemark.dashboard.dashboard import read_dashboard
 from tidemark.dashboard.definition import data_sets, read_definition
+from tidemark.model.checkout import ROOT
 from tidemark.model.refusal import Refused
+from tidemark.pages.pictures import _with_colors
+from tidemark.report.marks import MARKS
 
 DEFINITION = read_definition()
+_CHARTS = (ROOT / "tidemark" / "dashboard" / "charts.js").read_text(encoding="utf-8")
+_DECIDED = next(line for line in _CHARTS.splitlines() if line.startswith("const DECIDED = "))
 
 
 @pytest.fixture
@@ -108,6 +114,24 @@ def test_options_of_the_whole_definition_are_refused(definition):
 
     with pytest.raises(Refused, match="Options: is not supported"):
         dashboard(definition)
+
+
+def test_the_decided_verdicts_have_the_colours_of_reports_and_others_share_another():
+    (colors,) = (
+        {each["FieldValue"]: each["Color"].lower() for each in colored["CustomColors"]}
+        for column in DEFINITION["ColumnConfigurations"]
+        if column["Column"]["ColumnName"] == "qualified_verdict"
+        for colored in [column["ColorsConfiguration"]]
+    )
+
+    decided = dict(re.findall(r'(\w+): "(var\(--\w+\))"', _DECIDED))
+    assert {*decided} == {"slower", "faster", "same"}
+    assert {word: colors.pop(word) for word in decided} == {
+        word: _with_colors(color) for word, color in decided.items()
+    }
+    (other,) = {*colors.values()}
+    assert {*colors} == MARKS.keys() - decided.keys()
+    assert other not in map(_with_colors, decided.values())
 
 
 def test_a_text_that_is_not_a_colour_is_refused(definition):
