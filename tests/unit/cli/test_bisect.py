@@ -26,7 +26,9 @@ def search(monkeypatch):
         return Run("run-1", "arn")
 
     def search(*options, is_conclusive=True, code=0):
-        stored = json.dumps({"is_conclusive": is_conclusive}).encode()
+        stored = None
+        if is_conclusive is not None:
+            stored = json.dumps({"is_conclusive": is_conclusive}).encode()
         results = SimpleNamespace(report=lambda *_: stored)
 
         @contextmanager
@@ -57,7 +59,9 @@ def test_a_search_is_one_run(search):
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(("is_conclusive", "code", "exit_code"), [(False, 0, 4), (True, 1, 1)])
+@pytest.mark.parametrize(
+    ("is_conclusive", "code", "exit_code"), [(False, 0, 4), (True, 1, 1), (None, 0, 4)]
+)
 def test_the_exit_code_is_that_of_the_run_or_of_its_search(search, is_conclusive, code, exit_code):
     done, _ = search(is_conclusive=is_conclusive, code=code)
 
