@@ -71,6 +71,17 @@ def test_a_version_has_the_mean_and_the_spread_of_its_profiles():
     )
 
 
+def test_a_version_has_the_day_of_its_last_profile():
+    stored = Stored()
+    for day in (3, 9, 5):
+        stored.add("9.8.4", sampled(90), day=day)
+
+    found = function_history(stored, stored.profiles("rocksdb"), [NEXT])
+
+    (version,) = histories(found.rows)
+    assert version.last_at == FIRST_DAY + timedelta(days=9)
+
+
 def test_a_function_counts_in_all_its_frames_and_a_recursive_one_once():
     stored = Stored()
     stored.add("9.8.4", {"a;f;f": 10, "b;f": 20, "c": 70})
