@@ -84,7 +84,7 @@ def test_a_run_is_compared_without_the_profiles_of_other_runs(opened):
         (("compare", RUN, "8.8.1", "8.8.1"), "NEW: '8.8.1' is also BASE; expected two versions"),
         (
             ("compare", RUN, "8.8.1", "9.0.0", "--test", "ingest"),
-            "version: '9.0.0' has no profile; there are 8.8.1",
+            f"version: '9.0.0' has no profile of test ingest in run {RUN}; there are 8.8.1, 9.8.4",
         ),
         (("compare", RUN, "--test", "merge"), f"RUN: {RUN} has no profile of test merge; `tidema"),
         (("show", RUN), "--test: the profiles of rocksdb are of compaction, ingest; expected one"),
