@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from tidemark.client.history import VersionHistory
+from tidemark.client.history import BETTER, VersionHistory
 from tidemark.pages import vega_lite
 from tidemark.pages.vega_lite import Json, layer
 
@@ -47,8 +47,8 @@ def _points(versions: Sequence[VersionHistory], name: str, *, exact: bool) -> It
 
 
 def _title(versions: Sequence[VersionHistory], name: str, heading: str) -> str:
-    directions = {each.figures[name].direction for each in versions if name in each.figures}
-    return f"{heading}, {' or '.join(sorted(directions))} is better"
+    direction = next(each.figures[name].direction for each in versions if name in each.figures)
+    return heading if heading.endswith(BETTER) else f"{heading}, {direction} is better"
 
 
 def _chart(points: Sequence[Point], title: str) -> Json:

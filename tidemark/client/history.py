@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from tidemark.client.tables import Tables
 from tidemark.model.labels import figure_name
@@ -16,6 +16,7 @@ from tidemark.model.version_order import versions_at
 
 Row = Mapping[str, str | None]
 _Key = tuple[str | None, ...]
+_T = TypeVar("_T")
 _KEY = ("test", "metric", "statistic", "labels", "version", "sizes")
 _CAUSES = {
     "version": "",
@@ -25,6 +26,7 @@ _CAUSES = {
 """The causes of a change as the end of a sentence."""
 NO_TITLES: Mapping[str, str] = {}
 _MOST_NAMED = 5
+BETTER = " is better)"  # the end of a name that has the unit and the direction
 _SERIES = ("test", "metric", "statistic", "labels")
 _OF_ALL: _Key = (None,) * len(_SERIES)
 _NOT_JUDGED = (
@@ -194,7 +196,7 @@ def histories(
     alike: defaultdict[tuple[str, str], list[Row]] = defaultdict(list)
     for row in ordered:
         alike[_text(row, "version"), _text(row, "sizes")].append(row)
-    shared = _of_several_tests(ordered)
+    shared = _of_several(ordered, _name, "test"), _of_several(ordered, _series, "unit", "direction")
     # The newest change comes first, and stays.
     changed = {_key(row): row for row in reversed(changes)}
     silent: defaultdict[_Key, list[str]] = defaultdict(list)
@@ -232,24 +234,24 @@ def heading(
     name: str, versions: Sequence[VersionHistory], titles: Mapping[str, str] = NO_TITLES
 ) -> str:
     """Return a column's heading: ``Compaction rate (records/s)``; ``titles`` has the words."""
-    units = {version.figures[name].unit for version in versions if name in version.figures}
+    unit = next(version.figures[name].unit for version in versions if name in version.figures)
     metric, space, rest = name.partition(" ")
     words = titles.get(name, f"{metric.replace('_', ' ').capitalize()}{space}{rest}")
-    return f"{words} ({' or '.join(sorted(units))})"
+    return words if words.endswith(BETTER) else f"{words} ({unit})"
 
 
-def _of_several_tests(rows: Sequence[Row]) -> Set[str]:
-    """Return the names of figures that more than one test has."""
-    tests: defaultdict[str, set[str]] = defaultdict(set)
+def _of_several(rows: Sequence[Row], key: Callable[[Row], _T], *columns: str) -> Set[_T]:
+    """Return the keys of rows that have more than one value in some columns."""
+    values: defaultdict[_T, set[_Key]] = defaultdict(set)
     for row in rows:
-        tests[_name(row)].add(_text(row, "test"))
-    return {name for name, of_name in tests.items() if len(of_name) > 1}
+        values[key(row)].add(tuple(row[column] for column in columns))
+    return {each for each, of_key in values.items() if len(of_key) > 1}
 
 
 def _history(
     version: str,
     rows: Sequence[Row],
-    shared: Set[str],
+    shared: tuple[Set[str], Set[_Key]],
     changed: Mapping[_Key, Row],
     silent: Mapping[_Key, Sequence[str]],
 ) -> VersionHistory:
@@ -264,9 +266,16 @@ def _history(
     return VersionHistory(version, max(days), _text(rows[0], "sizes"), figures)
 
 
-def _column(row: Row, shared: Set[str]) -> str:
-    name = _name(row)
-    return f"{_text(row, 'test')} {name}" if name in shared else name
+def _column(row: Row, shared: tuple[Set[str], Set[_Key]]) -> str:
+    """Return the name of a figure, with its test and its unit if other figures have the name."""
+    name, (by_tests, by_units) = _name(row), shared
+    test = f"{_text(row, 'test')} " if name in by_tests else ""
+    unit = (
+        f" ({_text(row, 'unit')}, {_text(row, 'direction')}{BETTER}"
+        if _series(row) in by_units
+        else ""
+    )
+    return f"{test}{name}{unit}"
 
 
 def _name(row: Row) -> str:

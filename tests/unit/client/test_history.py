@@ -8,6 +8,7 @@ from click.testing import CliRunner
 
 from tests.unit.drawn_charts import plots
 from tidemark.cli.history import command
+from tidemark.cli.history_plot import charts
 from tidemark.client.history import columns, heading, histories, sentence, untold_sentences
 from tidemark.model.version_order import version_order
 
@@ -161,10 +162,21 @@ def test_a_statistic_other_than_the_mean_has_a_column_of_its_own():
     assert columns(found) == ["ingest_rate", "ingest_rate p99 {op: read}"]
 
 
-def test_a_unit_that_changed_is_in_the_heading():
-    found = histories([row("9.8.4"), row("9.9.0", unit="MB/s")])
+@pytest.mark.parametrize("second", ["9.8.4", "9.9.0"])
+@pytest.mark.parametrize("changed", [{"unit": "MB/s"}, {"direction": "lower"}])
+def test_a_metric_whose_unit_or_direction_changed_has_a_column_for_each(second, changed):
+    found = histories([row("9.8.4"), row(second, mean="7.5", **changed)])
 
-    assert heading("ingest_rate", found) == "Ingest rate (MB/s or records/s)"
+    before, after = {"unit": "records/s", "direction": "higher"}, changed
+    names = ["ingest_rate ({unit}, {direction} is better)".format(**{**before, **each})
+             for each in (before, after)]  # fmt: skip
+    values = {name: each.figures[name].value for each in found for name in each.figures}
+    assert values == dict(zip(names, (1.5, 7.5), strict=True))
+    assert [heading(name, found) for name in names] == [
+        name.replace("ingest_rate", "Ingest rate") for name in names
+    ]
+    drawn = charts(found, {name: heading(name, found) for name in names})
+    assert [len(chart["layer"][0]["data"]["values"]) for chart in drawn] == [1, 1]
 
 
 def test_a_change_without_another_version_does_not_say_that_one_came_after_another():
