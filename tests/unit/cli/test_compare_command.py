@@ -12,6 +12,7 @@ from tests.unit.report.test_pipelines import SLOWER
 from tidemark.cli import compare
 from tidemark.cli.compare import changes_picture, command
 from tidemark.client.tables import Answer
+from tidemark.model.checkout import ROOT
 from tidemark.model.refusal import Refused
 from tidemark.report.folds import fold
 
@@ -199,6 +200,18 @@ def test_the_changes_are_a_picture_on_request(cloud, monkeypatch, tmp_path):
     assert "var(" not in svg
     assert "\xa0%</text>" in svg, "a space stands before the sign, as in every text"
     assert pixels.read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_picture_on_white_has_the_light_colours_of_pages():
+    style = (ROOT / "tidemark" / "pages" / "page.css").read_text(encoding="utf-8")
+    light, dark = (
+        dict(re.findall(r"(--[\w-]+): (#\w+);", part)) for part in style.split("@media", 1)
+    )
+
+    svg = changes_picture(SLOWER, ".svg").decode()
+
+    assert {light["--series-8"], light["--ink"], "#fff"} <= {*re.findall(r"#\w+", svg)}
+    assert not {*dark.values()} & {*re.findall(r"#\w+", svg)}
 
 
 def test_a_picture_says_of_how_many_metrics_it_has_the_first():
