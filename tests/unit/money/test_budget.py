@@ -1,5 +1,6 @@
 """Runs that end before they exceed their budget."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -9,6 +10,7 @@ from tests.plans import RUN
 from tidemark.model.plan import Plan
 from tidemark.model.results import TaskResult, TestResult, TrialResult
 from tidemark.money.budget import Spent, counted, expected_usd, passed
+from tidemark.money.run_cost import billed_seconds, run_cost
 from tidemark.run.stopped_task import classify
 
 FAILURE = {"Error": "States.Timeout", "Cause": ""}
@@ -73,6 +75,18 @@ def test_a_trial_that_failed_early_does_not_lower_the_expected_cost(plan):
 
     assert spent.usd == pytest.approx(MINUTE_USD)
     assert expected_usd(spent, plan) == expected_usd(Spent(), plan)
+
+
+def test_a_task_that_failed_costs_as_much_as_one_that_did_not(plan):
+    done = trial(plan, 1, 5)
+    (test,) = done.tests
+    (task,) = test.tasks
+    task = replace(task, status="failed", exit_code=1, stop_category="exit code")
+    failed = test.model_copy(update={"status": "failed", "tasks": (task,)})
+    ended = done.model_copy(update={"status": "failed", "tests": (failed,)})
+
+    assert run_cost(plan, [ended]) == run_cost(plan, [done])
+    assert billed_seconds([ended]) == 300
 
 
 def test_a_trial_with_a_task_that_ran_for_an_unknown_time_counts_with_the_expected_cost(plan):
