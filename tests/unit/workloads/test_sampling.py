@@ -298,7 +298,7 @@ def test_a_profiler_that_cannot_be_set_up_fails_no_task_but_a_preparation_ahead(
     (tmp_path / "packages.txt").touch()
     made = tmp_path / "python"
     monkeypatch.setattr("harness.preparation.environment", lambda *_: made)
-    monkeypatch.setattr(os, "execvpe", lambda _, words, variables: become.append(words))
+    monkeypatch.setattr("harness.deadline.run", lambda words, *_: become.append(words))
     for key, value in maven().items():
         monkeypatch.setenv(key, value)
 
