@@ -111,10 +111,17 @@ def count_transitions(request: RunSpec, suite: Suite, readings: int) -> int:
 
 def _services_states(test: Test) -> int:
     """Return how many states the start and the end of a test's services enter."""
-    if not test.services:
-        return 0
-    starts = _SERVICE_STATES + questions_within(_PULL_SECONDS) * _READING_STATES
-    return len(test.services) * starts + questions_within(_STOP_SECONDS) * _READING_STATES
+    return len(test.services) * _SERVICE_STATES + _service_questions(test) * _READING_STATES
+
+
+def _ready_questions(test: Test) -> int:
+    """Return how often a test asks a log query whether its services are ready."""
+    return len(test.services) * questions_within(_PULL_SECONDS)
+
+
+def _service_questions(test: Test) -> int:
+    """Return how often a test asks whether its services are ready, and then have stopped."""
+    return _ready_questions(test) + questions_within(_STOP_SECONDS) if test.services else 0
 
 
 def _step_states(test: Test, step: Step, request: RunSpec) -> int:
@@ -204,7 +211,7 @@ def _scanned_bytes(request: RunSpec, suite: Suite) -> int:
     queries = sum(
         LOG_READINGS * 2 * len(test.metrics) + len(test.series) + 1 for test in suite.tests
     )
-    queries += _all_questions(suite, request)
+    queries += _all_questions(suite, request) + sum(map(_ready_questions, suite.tests))
     return queries * _logged_bytes(request, suite) + _usage_bytes(request, suite)
 
 
@@ -214,6 +221,7 @@ def _usage_bytes(request: RunSpec, suite: Suite) -> int:
         tasks * math.ceil(_billed_seconds(seconds) / 60)
         for tasks, seconds in _every_step(suite, request)
     )
+    minutes += sum(math.ceil(seconds / 60) for _, seconds in _every_service(suite, request))
     return minutes * _USAGE_EVENT_BYTES
 
 
@@ -221,7 +229,8 @@ def _services(request: RunSpec, suite: Suite, transitions: int, seconds: float) 
     trials = request.all_trials
     # Once: PlanRun and the last ChooseTrial. For each trial: ChooseTrial, PrepareTrial,
     # RestoreSystem and RecordTrial.
-    others = 2 + trials * (4 + len(suite.tests) * LOG_READINGS + _all_questions(suite, request))
+    questions = _all_questions(suite, request) + sum(map(_service_questions, suite.tests))
+    others = 2 + trials * (4 + len(suite.tests) * LOG_READINGS + questions)
     # Once: RecordRates and RecordOutcome; PublishReport.
     invocations = others + 3
     series = len(request.measured_versions) * count(request.axes)

@@ -8,7 +8,7 @@ from tidemark.model.services import Service
 from tidemark.model.steps import RunCommand, RunTasks, Step, WaitUntil
 from tidemark.model.suite_files import read_suites
 from tidemark.money.estimate import SAVED_QUERIES, count_transitions, estimate, estimate_seconds
-from tidemark.money.prices import list_prices
+from tidemark.money.prices import FUNCTION_MEMORY, SERVICE_PRICES, list_prices
 
 SUITES = read_suites()
 SUITE = SUITES["rocksdb"]
@@ -149,3 +149,13 @@ def test_a_service_costs_its_own_task_for_the_whole_time_of_its_test():
     assert whole.seconds - without.seconds == 30
     # StartService and ChooseStep, 19 questions until it is ready and 19 until it has stopped.
     assert whole.transitions - without.transitions == 2 + 2 * 19 * 3
+    # Each of the 19 until it is ready scans the 19 lines of a trial; ECS logs its usage for 3 min.
+    usage_bytes = 3 * 1200
+    assert whole.insights_bytes - without.insights_bytes == 19 * 19 * 150 + usage_bytes
+    # Each question calls a function, too, and calls and states log lines.
+    logged = usage_bytes + 38 * 400 + (2 + 38 * 3) * 2000
+    assert whole.services_usd - without.services_usd == pytest.approx(
+        (2 + 38 * 3) * SERVICE_PRICES.transition
+        + SERVICE_PRICES.of_functions(38, 1.5, FUNCTION_MEMORY)
+        + SERVICE_PRICES.of_logs(logged)
+    )
