@@ -67,7 +67,7 @@ class Bounds(Frozen):
     """The most levels; the history of a trial bounds them, too."""
     usd: float | None = Field(default=None, gt=0, le=1_000_000, exclude_if=operator.not_)
     """The cost of the services during the search, at AWS's list prices, after which no level begins
-    [USD]. A service with sizes counts with the size of its task."""
+    [USD]. A service with sizes counts with its size in the trial."""
 
     @property
     def text(self) -> str:

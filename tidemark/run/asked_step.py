@@ -37,7 +37,7 @@ def ask_step(
     steps = {step.name: step for step in suite.test(event.test).steps}
     step = steps[event.step]
     if step.load:
-        return hold(bucket, queries, tasks, system, suite, step.load, event)
+        return hold(bucket, queries, tasks, system, plan, step.load, event)
     wait = step.wait_until
     if wait and wait.query:
         before = of_steps(suite.test(event.test), plan.request.tasks, event.tasks)

@@ -7,9 +7,9 @@ from datetime import datetime
 from tidemark.figures.load.next_level import Decision, Level
 from tidemark.figures.load.stop_rule import decide
 from tidemark.model.load import CONNECTED, HeldLevel, Load, LoadCourse
+from tidemark.model.plan import Plan
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed, searched, shown
-from tidemark.model.suite import Suite
 from tidemark.money.prices import list_prices
 from tidemark.run.condition import CheckedCondition, ConditionEvent, ask
 from tidemark.run.ports import LogQueries, Tasks
@@ -17,6 +17,7 @@ from tidemark.run.services import ended_services
 from tidemark.run.system import System
 from tidemark.store import keys
 from tidemark.store.bucket import Bucket
+from tidemark.store.stored_plan import planned
 
 # An agent asks for the level once a second, and its line takes a moment.
 _GRACE_SECONDS = 2
@@ -30,7 +31,7 @@ def hold(
     queries: LogQueries,
     tasks: Tasks,
     system: System,
-    suite: Suite,
+    plan: Plan,
     load: Load,
     event: ConditionEvent,
 ) -> CheckedCondition:
@@ -42,14 +43,14 @@ def hold(
     """
     stored = bucket.find(keys.course(event.levels_key))
     if stored is None:
-        return _go_on(bucket, suite, load, event, event.now, ())
+        return _go_on(bucket, plan, load, event, event.now, ())
     course = LoadCourse.model_validate_json(stored.body)
     late = _late_seconds(load, event, course)
     if course.over or late < 0:
         return _wait(event, course, -late)
     agents = [each for each in event.services if each.name in load.agents]
     streams = [system.stream(each.task_id, each.name) for each in agents]
-    answer = ask(queries, suite.name, load.query, system.log_group, streams, event)
+    answer = ask(queries, plan.suite.name, load.query, system.log_group, streams, event)
     event = event.model_copy(update={"bytes_scanned": event.bytes_scanned + answer.bytes_scanned})
     rows = [row for row in answer.rows if row.get("level") == str(course.level)]
     missing = len(streams) - len({row.get("@logStream") for row in rows})
@@ -59,7 +60,7 @@ def hold(
         level = _held(load, event, course, rows)
     except Refused as refused:
         return _over(event, str(refused))
-    return _go_on(bucket, suite, load, event, course.started_at, (*course.held, level))
+    return _go_on(bucket, plan, load, event, course.started_at, (*course.held, level))
 
 
 def _late_seconds(load: Load, event: ConditionEvent, course: LoadCourse) -> float:
@@ -69,7 +70,7 @@ def _late_seconds(load: Load, event: ConditionEvent, course: LoadCourse) -> floa
 
 def _go_on(
     bucket: Bucket,
-    suite: Suite,
+    plan: Plan,
     load: Load,
     event: ConditionEvent,
     started_at: datetime,
@@ -77,7 +78,7 @@ def _go_on(
 ) -> CheckedCondition:
     """Begin the level that follows the held ones, or end the load."""
     levels = _levels(held, started_at)
-    decision = decide(load.rule, load.bounds, levels, _usd_per_second(suite, event))
+    decision = decide(load.rule, load.bounds, levels, _usd_per_second(plan, event))
     following = _course(load, event, started_at, _decided(held, decision), decision)
     body = following.model_dump_json().encode()
     # The agents read a copy: any task of the trial may write below the secret of its data. The
@@ -130,10 +131,11 @@ def _course(
     )
 
 
-def _usd_per_second(suite: Suite, event: ConditionEvent) -> float:
-    """Return the list price of the services that the test has started [USD/s]."""
-    tasks = [suite.services[each.name].task for each in event.services]
-    return math.fsum(list_prices().of_tasks(task, 1.0) for task in tasks)
+def _usd_per_second(plan: Plan, event: ConditionEvent) -> float:
+    """Return the price of the services that the test has started, in the trial's sizes [USD/s]."""
+    prices, axes = plan.prices or list_prices(), planned(plan, event.trial).axes
+    tasks = [plan.suite.task_of(each.name, axes) for each in event.services]
+    return math.fsum(prices.of_tasks(task, 1.0) for task in tasks)
 
 
 def _wait(event: ConditionEvent, course: LoadCourse, seconds: float) -> CheckedCondition:

@@ -7,6 +7,7 @@ import pytest
 from tests.plans import RUN, plan_of
 from tests.unit.fakes import FakeBucket, FakeLogQueries, FakeTasks
 from tidemark.model.load import Load, LoadCourse
+from tidemark.model.sizes import Size
 from tidemark.model.suite_files import read_suites
 from tidemark.model.user_search import Bounds, Plateaus
 from tidemark.run.condition import ConditionEvent
@@ -19,9 +20,10 @@ NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 SYSTEM = System("arn:task", "tests", "/logs", "s", "sg-1")
 AGENTS = ("one", "two")
 SERVER = read_suites()["kiwi"].services["server"]
-SUITE = plan_of({}).suite.model_copy(
+PLAN = plan_of({})
+PLAN = PLAN.model_copy(update={"suite": PLAN.suite.model_copy(
     update={"services": dict.fromkeys(("server", *AGENTS), SERVER)}
-)
+)})  # fmt: skip
 SERVICES = tuple(
     RunningService(name=name, index=n, task_arn=f"arn:task/c/{name}")
     for n, name in enumerate(("server", *AGENTS))
@@ -39,7 +41,8 @@ LOAD = Load(
 class World:
     """A load with its agents, which log as they are told."""
 
-    def __init__(self, load=LOAD):
+    def __init__(self, load=LOAD, plan=PLAN):
+        self.plan = plan
         self.bucket, self.queries, self.load, self.now = FakeBucket(), FakeLogQueries(), load, NOON
         self.queries.answers["Wrote"] = []
         self.tasks = FakeTasks()
@@ -52,7 +55,7 @@ class World:
             now=self.now, waiting_since=NOON, bytes_scanned=5, services=SERVICES,
             artefacts=f"s3://bucket/{DATA}/artefacts/unbounded/",
         )  # fmt: skip
-        return hold(self.bucket, self.queries, self.tasks, SYSTEM, SUITE, self.load, event)
+        return hold(self.bucket, self.queries, self.tasks, SYSTEM, self.plan, self.load, event)
 
     @property
     def course(self):
@@ -216,6 +219,26 @@ def test_a_search_ends_at_its_budget_of_which_all_services_take_a_part():
 
     assert answers == [None, f"step search: the bound of {0.99 * level:g} USD is reached; search 1 "
         "of 1: 9 users hit no limit, more were not tried"]  # fmt: skip
+
+
+def test_a_service_with_sizes_takes_the_part_of_its_size_in_the_trial():
+    sized = SERVER.model_copy(update={"sizes": {"large": Size(cpu=16384, memory=32768)}})
+    services = {**PLAN.suite.services, "server": sized}
+    plan = PLAN.model_copy(update={
+        "suite": PLAN.suite.model_copy(update={"services": services}),
+        "trials": [each.model_copy(update={"axes": {"size": "large"}}) for each in PLAN.trials],
+    })  # fmt: skip
+    # The agents have 2 vCPU and 4 GiB, and the server 16 vCPU and 32 GiB, for the 12 s of a level.
+    others = 0.005 + 0.000111
+    level = 12 / 3600 * (20 * 0.04048 + 40 * 0.004445 + 3 * others)
+    answers = []
+    for usd in (1.01 * level, 0.99 * level):
+        bounds = Bounds(users=100, seconds=600, usd=usd)
+        world = World(LOAD.model_copy(update={"bounds": bounds}), plan)
+        world.ask()
+        answers.append(world.hold_level().over)
+
+    assert answers == [False, True]
 
 
 @pytest.mark.parametrize("text", ["", "∞", "NaN", "many"])
