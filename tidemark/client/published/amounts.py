@@ -65,6 +65,8 @@ def amount(text: str, unit: str) -> Amount:
             whole, fraction = number.split(".")
             both = f"{whole}{fraction} or {number}0"
             raise ValueError(f"{shown(number)} may be {both}; write one of them")
+    if match["spread"] and not match["percent"]:
+        _check_scales(text, match["value"], match["spread"])
     value, trials = _number(match["value"]), int(match["trials"] or 0)
     if not math.isfinite(value):
         raise ValueError(f"{shown(text)} is no finite number")
@@ -72,6 +74,14 @@ def amount(text: str, unit: str) -> Amount:
     if spread is not None and match["percent"]:
         spread *= value / 100
     return Amount(figure, value, spread, trials)
+
+
+def _check_scales(text: str, value: str, spread: str) -> None:
+    """Refuse a scale that may be of one number or of both, as in ``1.3 ± 0.1M``."""
+    plain = [number for number in (value, spread) if number[-1] not in _SCALES]
+    if len(plain) == 1 and _number(plain[0]) < min(_SCALES.values()):
+        scale = (spread if plain == [value] else value)[-1]
+        raise ValueError(f"{shown(text)} has {scale} behind one number; write it behind both")
 
 
 def _number(text: str) -> float:

@@ -40,6 +40,12 @@ def test_a_figure_may_have_a_spread_and_a_number_of_trials(text, spread, samples
     assert (found.spread, found.samples, found.text) == (spread, samples, text)
 
 
+@pytest.mark.parametrize("text", ["1.3 ± 0.1M", "1.3M ± 0.1", "366 (± 5 k)"])
+def test_a_scale_that_may_be_of_one_number_or_of_both_is_refused(text):
+    with pytest.raises(ValueError, match=r"has [kM] behind one number; write it behind both"):
+        amount(text, "records/s")
+
+
 @pytest.mark.parametrize("text", ["366.000", "366000 ± 1.200"])
 def test_a_point_before_three_digits_is_refused_because_it_may_stand_between_thousands(text):
     with pytest.raises(ValueError, match=r"may be \d+ or [\d.]+; write one of them") as refused:
