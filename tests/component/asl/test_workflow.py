@@ -115,7 +115,7 @@ def test_a_run_until_decided_runs_trials_until_its_alarm_is_confirmed(workflow):
     called = workflow.run({"suite": "rocksdb", "until": "decided"})
 
     assert called == [
-        "PlanRun", *["ChooseTrial"] * 25, "RecordRates", "PublishReport", "RecordOutcome",
+        "PlanRun", *["ChooseTrial"] * 23, "RecordRates", "PublishReport", "RecordOutcome",
     ]  # fmt: skip
     assert run.words(NEW) == {("slower", "confirmed")}
     # The sums of the pairs stay in the bucket: the payload has the cost alone.
