@@ -64,8 +64,8 @@ class Engine:
 
 
 @pytest.fixture
-def configuration():
-    variables = {
+def variables():
+    return {
         "TIDEMARK_VERSION": "1.0.0",
         "TIDEMARK_PACKAGE": "lists==1.0.0",
         "TIDEMARK_RECORDS": str(RECORDS),
@@ -74,6 +74,10 @@ def configuration():
         "TIDEMARK_TASK": "0",
         "TIDEMARK_DATA": "s3://results/work",
     }
+
+
+@pytest.fixture
+def configuration(variables):
     return Configuration.from_environment(variables)
 
 
@@ -132,6 +136,26 @@ def test_a_compaction_that_reads_too_little_has_no_rate(configuration, storage, 
 
     with pytest.raises(CheckFailedError, match=r"^Lists read 1000 records: 2500 were expected\.$"):
         compaction.run(Engine(read=1000), configuration, storage, scratch)
+
+
+@pytest.mark.parametrize(
+    ("field", "variable", "value"),
+    [
+        ("version", "TIDEMARK_VERSION", "1.0.1"),
+        ("package", "TIDEMARK_PACKAGE", "lists@file:lists-1.0.0.whl"),
+        ("seed", "TIDEMARK_SEED", "8"),
+        ("records", "TIDEMARK_RECORDS", "2501"),
+    ],
+)
+def test_files_of_another_configuration_are_not_compacted(
+    variables, storage, scratch, capsys, field, variable, value
+):
+    ingest.run(Engine(), Configuration.from_environment(variables), storage, scratch)
+    other = Configuration.from_environment({**variables, variable: value})
+
+    with pytest.raises(CheckFailedError, match=rf"of the {field} \S+: {value} was expected"):
+        compaction.run(Engine(), other, storage, scratch)
+    assert "compaction read" not in capsys.readouterr().out
 
 
 def test_the_environment_has_the_version_that_the_system_reports(configuration, scratch, capsys):
