@@ -6,6 +6,7 @@ import pytest
 
 from tidemark.cli.query_contract import check_queries
 from tidemark.model.checkout import ROOT
+from tidemark.model.publication import find_publication
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import ONE_LINE
 from tidemark.model.suite import FORMS, Suite
@@ -56,6 +57,20 @@ def test_every_shipped_suite_has_its_query_files(systems):
             for metric in test.metrics:
                 for query in filter(None, (metric.query, metric.samples)):
                     assert query_file(suite.name, query, systems / "suites").exists()
+
+
+@pytest.mark.parametrize("systems", [ROOT, ROOT / "instances", ROOT / "images"])
+def test_more_is_better_of_rates_and_users_alone_in_every_shipped_suite(systems):
+    suites = read_suites(systems)
+    published = filter(None, (find_publication(systems, name) for name in (*suites, "mattermost")))
+    figures = [
+        *(metric for suite in suites.values() for test in suite.tests for metric in test.metrics),
+        *(figure for publication in published for figure in publication.figures),
+    ]
+    assert figures
+    for each in figures:
+        is_more_better = each.unit.endswith(("/s", "/h")) or each.unit == "users"
+        assert (each.direction == "higher") == is_more_better, each
 
 
 def test_systems_may_be_in_another_folder(tmp_path):
