@@ -23,6 +23,8 @@ NEWEST, PREVIOUS, DEPLOYED = "newest", "previous", "deployed"
 _NUMBERS = re.compile(r"[0-9]+(\.[0-9]+)*")
 # A commit such as 12345a67 would be a pre-release of 12345.
 _COMMIT = re.compile(r"(?=.*[a-f])[0-9a-f]{7,40}")
+# Git describes a commit after 9.8.4 so, which would be a pre-release of 9.8.4.
+_DESCRIBED = re.compile(r"-[0-9]+-g[0-9a-f]{7,40}")
 _WIDTH = 8
 _FIRST, _LAST = "n", "t"
 """The marks of numbers that sort before and after words."""
@@ -84,10 +86,10 @@ def _place(version: str, *, packaged: bool) -> _Place | None:
     if _NUMBERS.fullmatch(version):
         return _Place(_numbers(map(int, version.split("."))) + ",")
     if not packaged:
+        if _COMMIT.fullmatch(version) or _DESCRIBED.search(version):
+            return None
         if read := _semver(version):
             return _semver_place(read)
-        if _COMMIT.fullmatch(version):
-            return None
     return _pep440_place(version)
 
 

@@ -109,6 +109,8 @@ def test_versions_of_unknown_order_come_last_and_as_typed():
         (["1.0.0", "1.0"], True),
         (["1.0.0-alpha.x", "1.0.0rc1"], False),
         (["1.0.0-alpha.x", "1.0.0"], True),
+        (["v9.8.4", "v9.8.4-12-gabc1234"], False),
+        (["9.8.4", "9.8.4-12-gabc1234-dirty"], False),
     ],
 )
 def test_the_order_is_not_known(versions, packaged):
