@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from tidemark.model.metric import Metric
 from tidemark.model.plan import Plan
 from tidemark.model.request import resolve_request
+from tidemark.model.subject import Subject
 from tidemark.model.suite_files import read_suites
 from tidemark.run.new_plan import make_plan
 
@@ -30,6 +31,12 @@ def _first_of(test):
 def with_axes(axes):
     """Return the suite with axes."""
     return rocksdb().model_copy(update={"axes": axes})
+
+
+def naming(versions):
+    """Return the suite ``rocksdb`` with versions of these names, which are no package's."""
+    subject = Subject(prepare=("sh",), form=".+", versions={name: name for name in versions})
+    return rocksdb().model_copy(update={"subject": subject})
 
 
 def plan_of(fields, *, suite=None, name=RUN, execution_arn=EXECUTION, started_at=STARTED) -> Plan:

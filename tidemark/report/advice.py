@@ -50,18 +50,23 @@ def again(
 def confirming(
     suite: Suite,
     request: RunSpec,
-    versions: Sequence[str],
+    changed: Mapping[str, Sequence[str]],
     names: Sequence[str],
-    *,
-    baseline: str,
 ) -> str:
-    """Return how to measure the new pairs that confirm the changes of some metrics, or do not."""
+    """Return how to measure the new pairs that confirm the changes of some metrics, or do not.
+
+    ``changed`` are the changed versions by their base, both as ``tidemark run`` takes them. A base
+    is always named: the new pairs have to be of the same two versions, whatever their order.
+    """
     more = len(names) - _MOST_NAMES
     rest = f" and {plural(more, 'more metric')}" if more > 0 else ""
-    words = [*_of_versions(suite, versions, baseline), "--until decided"]
-    command = " ".join([*words, *_options(suite, request, {})])
+    options = ["--until decided", *_options(suite, request, {})]
+    commands = "; ".join(
+        " ".join([*_of_versions(suite, [base, *versions], base), *options])
+        for base, versions in changed.items()
+    )
     named = f"{listed(names[:_MOST_NAMES])}{rest}"
-    return f"No new pairs have confirmed the change of {named}. These would: {command}"
+    return f"No new pairs have confirmed the change of {named}. These would: {commands}"
 
 
 def _of_versions(suite: Suite, versions: Sequence[str], baseline: str) -> list[str]:

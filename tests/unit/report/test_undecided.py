@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.plans import RUN
-from tests.unit.measured_runs import measured, planned, row, with_values
+from tests.plans import RUN, naming, plan_of
+from tests.unit.measured_runs import measured, row, with_values
 from tidemark.model.exclusions import NONE
 from tidemark.report.markdown import markdown
 from tidemark.report.run_report.contents import report
@@ -18,9 +18,10 @@ SCATTERED = [1000.0, 1100.0, 900.0, 1000.0, 1000.0]
 WILD = [1000.0, 1900.0, 100.0, 1000.0, 900.0, 1500.0, 300.0, 1000.0]
 
 
-def run_of(*rates, versions=BOTH, trials=None, **more):
+def run_of(*rates, versions=BOTH, trials=None, suite=None, **more):
     """Return a run with these rates of both tests, by version and repetition."""
-    plan = planned(versions, repetitions=len(rates[0]), **more)
+    fields = {"versions": list(versions), "repetitions": len(rates[0]), "tasks": 1, **more}
+    plan = plan_of(fields, suite=suite)
     recorded = [
         with_values(with_values(trial, "ingest", [rate]), "compaction", [rate])
         for trial in measured(plan)[:trials]
@@ -98,9 +99,49 @@ def test_each_version_of_a_run_with_a_baseline_is_compared_with_it():
 
 def test_a_change_that_no_new_pairs_confirm_is_measured_until_decided():
     slower = [each * 0.8 for each in STEADY]
-    command = "tidemark run rocksdb --versions 9.0.0,9.8.4 --until decided"
+    command = "tidemark run rocksdb --versions 9.0.0,9.8.4 --baseline 9.0.0 --until decided"
 
     assert advice(run_of(STEADY, slower)) == (
         "No new pairs have confirmed the change of ingest_rate, compaction_rate. These would: "
         f"{command}"
+    )
+
+
+SLOWER = [each * 0.8 for each in STEADY]
+STILL_SLOWER = [each * 0.6 for each in STEADY]
+RUN_OF = "tidemark run rocksdb --versions"
+
+
+def test_a_change_is_confirmed_against_its_own_base():
+    run = run_of(STEADY, STEADY, SLOWER, versions=("8.8.1", "9.0.0", "9.8.4"))
+
+    assert advice(run).endswith(
+        f" These would: {RUN_OF} 9.0.0,9.8.4 --baseline 9.0.0 --until decided"
+    )
+
+
+def test_changes_against_several_bases_have_a_command_each():
+    run = run_of(STEADY, SLOWER, STILL_SLOWER, versions=("8.8.1", "9.0.0", "9.8.4"))
+
+    assert advice(run).endswith(
+        f" These would: {RUN_OF} 8.8.1,9.0.0 --baseline 8.8.1 --until decided; "
+        f"{RUN_OF} 9.0.0,9.8.4 --baseline 9.0.0 --until decided"
+    )
+
+
+def test_changes_against_one_baseline_have_one_command():
+    versions = ("8.8.1", "9.0.0", "9.8.4")
+    run = run_of(STEADY, SLOWER, STILL_SLOWER, versions=versions, baseline="8.8.1")
+
+    assert advice(run).endswith(
+        f" These would: {RUN_OF} 8.8.1,9.0.0,9.8.4 --baseline 8.8.1 --until decided"
+    )
+
+
+@pytest.mark.parametrize("versions", [("topic", "main"), ("9.8.4+1a2b3c4d", "9.8.4+5e6f7a8b")])
+def test_the_advice_for_versions_of_unknown_order_names_their_base(versions):
+    base, version = versions
+
+    assert advice(run_of(STEADY, SLOWER, versions=versions, suite=naming(versions))).endswith(
+        f" These would: {RUN_OF} {base},{version} --baseline {base} --until decided"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 
 from tidemark.figures.verdicts.version_verdicts import Verdict
@@ -15,25 +16,30 @@ def advice(run: MeasuredRun) -> str:
     A search has an end of its own, and an instance or an imported figure no pairs.
     """
     plan, request = run.plan, run.plan.request
-    metrics = [] if plan.imported or request.bisect else list(_verdicts(run))
-    unconfirmed = list(dict.fromkeys(name for name, verdict in metrics if is_unconfirmed(verdict)))
+    told = [] if plan.imported or request.bisect else list(_verdicts(run))
+    metrics = [(name, verdict) for _, name, verdict in told]
+    unconfirmed = [(pair, name) for pair, name, verdict in told if is_unconfirmed(verdict)]
     if not unconfirmed and not any(is_open(verdict) for _, verdict in metrics):
         return ""
     if _has_missing_trials(run, metrics):
         return f"Measure the missing trials: tidemark run --resume {plan.run_id}"
+    if unconfirmed:
+        changed: defaultdict[str, list[str]] = defaultdict(list)
+        for base, version in dict.fromkeys(pair for pair, _ in unconfirmed):
+            changed[requested(plan, base)].append(requested(plan, version))
+        names = list(dict.fromkeys(name for _, name in unconfirmed))
+        return confirming(plan.suite, request, changed, names)
     versions = [requested(plan, version) for version in request.versions]
     baseline = requested(plan, request.baseline) if request.baseline else ""
-    if unconfirmed:
-        return confirming(plan.suite, request, versions, unconfirmed, baseline=baseline)
     return again("again", plan.suite, request, versions, metrics, baseline=baseline)
 
 
-def _verdicts(run: MeasuredRun) -> Iterator[tuple[str, Verdict]]:
-    """Yield each verdict that decides, with the name of its metric."""
+def _verdicts(run: MeasuredRun) -> Iterator[tuple[tuple[str, str], str, Verdict]]:
+    """Yield each verdict that decides, with its base and version and the name of its metric."""
     for quantity in run.quantities:
         rated = [rate.version for rate in run.rates_of(quantity) if rate.value is not None]
         for base, version in _compared(run, rated) if quantity.metric.decides else ():
-            yield quantity.name, run.verdict(base, version, quantity)
+            yield (base, version), quantity.name, run.verdict(base, version, quantity)
 
 
 def _compared(run: MeasuredRun, rated: list[str]) -> Iterator[tuple[str, str]]:
