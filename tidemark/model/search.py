@@ -1,5 +1,7 @@
 """The search for the first version that is slower than an older one, as one run."""
 
+from collections.abc import Sequence
+
 from tidemark.model.axes import Axes, count
 from tidemark.model.frozen import Frozen
 from tidemark.model.labels import figure_name
@@ -35,20 +37,18 @@ def between(suite: Suite, base: str, new: str, metric: str, axes: Axes) -> Searc
     Raises
     ------
     Refused
-        If one of both is not listed or does not follow the other, if the metric does not decide a
-        run, or is not of one test, or if the run measures several combinations of axes.
+        If one of both is not listed or does not follow the other, if their order is not known, if
+        the metric does not decide a run, or is not of one test, or if the run measures several
+        combinations of axes.
 
     """
     check_listed("base", base, suite)
     check_listed("new", new, suite)
+    _check_order(suite, (base, new))
     versions = _between(suite, base, new)
     if not versions:
         raise Refused(f"bisect.new: {new} does not follow {base}; expected a newer version")
-    if not suite.subject.knows_order(versions):
-        raise Refused(
-            f"bisect.new: the order of {listed(versions)} is not known, and a search needs it; "
-            "compare the versions one by one"
-        )
+    _check_order(suite, versions)
     _check_metric(suite, metric)
     if count(axes) > 1:
         wanted = listed(name for name, values in axes.items() if len(values) > 1)
@@ -61,6 +61,14 @@ def check_listed(field: str, version: str, suite: Suite) -> None:
     if version not in suite.subject.versions:
         known = there_are(suite.subject.versions, version)
         raise Refused(f"bisect.{field}: {suite.name} lists no {shown(version)}; {known}")
+
+
+def _check_order(suite: Suite, versions: Sequence[str]) -> None:
+    if not suite.subject.knows_order(versions):
+        raise Refused(
+            f"bisect.new: the order of {listed(versions)} is not known, and a search needs it; "
+            "compare the versions one by one"
+        )
 
 
 def _between(suite: Suite, base: str, new: str) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 import pytest
 
-from tests.plans import rocksdb
+from tests.plans import naming, rocksdb
 from tidemark.model.checkout import ROOT
 from tidemark.model.refusal import Refused
 from tidemark.model.request import check_account, check_one_machine, resolve_request
@@ -543,3 +543,11 @@ def test_a_search_goes_up_to_the_newest_version_by_that_word():
     subject = SUITES["rocksdb"].subject
     newest = max(subject.versions, key=subject.version_order)
     assert spec.bisect.versions[-1] == spec.versions[-1] == newest
+
+
+def test_a_search_from_a_branch_to_a_release_is_refused_because_their_order_is_not_known():
+    suites = {"rocksdb": naming(["main", "0.9", "1.0"])}
+    search = {"base": "main", "new": "1.0", "metric": "ingest_rate"}
+
+    with pytest.raises(Refused, match=r"^bisect\.new: the order of main, 1\.0 is not known"):
+        resolve_request({"suite": "rocksdb", "bisect": search}, suites)
