@@ -90,8 +90,9 @@ def _runs(task: _Description) -> bool:
 
 def _arn_of(task: TaskResult, found: Mapping[str, _Description]) -> str | None:
     """Return the ARN of the first found task that may be a known one, None if there is none."""
-    own = (arn for arn in sorted(found) if _index(found[arn]) in {str(task.index), None})
-    return next(own, None)
+    indices = {arn: _index(found[arn]) for arn in sorted(found)}
+    own = None if set(indices.values()) <= {None} else str(task.index)
+    return next((arn for arn, index in indices.items() if index == own), None)
 
 
 def _index(task: _Description) -> str | None:

@@ -89,6 +89,24 @@ def test_a_timed_out_task_is_told_from_a_stray_by_its_index(tasks):
     assert (task.task_arn, stray.task_arn) == ("arn:2", "arn:1")
 
 
+def test_a_task_without_an_index_is_a_stray_beside_one_with_the_index_of_a_timed_out_task(tasks):
+    tasks.start("arn:1")
+    tasks.start("arn:2", Overrides=variables("1"))
+
+    (_, task), (stray,), _ = stop(tasks, [*KNOWN, TIMED_OUT])
+
+    assert (task.task_arn, stray.task_arn) == ("arn:2", "arn:1")
+
+
+def test_a_task_without_an_index_is_a_stray_beside_tasks_with_other_indices(tasks):
+    tasks.start("arn:1")
+    tasks.start("arn:2", Overrides=variables("0"))
+
+    (_, task), strays, _ = stop(tasks, [*KNOWN, TIMED_OUT])
+
+    assert (task.task_arn, [each.task_arn for each in strays]) == (None, ["arn:1", "arn:2"])
+
+
 def test_a_timed_out_task_of_an_instance_has_no_index_and_is_any_of_its_run(tasks):
     tasks.start("arn:1", Overrides={"ContainerOverrides": [{"Command": ["ingest"]}]})
 
