@@ -65,8 +65,9 @@ def programs_digest(suite: Suite, systems: Path) -> str:
     """Return the digest of the programs that images copy: those of a suite's tests and services."""
     tasks = [suite.task, *(service.task for service in suite.services.values())]
     names = {_HARNESS, *(task.workload for task in tasks if task.workload)}
-    folders = (systems / "workloads" / name for name in sorted(names))
-    return _digest(path for folder in folders for path in _programs(folder))[:_DIGITS]
+    root = systems / "workloads"
+    files = (path for name in sorted(names) for path in _programs(root / name))
+    return _digest(files, root)[:_DIGITS]
 
 
 def _programs(folder: Path) -> Iterator[Path]:
@@ -74,10 +75,12 @@ def _programs(folder: Path) -> Iterator[Path]:
     yield from (path for path in files if "__pycache__" not in path.parts)
 
 
-def _digest(files: Iterable[Path]) -> str:
+def _digest(files: Iterable[Path], root: Path | None = None) -> str:
+    """Return the SHA-256, in hex, of files with their names, or their paths within a root."""
     hasher = hashlib.sha256()
     for path in files:
-        hasher.update(f"{path.name}\0".encode())
+        name = path.relative_to(root).as_posix() if root else path.name
+        hasher.update(f"{name}\0".encode())
         hasher.update(hashlib.sha256(path.read_bytes()).digest())
     return hasher.hexdigest()
 

@@ -52,3 +52,16 @@ def test_a_comment_in_the_suite_changes_no_digest(systems):
     path.write_text(path.read_text(encoding="utf-8") + "\n# A comment.\n")
 
     assert digests(systems) == before
+
+
+def test_a_file_that_moves_to_another_folder_changes_the_digest_of_the_programs(systems):
+    program = systems / "workloads/kiwi_load"
+    (program / "one").mkdir()
+    (program / "two").mkdir()
+    (program / "one/rows.py").write_text("1", encoding="utf-8")
+    before = digests(systems)
+
+    (program / "one/rows.py").rename(program / "two/rows.py")
+
+    after = digests(systems)
+    assert [one != other for one, other in zip(before, after, strict=True)] == [False, True, False]

@@ -52,6 +52,29 @@ def test_an_edit_of_the_program_changes_its_digest(tmp_path, capsys, monkeypatch
     assert first == again != edited
 
 
+def test_a_file_of_a_folder_of_the_program_changes_its_digest(tmp_path, capsys, monkeypatch):
+    program = tmp_path / "demo"
+    (program / "one").mkdir(parents=True)
+    (program / "two").mkdir()
+    (program / "__pycache__").mkdir()
+    monkeypatch.chdir(program)
+
+    def digest(scratch):
+        scratch.mkdir()
+        return logged(scratch, capsys, "7.0.0", "demo==1.2.3")["program_demo"]
+
+    (program / "one/rows.py").write_text("1")
+    first = digest(tmp_path / "a")
+    (program / "__pycache__/rows.pyc").write_text("1")
+    compiled = digest(tmp_path / "b")
+    (program / "one/rows.py").write_text("2")
+    edited = digest(tmp_path / "c")
+    (program / "one/rows.py").rename(program / "two/rows.py")
+    moved = digest(tmp_path / "d")
+    assert first == compiled
+    assert len({first, edited, moved}) == 3
+
+
 def test_a_release_that_reports_another_version_is_not_measured(tmp_path, capsys):
     with pytest.raises(
         CheckFailedError,

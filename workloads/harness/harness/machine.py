@@ -78,8 +78,15 @@ def _cpu_model(cpuinfo: str) -> str:
 def _program_digest() -> str:
     """Return a digest of the files of the program and of the harness, which somebody may edit."""
     folders = (Path(), Path(__file__).parent)
-    files = sorted(path for folder in folders for path in folder.iterdir() if path.is_file())
-    return hashlib.sha256("".join(map(digest, files)).encode()).hexdigest()[:12]
+    lines = [line for folder in folders for line in _lines(folder)]
+    return hashlib.sha256("".join(lines).encode()).hexdigest()[:12]
+
+
+def _lines(folder: Path) -> list[str]:
+    """Return the path in a folder and the digest of each of its files."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    kept = (path for path in files if "__pycache__" not in path.parts)
+    return [f"{path.relative_to(folder)}\0{digest(path)}\n" for path in kept]
 
 
 def _digest() -> str:
