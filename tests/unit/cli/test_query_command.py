@@ -6,7 +6,9 @@ import json
 import os
 import re
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from threading import Thread
+from zipfile import ZipFile
 
 import pytest
 from backports import zstd
@@ -16,6 +18,7 @@ from local.account import ACCOUNT
 from local.logs.store import LogStore
 from tidemark.cli.options import MomentType
 from tidemark.cli.query import command
+from tidemark.cli.query.paths import named_as_given
 from tidemark.model.refusal import Refused
 
 LOG = "rate=1.5\nrate=2.5\nother\n"
@@ -487,6 +490,20 @@ def test_the_first_line_of_an_event_may_be_named(tmp_path):
     event.write_text('{"timestamp": 1, "message": "m"}\n{"timestamp": 2, "message": "m"}\n')
     done = query("stats count(*)", str(event), "--event-start", "^==", "--format", "csv")
     assert done.stdout == "count(*)\n2\n"
+
+
+@pytest.mark.parametrize("begins", [(), ("--event-start", "^x")])
+def test_files_that_cannot_be_read_are_refused_with_the_reason(tmp_path, begins):
+    path = tmp_path / "logs.zip"
+    with ZipFile(path, "w") as packed:
+        packed.writestr("a.log", LOG)
+    done = query("stats count(*)", str(path), *begins)
+    assert isinstance(done.exception, Refused), done.output
+    assert str(path) in str(done.exception)
+
+
+def test_a_text_is_as_it_was_if_no_file_has_a_copy():
+    assert named_as_given("a text", {Path("a.log"): None}) == "a text"
 
 
 def test_a_line_that_is_no_text_may_begin_an_event(tmp_path, monkeypatch):

@@ -120,8 +120,8 @@ class LogQuery(NamedTuple):
     ) -> QueryResult:
         """Return the result over copies; raise the error of the files if none can be read."""
         mended = mending.copies(files, folder)
-        if error and not any(mended.copies.values()):
-            raise error
+        if files and not any(mended.copies.values()):
+            raise error or LogFilesError(damages(mended)[0])
         if strict and mended.damage:
             raise Refused(f"--strict: {'; '.join(damages(mended))}")
         try:

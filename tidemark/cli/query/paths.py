@@ -86,6 +86,8 @@ def log_name(file: Path) -> str:
 def named_as_given(text: str, copies: Mapping[Path, Path | None]) -> str:
     """Return a text with the names of files, not those of their copies."""
     names = {str(copy): str(file) for file, copy in copies.items() if copy}
+    if not names:
+        return text
     return re.sub(rf"(?:{'|'.join(map(re.escape, names))})\b", lambda found: names[found[0]], text)
 
 
