@@ -79,14 +79,16 @@ def main(words: list[str], variables: Mapping[str, str]) -> int:
     signal.signal(signal.SIGTERM, lambda *_: process.terminate())
     logged, over = threading.Event(), threading.Event()
     copying = _begun(copy_lines, process.stdout, text, logged)
-    _begun(announce, address, variables["TIDEMARK_READY"], logged, over)
+    announcing = _begun(announce, address, variables["TIDEMARK_READY"], logged, over)
     try:
         code = process.wait()
         return code if code >= 0 else 128 - code
     finally:
         over.set()
-        # A process that outlives the program may hold its output open.
-        copying.join(_PATIENCE_SECONDS)
+        # Python aborts if a thread prints as it ends. A process that outlives the program may hold
+        # its output open.
+        for thread in (copying, announcing):
+            thread.join(_PATIENCE_SECONDS)
 
 
 def _begun(function: Callable[..., None], *arguments: object) -> threading.Thread:
