@@ -1,4 +1,4 @@
 """Measurements of the versions of a system, and comparisons between them."""
 
 # The plan of each run records this version.
-__version__ = "0.1.0"
+__version__ = "0.2.0"
