@@ -96,6 +96,17 @@ def test_a_verdict_tells_whether_the_machines_of_both_versions_differ():
         assert {row["unlike_machines"] for row in rows} == {unlike}
 
 
+def test_a_verdict_has_the_trials_of_each_version_that_count():
+    plan = runs.planned(["9.0.0", "9.8.4"], repetitions=3)
+    first = next(trial for trial in plan.trials if trial.version == "9.0.0").trial
+    trials = [runs.failed(each) if each.trial == first else each for each in runs.measured(plan)]
+
+    rows = list(verdict_rows(StoredRun(plan, trials, NONE, [])))
+
+    assert {(row["baseline"], row["version"]) for row in rows} == {("9.0.0", "9.8.4")}
+    assert {(row["trials_base"], row["trials_new"]) for row in rows} == {(2, 3)}
+
+
 @pytest.mark.parametrize("field", ["duckdb_module", "python", "unreadable", "pid"])
 def test_a_field_that_is_no_fact_of_a_machine_makes_no_machines_unlike(field):
     plan = runs.planned(["9.0.0", "9.8.4"])
