@@ -135,6 +135,18 @@ def test_a_sample_has_its_tasks_machine_and_its_recomputed_rate(plan):
     assert row["recomputed"] == 2.5
 
 
+def test_each_sample_has_the_machine_of_its_own_task():
+    (trial, *_) = runs.measured(runs.planned(tasks=2))
+    ingest = trial.tests[0]
+    hosts = {task.log_stream: f"host-{task.index}" for task in ingest.tasks}
+    tasks = tuple(replace(task, host=hosts[task.log_stream]) for task in ingest.tasks)
+    placed = ingest.model_copy(update={"tasks": tasks})
+
+    rows = list(sample_rows([trial.model_copy(update={"tests": (placed,)})]))
+
+    assert {row["log_stream"]: row["host"] for row in rows} == hosts
+
+
 @pytest.mark.parametrize(("records", "seconds"), [(None, 4.0), (10, None), (10, 0.0)])
 def test_a_rate_is_not_recomputed_without_records_and_seconds(records, seconds):
     sample = Sample(
