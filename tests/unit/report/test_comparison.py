@@ -176,6 +176,16 @@ def test_an_uncertain_change_has_an_advised_number_of_trials():
     assert "- The trials of 9.0.0 scatter by 7.07 % of their mean in ingest_rate: 900.0, " in text
 
 
+def test_a_metric_below_zero_scatters_by_a_share_of_its_size():
+    text = markdown_of(
+        *steady([-1000, -1100, -900, -1000, -1000], [-1000, -1001, -999, -1000, -1000])
+    )
+
+    assert (
+        "- The trials of 9.0.0 scatter by 7.07 % of their mean in ingest_rate: -1,100.0, " in text
+    )
+
+
 def test_a_build_is_measured_again_from_its_wheel():
     build, wheel = "0.4.0+00000000", "file:///my%20dist/x.whl#sha256=" + "0" * 64
     plan = planned(["9.0.0", build], repetitions=1, builds={build: wheel})

@@ -153,7 +153,7 @@ def _suspicious(sides: Sides) -> Iterator[str]:
     for pair in sides.pairs():
         for reading, side in sides.readings(pair):
             if reading and reading.rate.spread and reading.rate.value:
-                share = reading.rate.spread / reading.rate.value
+                share = reading.rate.spread / abs(reading.rate.value)
                 if share > _WIDE:
                     values = ", ".join(figure(value) for value in sorted(reading.values))
                     yield (
