@@ -39,10 +39,11 @@ of_images AS (
             PARTITION BY suite, test, version, sizes
             ORDER BY of_run DESC, trial DESC, image
         ) AS newest_image,
-        -- A version has one place: rows of before schema 6 may have another one.
+        -- A version has one place, which an imported figure and a measured run may order
+        -- differently. Runs that do not know the order of their versions give it a place from ~.
         first_value(version_order) OVER (
             PARTITION BY suite, version
-            ORDER BY of_run DESC, version_order
+            ORDER BY version_order >= '~', of_run DESC, version_order
         ) AS place
     FROM counted
 ),

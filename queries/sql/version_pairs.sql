@@ -88,8 +88,15 @@ versions AS (
         version,
         row_number() OVER (PARTITION BY suite ORDER BY version_order DESC, version DESC) AS age
     FROM (
-        -- A version has one place: rows of before schema 6 may have another one.
-        SELECT suite, version, max_by(version_order, of_run) AS version_order
+        -- A version has one place, which an imported figure and a measured run may order
+        -- differently. Runs that do not know the order of their versions give it a place from ~.
+        SELECT
+            suite,
+            version,
+            max_by(
+                version_order,
+                concat(CASE WHEN version_order < '~' THEN '1' ELSE '0' END, of_run)
+            ) AS version_order
         FROM by_version
         GROUP BY suite, version
     )

@@ -121,14 +121,7 @@ def show_result(
         raise Refused(refused.reason)
     plan = client.results.plan(run.run_id)
     if plan:
-        if summary := client.results.report(plan.suite.name, run.run_id, "summary.json"):
-            console.print(*fitting(json.loads(summary), console, exact=exact), sep="\n")
-        for file in ("search.json", "advice.json"):
-            told = client.results.report(plan.suite.name, run.run_id, file)
-            if told and (sentence := json.loads(told)["sentence"]):
-                console.print(sentence, soft_wrap=True, markup=False)
-        for path in save_report(client.results, plan.suite.name, run.run_id, target.state):
-            console.print(f"{_kind(path.name)}: {path}", soft_wrap=True, markup=False)
+        _print_report(client, plan, target, console, exact=exact)
     outcome = client.results.outcome(run.run_id)
     for change in outcome.level_changes if outcome else ():
         console.print(change.sentence, soft_wrap=True, markup=False)
@@ -146,6 +139,21 @@ def show_result(
     if hint := resume_hint(run.run_id, progress, budget + target.flags):
         console.print(f"Its finished trials are kept; {hint}.", soft_wrap=True)
     return 1
+
+
+def _print_report(
+    client: RunClient, plan: Plan, target: Target, console: Console, *, exact: bool
+) -> None:
+    if summary := client.results.report(plan.suite.name, plan.run_id, "summary.json"):
+        console.print(*fitting(json.loads(summary), console, exact=exact), sep="\n")
+    if plan.of_unknown_order:
+        console.print(plan.of_unknown_order, soft_wrap=True, markup=False)
+    for file in ("search.json", "advice.json"):
+        told = client.results.report(plan.suite.name, plan.run_id, file)
+        if told and (sentence := json.loads(told)["sentence"]):
+            console.print(sentence, soft_wrap=True, markup=False)
+    for path in save_report(client.results, plan.suite.name, plan.run_id, target.state):
+        console.print(f"{_kind(path.name)}: {path}", soft_wrap=True, markup=False)
 
 
 def _kind(file: str) -> str:

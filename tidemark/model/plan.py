@@ -12,7 +12,9 @@ from tidemark.model.imported import Import
 from tidemark.model.known_instance import KnownInstance
 from tidemark.model.labels import labelled_name
 from tidemark.model.run_spec import RunSpec
+from tidemark.model.sentences import listed
 from tidemark.model.suite import Suite
+from tidemark.model.version_order import typed_order
 
 
 class PlannedTrial(Frozen):
@@ -73,8 +75,29 @@ class Plan(Frozen):
 
     @property
     def ascending(self) -> tuple[str, ...]:
-        """The versions in their order, the oldest first."""
-        return tuple(sorted(self.request.versions, key=self.suite.subject.version_order))
+        """The versions in their order, the oldest first; as named if their order is not known."""
+        return tuple(sorted(self.request.versions, key=self.version_order))
+
+    @property
+    def knows_order(self) -> bool:
+        """Whether it is known which of the versions are older than others."""
+        return self.suite.subject.knows_order(self.request.versions)
+
+    def version_order(self, version: str) -> str:
+        """Return a text that sorts as the run's versions do: as named if none is known."""
+        if self.knows_order:
+            return self.suite.subject.version_order(version)
+        return typed_order(self.request.measured_versions.index(version) + 1)
+
+    @property
+    def of_unknown_order(self) -> str:
+        """A sentence about versions that are compared as they are named; '' for none."""
+        if self.knows_order or self.request.baseline:
+            return ""
+        return (
+            f"The order of {listed(self.request.versions)} is not known: each is compared with the "
+            "one named before it."
+        )
 
     @property
     def compared(self) -> tuple[str, ...]:

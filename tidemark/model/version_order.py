@@ -29,7 +29,11 @@ _WIDTH = 8
 _FIRST, _LAST = "n", "t"
 """The marks of numbers that sort before and after words."""
 _UNKNOWN = "~"
-"""The place of all versions of unknown order: after the others, and as typed among themselves."""
+"""The beginning of the place of a version of unknown order, after all others.
+
+A version that has no place by its name has this alone; a run adds the places that it names its
+versions in, see ``typed_order``.
+"""
 
 
 class _Place(NamedTuple):
@@ -47,11 +51,16 @@ def version_order(version: str, *, packaged: bool) -> str:
     """Return a text that sorts as versions do: 9.8.4rc1, 9.8.4, a build of 9.8.4, 9.10.0.
 
     ``packaged`` tells whether the version is one of a package. All texts sort by their code points,
-    in Python and in SQL. A build sorts behind its release. Versions of unknown order sort last, and
-    have one text.
+    in Python and in SQL. A build sorts behind its release. Versions that have no place sort last,
+    and have one text.
     """
     place = _place(version, packaged=packaged)
     return f"{place.release}{place.build}" if place else _UNKNOWN
+
+
+def typed_order(number: int) -> str:
+    """Return the text that sorts the version of a number among those of unknown order of a run."""
+    return f"{_UNKNOWN}{number:04}"
 
 
 def release_order(order: str) -> str | None:
@@ -59,7 +68,7 @@ def release_order(order: str) -> str | None:
 
     A build is as new as the release in its name.
     """
-    return None if order == _UNKNOWN else order.partition("+")[0]
+    return None if order.startswith(_UNKNOWN) else order.partition("+")[0]
 
 
 def knows_order(versions: Iterable[str], *, packaged: bool) -> bool:

@@ -98,7 +98,7 @@ def _profile(plan: Plan, trial: TrialResult, test: TestResult, stacks: Stacks) -
         seconds=_seconds(plan, samples, test),
         run=trial.run_id,
         trial=trial.trial,
-        order=plan.suite.subject.version_order(trial.version),
+        order=plan.version_order(trial.version),
     )
 
 

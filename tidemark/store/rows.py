@@ -43,7 +43,7 @@ def rate_rows(
                     **_key(trial, result, rate.metric, rate.labels),
                     "statistic": rate.statistic,
                     "version": trial.version,
-                    "version_order": plan.suite.subject.version_order(trial.version),
+                    "version_order": plan.version_order(trial.version),
                     "unit": rate.unit,
                     "direction": rate.direction,
                     "value": rate.value,

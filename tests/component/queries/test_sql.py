@@ -583,6 +583,23 @@ def test_a_version_has_one_place_where_older_rows_have_another():
     }  # fmt: skip
 
 
+def test_a_place_from_a_known_order_goes_before_the_place_in_a_later_run_without_one():
+    as_named = {"1.1": "~0001", "main": "~0002"}
+    rates = [
+        *(rate(version, 2.0, run_id="1") for version in ("1.1", "1.2")),
+        *(
+            {**rate(version, 3.0, run_id="2"), "version_order": place}
+            for version, place in as_named.items()
+        ),
+    ]
+
+    ranks = {row["version"]: row["version_rank"] for row in answer_of("rates_by_version", rates)}
+    pairs = {key(row, ("base_version", "new_version")) for row in answer_of("version_pairs", rates)}
+
+    assert ranks == {"1.1": 1, "1.2": 2, "main": 3}
+    assert pairs == {("1.1", "1.2"), ("1.1", "main"), ("1.2", "main")}
+
+
 def test_rates_by_run_has_the_newest_version_of_each_of_the_newest_hundred_runs():
     names = [f"2026{number:04}" for number in range(102)]
     rates = [

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 from rich.console import Console
 
-from tests.plans import DATABASES, plan_of, with_axes
+from tests.plans import DATABASES, naming, plan_of, with_axes
 from tests.unit.measured_runs import measured, planned, with_values
 from tidemark.cli.ahead import ahead
 from tidemark.cli.live import Place, place, show_result
@@ -153,7 +153,7 @@ def test_a_complete_run_prints_the_paths_of_its_report_and_its_comparisons(tmp_p
     files = {"report.md": b"# RocksDB", comparison: b"# RocksDB: 9.8.4 against 9.0.0"}
     results = SimpleNamespace(
         outcome=lambda _: None,
-        plan=lambda _: SimpleNamespace(suite=SimpleNamespace(name="rocksdb")),
+        plan=lambda _: planned(name="r"),
         report=lambda _suite, _run, file: files.get(file),
         comparisons=lambda _suite, _run: [comparison],
     )
@@ -177,7 +177,7 @@ def test_a_search_prints_its_end_and_leaves_its_path_beside_the_report(tmp_path)
     files = {"report.html": b"<html>", "search.json": json.dumps({"sentence": end}).encode()}
     results = SimpleNamespace(
         outcome=lambda _: None,
-        plan=lambda _: SimpleNamespace(suite=SimpleNamespace(name="rocksdb")),
+        plan=lambda _: planned(name="r"),
         report=lambda _suite, _run, file: files.get(file),
         comparisons=lambda _suite, _run: [],
     )
@@ -198,7 +198,7 @@ def test_a_run_prints_what_to_measure_for_a_missing_verdict(tmp_path):
     files = {"advice.json": json.dumps({"sentence": sentence}).encode()}
     results = SimpleNamespace(
         outcome=lambda _: None,
-        plan=lambda _: SimpleNamespace(suite=SimpleNamespace(name="rocksdb")),
+        plan=lambda _: planned(name="r"),
         report=lambda _suite, _run, file: files.get(file),
         comparisons=lambda _suite, _run: [],
     )
@@ -325,3 +325,22 @@ def test_the_table_of_an_older_run_has_no_verdicts():
     Console(file=printed, width=120).print(table([rate]))
 
     assert printed.getvalue().rstrip().endswith("12   +5.00 %")
+
+
+def test_a_run_of_unknown_order_says_how_its_versions_are_compared(tmp_path):
+    versions = ["topic", "main"]
+    plan = plan_of({"versions": versions}, suite=naming(versions), name="r")
+    results = SimpleNamespace(
+        outcome=lambda _: None, plan=lambda _: plan, report=lambda *_: None,
+        comparisons=lambda *_: [],
+    )  # fmt: skip
+    client = SimpleNamespace(
+        await_end=lambda _: True, status=lambda _: ("SUCCEEDED", None), results=results
+    )
+    printed = io.StringIO()
+
+    show_result(client, Run("r", "arn"), Target(tmp_path, None), Console(file=printed, width=200))
+
+    assert printed.getvalue() == (
+        "The order of topic, main is not known: each is compared with the one named before it.\n"
+    )

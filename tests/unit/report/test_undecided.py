@@ -145,3 +145,25 @@ def test_the_advice_for_versions_of_unknown_order_names_their_base(versions):
     assert advice(run_of(STEADY, SLOWER, versions=versions, suite=naming(versions))).endswith(
         f" These would: {RUN_OF} {base},{version} --baseline {base} --until decided"
     )
+
+
+@pytest.mark.parametrize(
+    "versions", [("topic", "main"), ("9.8.4+f", "9.8.4+0"), ("main", "9.8.4"), ("1.0", "main")]
+)
+def test_versions_of_unknown_order_are_compared_as_named_and_the_report_says_so(versions):
+    run = run_of(STEADY, SLOWER, versions=versions, suite=naming(versions))
+    sentence = (
+        f"The order of {', '.join(versions)} is not known: each is compared with the one named "
+        "before it."
+    )
+
+    assert run.plan.ascending == versions
+    assert run.plan.bases == {versions[1]: versions[0]}
+    assert sentence in markdown(report(run))
+
+
+def test_a_report_says_nothing_of_an_order_that_is_known_or_needs_none():
+    assert "The order of" not in markdown(report(run_of(STEADY, SLOWER)))
+    versions = ("topic", "main")
+    run = run_of(STEADY, SLOWER, versions=versions, suite=naming(versions), baseline="main")
+    assert "The order of" not in markdown(report(run))

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 
+from tests.plans import naming, plan_of
 from tests.unit import measured_runs as runs
 from tidemark import __version__
 from tidemark.figures.trial_result import trial_result
@@ -286,3 +287,12 @@ def test_the_same_rows_are_packed_to_the_same_bytes(plan):
 
     assert packed(rows) == packed(rows)
     assert [json.loads(line) for line in gzip.decompress(packed(rows)).splitlines()] == rows
+
+
+@pytest.mark.parametrize("versions", [["topic", "main"], ["main", "1.0"], ["1.0+f", "1.0+0"]])
+def test_rows_of_unknown_order_sort_as_the_run_names_their_versions(versions):
+    plan = plan_of({"versions": versions, "repetitions": 1}, suite=naming(versions))
+
+    places = {row["version"]: row["version_order"] for row in rate_rows(plan, runs.measured(plan))}
+
+    assert places == dict(zip(versions, ["~0001", "~0002"], strict=True))

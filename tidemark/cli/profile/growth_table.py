@@ -121,7 +121,7 @@ def run_and_versions(words: Sequence[str]) -> tuple[str, Sequence[str]]:
 def compared_versions(plan: Plan) -> Sequence[str]:
     """Return the baseline of a run, or else its oldest version, and the newest of the others."""
     ordered = plan.ascending
-    if plan.request.baseline is None and not plan.suite.subject.knows_order(ordered):
+    if plan.request.baseline is None and not plan.knows_order:
         raise Refused(
             f"RUN: the order of {listed(ordered)} in {plan.run_id} is not known; name BASE and NEW"
         )

@@ -44,6 +44,8 @@ def _summary(run: MeasuredRun) -> Iterator[Block]:
         return
     search = run.plan.request.bisect
     yield search_path.search_path(run, search).sentence if search else comparison.in_short(run)
+    if run.plan.of_unknown_order:
+        yield run.plan.of_unknown_order
     if advised := undecided.advice(run):
         yield advised
     yield _measured(run)

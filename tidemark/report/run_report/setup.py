@@ -122,7 +122,7 @@ def _resumes(resumes: Sequence[Resume]) -> dict[str, str]:
 
 
 def _versions(run: MeasuredRun) -> Table:
-    versions = sorted(run.plan.request.measured_versions, key=run.plan.suite.subject.version_order)
+    versions = sorted(run.plan.request.measured_versions, key=run.plan.version_order)
     details = {version: package_details(run, version) for version in versions}
     columns = tuple(dict.fromkeys(name for each in details.values() for name in each))
     return Table(
