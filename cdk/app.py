@@ -31,7 +31,7 @@ from tidemark.model.request import example_input
 from tidemark.model.sentences import listed, shown
 from tidemark.model.settings import Settings, read_settings
 from tidemark.model.suite import Suite
-from tidemark.model.suite_asset import programs_digest, suite_digest
+from tidemark.model.suite_asset import copy_digest, programs_digest
 from tidemark.model.suite_files import read_suites
 
 
@@ -154,7 +154,7 @@ class TidemarkStack(Stack):
         CfnOutput(self, "OutcomesTopic", value=workflow.topic.topic_arn)
         systems = settings.systems
         copies = [
-            f"{suite.name}={suite_digest(suite, systems)}.{programs_digest(suite, systems)}"
+            f"{suite.name}={copy_digest(suite, systems)}.{programs_digest(suite, systems)}"
             for suite in suites
         ]
         CfnOutput(

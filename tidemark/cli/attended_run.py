@@ -33,7 +33,7 @@ from tidemark.model.request import check_account, check_one_machine
 from tidemark.model.run_spec import RunSpec, beside
 from tidemark.model.sentences import listed, plural
 from tidemark.model.suite import Suite
-from tidemark.model.suite_asset import programs_digest, suite_digest
+from tidemark.model.suite_asset import copy_digest, programs_digest
 from tidemark.money.estimate import estimate
 from tidemark.money.pace import Pace, forecast
 from tidemark.money.prices import list_prices
@@ -133,7 +133,7 @@ def _difference(stack: Stack, suite: Suite) -> str:
     copied = stack.digests(suite.name)
     if copied is None:
         return f"the stack does not say whether its {suite.name} is that of this checkout"
-    own = suite_digest(suite, systems()), programs_digest(suite, systems())
+    own = copy_digest(suite, systems()), programs_digest(suite, systems())
     parts = ("suite or its log queries", "programs or the harness")
     edited = [part for part, *both in zip(parts, copied, own, strict=True) if len({*both}) > 1]
     if not edited:

@@ -247,7 +247,7 @@ def check_state(state: Path, flags: str) -> None:
 def check_cloud(state: Path, suite: Suite) -> None:
     """Refuse a state folder whose cloud has another copy of a suite or of the settings."""
     # Commands that only read start without the models of suites.
-    from tidemark.model.suite_asset import suite_digest  # noqa: PLC0415
+    from tidemark.model.suite_asset import copy_digest  # noqa: PLC0415
 
     found, systems = find_cloud(state), written_systems()
     if found is None:
@@ -260,7 +260,7 @@ def check_cloud(state: Path, suite: Suite) -> None:
     if found.context not in {None, context_digest()}:
         raise Refused(f"--state: {cloud}, which read cdk.json before its last edit; {advice}")
     copied = found.stack.digests(suite.name)
-    if copied and copied[0] != suite_digest(suite, systems):
+    if copied and copied[0] != copy_digest(suite, systems):
         edit = f"copied {suite.name} and its log queries before their last edit"
         raise Refused(f"suite: {cloud}, which {edit}; {advice}")
 

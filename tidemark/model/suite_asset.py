@@ -54,9 +54,9 @@ def queries_digest(suite: Suite, suites: Path = FOLDER) -> str:
     return _digest(sorted(files, key=lambda path: path.name))
 
 
-def suite_digest(suite: Suite, systems: Path) -> str:
+def copy_digest(suite: Suite, systems: Path) -> str:
     """Return the digest of what every deployment copies of a suite: the suite and all queries."""
-    folders = (ROOT / "queries" / "logs", systems / "suites" / suite.name)
+    folders = (_SHARED, systems / "suites" / suite.name)
     queries = _digest(path for folder in folders for path in sorted(folder.glob("*.cwli")))
     return hashlib.sha256(f"{suite.model_dump_json()}{queries}".encode()).hexdigest()[:_DIGITS]
 

@@ -2,7 +2,7 @@
 
 from tidemark.client.stack import Stack
 from tidemark.model.checkout import ROOT
-from tidemark.model.suite_asset import programs_digest, suite_digest
+from tidemark.model.suite_asset import copy_digest, programs_digest
 from tidemark.model.suite_files import read_suites
 
 
@@ -11,6 +11,6 @@ def test_commands_find_the_digests_of_the_suites_among_the_outputs(template):
     stack = Stack("", {"Suites": value})
 
     for name, suite in read_suites().items():
-        assert stack.digests(name) == (suite_digest(suite, ROOT), programs_digest(suite, ROOT))
+        assert stack.digests(name) == (copy_digest(suite, ROOT), programs_digest(suite, ROOT))
     assert stack.digests("unknown") == ("", "")
     assert Stack("", {}).digests("rocksdb") is None

@@ -16,7 +16,7 @@ from tidemark.model.checkout import ROOT
 from tidemark.model.refusal import Refused
 from tidemark.model.subject import Subject
 from tidemark.model.suite import Defaults
-from tidemark.model.suite_asset import programs_digest, suite_digest
+from tidemark.model.suite_asset import copy_digest, programs_digest
 from tidemark.model.suite_files import read_suites
 from tidemark.money.pace import Pace
 
@@ -215,7 +215,7 @@ def test_a_resumed_run_of_one_version_cannot_fail_on_slower(monkeypatch):
 )
 def test_a_stack_with_another_copy_of_a_suite_is_told(monkeypatch, capsys, edited, warning):
     suite = read_suites()["rocksdb"]
-    digests = suite_digest(suite, ROOT), programs_digest(suite, ROOT)
+    digests = copy_digest(suite, ROOT), programs_digest(suite, ROOT)
     copied = ".".join("0" if each else d for each, d in zip(edited or (), digests, strict=False))
     stack = Stack("arn:x", {"Suites": f"rocksdb={copied}"} if edited else {})
 

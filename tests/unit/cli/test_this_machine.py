@@ -16,7 +16,7 @@ from tidemark.client.stack import Stack
 from tidemark.model.checkout import ROOT
 from tidemark.model.context import context_digest
 from tidemark.model.refusal import Refused
-from tidemark.model.suite_asset import suite_digest
+from tidemark.model.suite_asset import copy_digest
 from tidemark.model.suite_files import read_suites
 
 
@@ -63,7 +63,7 @@ def test_a_cloud_needs_room_on_the_disk_before_it_starts(tmp_path, monkeypatch, 
         check_room(tmp_path / "new")
 
 
-DIGESTS = f"rocksdb={suite_digest(read_suites()['rocksdb'], ROOT)}.programs kiwi=1.2"
+DIGESTS = f"rocksdb={copy_digest(read_suites()['rocksdb'], ROOT)}.programs kiwi=1.2"
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from tidemark.model.checkout import ROOT
-from tidemark.model.suite_asset import programs_digest, queries_digest, suite_digest
+from tidemark.model.suite_asset import copy_digest, programs_digest, queries_digest
 from tidemark.model.suite_files import read_suites
 
 
@@ -24,7 +24,7 @@ def digests(systems):
     """Return the digests of the suite, of its programs and of its queries."""
     suite = read_suites(systems)["kiwi"]
     of_queries = queries_digest(suite, systems / "suites")
-    return suite_digest(suite, systems), programs_digest(suite, systems), of_queries
+    return copy_digest(suite, systems), programs_digest(suite, systems), of_queries
 
 
 @pytest.mark.parametrize(
