@@ -69,8 +69,8 @@ def _of_metric(rates: Sequence[dict[str, Any]], *, exact: bool) -> Table:
 
 
 def _change(rates: Sequence[dict[str, Any]]) -> tuple[str, str]:
-    """Return the names of the columns of a change; older summaries have no baseline."""
-    baseline = rates[0].get("baseline") if rates else None
+    """Return the names of the columns of a change."""
+    baseline = rates[0]["baseline"] if rates else None
     return f"Δ to {baseline}" if baseline else "Δ before", "95 % interval"
 
 

@@ -115,7 +115,7 @@ def _runs(points: Iterable[_Point]) -> list[RunMedians]:
         published = (profile.version, profile.profiled_on.isoformat())
         of_run[(profile.run,) if profile.run else published].append(point)
     runs = [_medians(of_one) for of_one in of_run.values()]
-    return sorted(runs, key=lambda run: (run.started_at, run.order, run.run_id))
+    return sorted(runs, key=lambda run: (run.started_at, run.version_order, run.run_id))
 
 
 def _medians(points: Sequence[_Point]) -> RunMedians:

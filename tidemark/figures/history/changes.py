@@ -165,7 +165,7 @@ def _sorted_out(
     counting, newest = list[RunMedians](), ""
     others: defaultdict[str, list[RunMedians]] = defaultdict(list)
     for run in runs:
-        order = release_order(run.order)
+        order = release_order(run.version_order)
         if not run.medians:
             others["no trial of their newest version counts"].append(run)
         elif run.version == run.canary:

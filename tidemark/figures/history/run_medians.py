@@ -15,7 +15,6 @@ from tidemark.model.labels import figure_name
 from tidemark.model.parameters import Value
 from tidemark.model.plan import Plan
 from tidemark.model.results import TrialResult
-from tidemark.model.version_order import version_order as order_of
 
 _Rates = Mapping[Key, Sequence[float]]
 # The fields of a task's environment that name its machine.
@@ -59,8 +58,8 @@ class RunMedians(Frozen):
     started_at: datetime
     version: str
     """The newest version of the run that is not the canary; the canary if there is no other."""
-    version_order: str = ""
-    """The text that sorts as that version does, '' in old histories."""
+    version_order: str
+    """The text that sorts as that version does."""
     canary: str | None
     """The version that every repetition measures; None without a canary."""
     parameters: dict[str, Value]
@@ -68,11 +67,6 @@ class RunMedians(Frozen):
     """A digest of machine type, processor, image and Tidemark's version; None if unknown."""
     medians: tuple[Median, ...]
     """Empty if no trial of the version counts."""
-
-    @property
-    def order(self) -> str:
-        """A text that sorts as its version does."""
-        return self.version_order or order_of(self.version, packaged=False)
 
 
 def run_medians(plan: Plan, trials: Sequence[TrialResult], exclusions: Exclusions) -> RunMedians:

@@ -14,6 +14,7 @@ from tidemark.model.acknowledgement import Acknowledgement
 from tidemark.model.exclusions import NONE
 from tidemark.model.labels import canonical
 from tidemark.model.subject import Subject
+from tidemark.model.version_order import version_order
 
 FIRST = datetime(2026, 1, 5, 3, tzinfo=UTC)
 INGEST = Series("ingest", "ingest_rate", "mean", "", "records/s", "higher")
@@ -36,6 +37,7 @@ def runs_of(
             run_id=run_id(index),
             started_at=FIRST + timedelta(weeks=index),
             version=version(index),
+            version_order=version_order(version(index), packaged=False),
             parameters={"tasks": 1},
             environment="a",
             canary="8.8.1" if canaries else None,
