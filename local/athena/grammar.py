@@ -29,7 +29,12 @@ item: '*' | primary '.' '*' [ AS columns ] | value [ AS name | alias ]
 group: ( ROLLUP | CUBE ) '(' [ values+ ] ')' | 'GROUPING SETS' '(' values+ ')' | values
 values: value | '(' [ value+ ] ')'
 window: name AS '(' over ')'
-over: [ name ] [ 'PARTITION BY' value+ ] [ 'ORDER BY' sort+ ] [ ( RANGE | ROWS | GROUPS ) ( bound | BETWEEN bound AND bound ) ]
+over: [ name ] [ 'PARTITION BY' value+ ] [ 'ORDER BY' sort+ ] [ rows ]
+rows: [ MEASURES measure+ ] ( RANGE | ROWS | GROUPS ) ( bound | BETWEEN bound AND bound ) [ AFTER MATCH SKIP skip ] [ INITIAL | SEEK ] [ PATTERN nested ] [ SUBSET subset+ ] [ DEFINE variable+ ]
+measure: value AS name
+skip: TO NEXT ROW | PAST LAST ROW | TO [ FIRST | LAST ] name
+subset: name '=' columns
+variable: name AS value
 bound: UNBOUNDED ( PRECEDING | FOLLOWING ) | CURRENT ROW | value ( PRECEDING | FOLLOWING )
 sort: value [ ASC | DESC ] [ NULLS ( FIRST | LAST ) ]
 relation: sampled { CROSS JOIN sampled | NATURAL [ side ] JOIN sampled | [ side ] JOIN relation ( ON value | USING columns ) }
@@ -44,12 +49,12 @@ comparison: '=' | '<>' | '!=' | '<' | '<=' | '>' | '>='
 operand: signed { ( '+' | '-' | '*' | '/' | '%' | '||' ) signed }
 signed: { '+' | '-' } primary { AT TIME ZONE ( string | interval ) }
 primary: atom { '[' operand ']' | '.' name }
-atom: number | text | binary | '?' | NULL | TRUE | FALSE | interval | literal | call | name | lambda | '(' query ')' | '(' value+ ')' | ROW '(' value+ ')' | [ ARRAY ] '[' [ value+ ] ']' | EXISTS '(' query ')' | cast | case | extract | trim | substring | moment | ( GROUPING | LISTAGG | NORMALIZE | JSON_ARRAY | JSON_EXISTS | JSON_OBJECT | JSON_QUERY | JSON_VALUE ) nested [ WITHIN GROUP nested ] [ filter ]
+atom: number | text | binary | '?' | NULL | TRUE | FALSE | interval | literal | call | name | lambda | '(' query ')' | '(' value+ ')' | ROW '(' value+ ')' | [ ARRAY ] '[' [ value+ ] ']' | EXISTS '(' query ')' | cast | case | extract | position | trim | substring | moment | ( GROUPING | LISTAGG | NORMALIZE | JSON_ARRAY | JSON_EXISTS | JSON_OBJECT | JSON_QUERY | JSON_VALUE ) nested [ WITHIN GROUP nested ] [ filter ]
 text: string | unicode [ UESCAPE string ]
 interval: INTERVAL [ '+' | '-' ] string unit [ TO unit ]
 unit: YEAR | MONTH | DAY | HOUR | MINUTE | SECOND
 literal: ( plain | 'DOUBLE PRECISION' ) text
-call: [ RUNNING | FINAL ] path ( '(' [ name '.' ] '*' ')' [ filter ] [ frame ] | '(' [ [ distinct ] value+ ] [ 'ORDER BY' sort+ ] ')' [ filter ] [ [ ( IGNORE | RESPECT ) NULLS ] frame ] )
+call: name frame | [ RUNNING | FINAL ] path ( '(' [ name '.' ] '*' ')' [ filter ] [ frame ] | '(' [ [ distinct ] value+ ] [ 'ORDER BY' sort+ ] ')' [ filter ] [ [ ( IGNORE | RESPECT ) NULLS ] frame ] )
 frame: OVER ( name | '(' over ')' )
 filter: FILTER '(' WHERE value ')'
 lambda: ( name | '(' [ name+ ] ')' ) '->' value
@@ -57,12 +62,13 @@ cast: ( CAST | TRY_CAST ) '(' value AS type ')'
 case: CASE [ value ] when { when } [ ELSE value ] END
 when: WHEN value THEN value
 extract: EXTRACT '(' name FROM operand ')'
+position: POSITION '(' operand IN operand ')'
 trim: TRIM '(' ( [ [ LEADING | TRAILING | BOTH ] [ operand ] FROM ] operand | operand ',' operand ) ')'
 substring: SUBSTRING '(' operand FROM operand [ FOR operand ] ')'
 moment: CURRENT_DATE | CURRENT_USER | CURRENT_CATALOG | CURRENT_SCHEMA | CURRENT_PATH | ( CURRENT_TIME | CURRENT_TIMESTAMP | LOCALTIME | LOCALTIMESTAMP ) [ '(' integer ')' ]
 type: base { ARRAY [ '[' integer ']' ] }
 base: plain [ '(' parameter+ ')' ] | 'DOUBLE PRECISION' | ( TIMESTAMP | TIME ) [ '(' parameter ')' ] [ ( WITH | WITHOUT ) TIME ZONE ] | ROW '(' field+ ')' | ARRAY '<' type '>' | MAP '<' type ',' type '>' | INTERVAL unit [ TO unit ]
-plain: BOOLEAN | TINYINT | SMALLINT | INTEGER | INT | BIGINT | REAL | DOUBLE | DECIMAL | VARCHAR | CHAR | VARBINARY | JSON | DATE | TIME | TIMESTAMP | ARRAY | MAP | ROW | UUID | IPADDRESS
+plain: BOOLEAN | TINYINT | SMALLINT | INTEGER | INT | BIGINT | REAL | DOUBLE | DECIMAL | VARCHAR | CHAR | VARBINARY | JSON | DATE | TIME | TIMESTAMP | ARRAY | MAP | ROW | UUID | IPADDRESS | IPPREFIX | HYPERLOGLOG | P4HYPERLOGLOG | SETDIGEST | QDIGEST | TDIGEST | GEOMETRY | SPHERICALGEOGRAPHY | BINGTILE
 parameter: integer | type
 field: [ name ] type
 """  # noqa: E501 (a rule is a line)

@@ -33,7 +33,7 @@ _FORMS = {
     "pair": rf"(?i:{_PAIRS})(?!\w)",
     "word": r"[A-Za-z_]\w*",
     "foreign": r"==|::|<=>|//(?!\*)|\*\*|&&",
-    "sign": r"<>|!=|<=|>=|\|\||->|=>|[][(),.=<>+\-*/%?;]",
+    "sign": r"<>|!=|<=|>=|\|\||->|=>|[][(){}|,.:=<>+\-*/%?;^$]",
     "other": r".",
 }
 _TOKEN = re.compile("|".join(f"(?P<{k}>{v})" for k, v in _FORMS.items()), re.ASCII | re.DOTALL)
@@ -54,7 +54,8 @@ _KINDS = {
     "quoted": TokenType.IDENTIFIER,
     "number": TokenType.NUMBER,
 }
-_SIGNS = {**Trino.Tokenizer.SINGLE_TOKENS, **Trino.Tokenizer.KEYWORDS}
+# A dollar sign ends a pattern of rows; sqlglot has no token for it.
+_SIGNS = {**Trino.Tokenizer.SINGLE_TOKENS, **Trino.Tokenizer.KEYWORDS, "$": TokenType.UNKNOWN}
 # More digits are no number of Trino either; Python refuses to read 4,301 of them.
 _MOST_DIGITS = 1_000
 

@@ -225,6 +225,35 @@ NATIVE = {
     "count(ALL 1)": 1,
 }
 
+# Forms of Trino that Athena on one machine may refuse, but by their names: they are no mistakes.
+# Those that it computes here have a value in ``NATIVE``.
+OF_TRINO = (
+    *("position('a' IN 'ba')", "trim(BOTH 'x' FROM 'xax')", "trim('x' FROM 'x')", "trim('a', 'b')"),
+    *("extract(YEAR FROM DATE '2026-01-02')", "substring('abc' FROM 1 FOR 2)", "localtime(3)"),
+    *("normalize('a', NFC)", "localtime", "current_timestamp(3)", "localtimestamp", "current_path"),
+    "listagg(DISTINCT a, ',' ON OVERFLOW TRUNCATE '…' WITH COUNT) WITHIN GROUP (ORDER BY a)",
+    *("now() AT TIME ZONE 'UTC'", "now() AT TIME ZONE INTERVAL '1' HOUR", "grouping(a)"),
+    "sum(a) OVER (PARTITION BY a ORDER BY a ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)",
+    "sum(a) OVER (ORDER BY a RANGE BETWEEN INTERVAL '1' DAY PRECEDING AND 1 FOLLOWING)",
+    *("sum(a) OVER (GROUPS 2 PRECEDING)", "first_value(a) IGNORE NULLS OVER (ORDER BY a)"),
+    "last(a) OVER (MEASURES a AS b ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING "
+    "AFTER MATCH SKIP TO NEXT ROW INITIAL PATTERN (A B) SUBSET U = (A, B) DEFINE A AS true)",
+    *("a OVER w", "json_object('a': 1)", "json_value(a, 'lax $.b' RETURNING int)"),
+    *("CAST(a AS hyperloglog)", "CAST(a AS qdigest(double))", "CAST(a AS geometry)"),
+)
+CLAUSES_OF_TRINO = (
+    *(
+        "GROUP BY GROUPING SETS ((a), ())",
+        "GROUP BY ROLLUP (a), CUBE (a)",
+        "FETCH FIRST 1 ROW ONLY",
+    ),
+    *(", UNNEST(ARRAY[1], ARRAY[2]) WITH ORDINALITY AS u (b, c, n)", ", LATERAL (SELECT 1) AS u"),
+    *("TABLESAMPLE BERNOULLI (10)", "CROSS JOIN (VALUES (1), (2)) AS v (b)", "OFFSET 1 ROWS"),
+    *(", TABLE(sequence(1, 2))", "FOR VERSION AS OF 3", "WINDOW w AS (ORDER BY a)"),
+    "MATCH_RECOGNIZE (PARTITION BY a ORDER BY a MEASURES A.a AS b ONE ROW PER MATCH "
+    "PATTERN (^ A{2,3}? | PERMUTE(B, C) {- D -} $) DEFINE A AS true) AS m",
+)
+
 
 class Drawn(NamedTuple):
     """An expression in Trino's SQL and in DuckDB's, and how tightly its last operation binds."""

@@ -9,9 +9,30 @@ import pytest
 from sqlglot.dialects.trino import Trino
 
 from local.athena import api as athena
-from tests.checks.conformance.syntax import FOREIGN, NATIVE, arithmetic, in_duckdb
+from local.athena.grammar import first_mismatch
+from local.athena.tokens import tokens
+from tests.checks.conformance.syntax import (
+    CLAUSES_OF_TRINO,
+    FOREIGN,
+    NATIVE,
+    OF_TRINO,
+    arithmetic,
+    in_duckdb,
+)
 
 _READ = {"DOUBLE": float, "INT": int, "BIGINT": int, "BOOLEAN": lambda text: text == "true"}
+
+# The reserved words of Trino (its documentation, Keywords and identifiers), and those that begin a
+# clause after a value or a table.
+NO_ALIASES = """
+ALTER AND AS BETWEEN BY CASE CAST CONSTRAINT CREATE CROSS CUBE CURRENT_CATALOG CURRENT_DATE
+CURRENT_PATH CURRENT_ROLE CURRENT_SCHEMA CURRENT_TIME CURRENT_TIMESTAMP CURRENT_USER
+DEALLOCATE DELETE DESCRIBE DISTINCT DROP ELSE END ESCAPE EXCEPT EXECUTE EXISTS EXTRACT FALSE
+FETCH FILTER FOR FROM FULL GROUP GROUPING HAVING IN INNER INSERT INTERSECT INTO IS JOIN
+LATERAL LEFT LIKE LIMIT LOCALTIME LOCALTIMESTAMP MATCH_RECOGNIZE NATURAL NOT NULL OFFSET ON OR
+ORDER OUTER OVER PREPARE RECURSIVE RIGHT ROLLUP SELECT TABLE TABLESAMPLE THEN TRUE UNION
+UNNEST USING VALUES WHEN WHERE WINDOW WITH
+"""
 
 
 @pytest.fixture
@@ -34,6 +55,22 @@ def test_syntax_of_another_database_is_refused_in_one_sentence(refusal, statemen
 @pytest.mark.parametrize(("expression", "value"), NATIVE.items())
 def test_syntax_of_trino_has_its_value(computed, expression, value):
     assert computed(expression) == [value]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        *(f"SELECT {expression} FROM t" for expression in OF_TRINO),
+        *(f"SELECT a FROM t {clause}" for clause in CLAUSES_OF_TRINO),
+    ],
+)
+def test_syntax_of_trino_is_no_mistake(query):
+    assert first_mismatch(tokens(query)) is None
+
+
+@pytest.mark.parametrize("expression", ["position('a' IN 'ba')", "now() AT TIME ZONE 'UTC'"])
+def test_syntax_of_trino_without_a_value_here_is_refused_by_name(refusal, expression):
+    assert refusal(f"SELECT {expression}").startswith("NOT_SUPPORTED: ")
 
 
 def test_arithmetic_has_the_values_of_duckdb(computed, refusal):
@@ -98,8 +135,12 @@ def test_subqueries_without_names_stand_side_by_side(ask):
 
 
 def test_a_word_of_another_database_is_a_name(catalogue):
-    for word in sorted(re.findall("[A-Z_]+", " ".join(Trino.Tokenizer.KEYWORDS))):
+    names, words = set(), set(re.findall("[A-Z_]+", " ".join(Trino.Tokenizer.KEYWORDS)))
+    for word in sorted(words):
         query = f"SELECT sum(a) {word}, 1 = 1 {word} FROM (SELECT 1 AS a) {word}, (SELECT 2 AS b)"
         with suppress(athena.QueryError):
             found = athena.translate(query, catalogue, database="tidemark")
             assert [column.name for column in found.columns] == [word, word], query
+            names.add(word)
+    assert words - names == words & {*NO_ALIASES.split()}
+    assert len(names) > 190
