@@ -16,6 +16,7 @@ from sqlglot.parsers.trino import TrinoParser
 
 from local.athena.errors import MalformedQuery
 from local.athena.grammar import first_mismatch
+from local.athena.nesting import deeply
 from local.athena.tokens import tokens
 
 _SPECIAL_FORMS = ("CAST", "TRY_CAST", "EXTRACT")
@@ -116,6 +117,7 @@ _JOINS = {"", "INNER", "CROSS", "OUTER", "LEFT", "RIGHT", "FULL"}
 _CONSTANTS = (exp.Literal, exp.Boolean, exp.Null)
 
 
+@deeply
 def parse(text: str, parameters: Sequence[str] = ()) -> exp.Query:
     """Return the query of a text, with each ``?`` replaced by a parameter.
 
@@ -146,8 +148,6 @@ def _statement(text: str) -> exp.Query:
         (statement,) = Athena().parser().parse(words, text)
     except ParseError as error:
         raise _unread(error) from error
-    except RecursionError:
-        raise _refusal("A query with so many brackets is not supported on one machine") from None
     if not isinstance(statement, exp.Query):
         raise _refusal(f"{words[0].text.upper()} is not supported on one machine")
     return statement

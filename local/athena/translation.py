@@ -9,6 +9,7 @@ from sqlglot import exp
 from local.athena.catalogue import Catalogue
 from local.athena.execution import Column, Translation
 from local.athena.names import resolve
+from local.athena.nesting import deeply
 from local.athena.parser import parse
 from local.athena.rewriting import rewrite
 from local.athena.scans import scans
@@ -31,6 +32,7 @@ def translate(
     return translate_parsed(parse(query, parameters), catalogue, database)[0]
 
 
+@deeply
 def translate_parsed(
     query: exp.Query, catalogue: Catalogue, database: str | None
 ) -> tuple[Translation, list[Type]]:

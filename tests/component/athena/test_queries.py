@@ -1,5 +1,7 @@
 """Whole queries: their results and the messages of refused ones."""
 
+import sys
+
 import pytest
 
 from local.athena import api as athena
@@ -249,3 +251,38 @@ def test_a_result_with_more_rows_than_one_machine_holds_is_refused(run, monkeypa
     assert len(run("SELECT run_id FROM rates LIMIT 3").rows) == 3
     with pytest.raises(athena.QueryError, match=f"^{reason}$"):
         run("SELECT run_id FROM rates")
+
+
+@pytest.mark.parametrize("count", [60, 100])
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("abs(", ")"),
+        ("CASE WHEN true THEN ", " END"),
+        ("(", ")"),
+        ("coalesce(NULL, ", ")"),
+        ("CAST(", " AS int)"),
+        ("(SELECT ", ")"),
+    ],
+)
+def test_a_hundred_expressions_within_each_other_have_their_value(ask, before, after, count):
+    assert ask(f"SELECT {before * count}1{after * count}") == [["1"]]
+
+
+def test_sixty_subqueries_within_each_other_have_their_rows(ask):
+    assert ask(f"SELECT * FROM {'(SELECT * FROM ' * 60}(SELECT 1 AS a){')' * 60}") == [["1"]]
+
+
+@pytest.mark.parametrize("count", [500, 20_000])
+@pytest.mark.parametrize(
+    ("before", "after"), [("abs(", ")"), ("CASE WHEN true THEN ", " END"), ("(", ")")]
+)
+def test_more_expressions_within_each_other_are_refused_in_one_sentence(
+    refusal, before, after, count
+):
+    limit = sys.getrecursionlimit()
+
+    assert refusal(f"SELECT {before * count}1{after * count}") == (
+        "NOT_SUPPORTED: A query with so many brackets is not supported on one machine"
+    )
+    assert sys.getrecursionlimit() == limit
