@@ -54,6 +54,9 @@ _ZONES = (
     r"(?:GMT|UTC)[+-]\d{1,2}|[A-Z][A-Za-z]+/[A-Z][A-Za-z_]+|"
     "[CEMP][DS]T|[CEW]ET|[CEW]EST|MSK|BST|I[DS]T|[HJK]ST|A[CEW][DS]T|NZ[DS]T|SAST"
 )
+_MINUTE, _DAY = 60_000, 86_400_000  # [ms]
+# The clocks of UTC+14 are the furthest ahead of UTC.
+_MOST_AHEAD = 14 * 60 * _MINUTE
 ANYTHING = "*"
 """The sign in a format that stands for any text before the time."""
 _ZONE = re.compile(rf"\d\d:\d\d:\d\d(?:[.,]\d+)? ?\[?({_ZONES})\b")
@@ -108,7 +111,7 @@ class Clock(NamedTuple):
         letters = _letters(self.form)
         assumed = [] if letters & _YEARS else ["of the year up to the file's last change"]
         if not letters & _DATE:
-            assumed = ["of the day of the file's last change"]
+            assumed = ["of the day up to the file's last change"]
         assumed += [] if "z" in letters else ["read as UTC"]
         return f"{self.name} ({', '.join(assumed)})" if assumed else self.name
 
@@ -449,7 +452,8 @@ def format_clock(form: str) -> Clock:
     form : str
         A format of strptime of the letters in ``LETTERS``. One that begins with a blank also finds
         times behind blanks; one that begins with ``*``, anywhere in a line. Without a date the
-        times are of the day of the file's last change.
+        times are the last ones up to the file's last change, or up to 14 hours after it if
+        they have no offset: the clocks of UTC+14 are as far ahead.
 
     Raises
     ------
@@ -578,16 +582,32 @@ def _dated(text: str, form: str, change_time: str) -> str:
     """Return SQL for a time in a format; its year or day is that of the last change if need be."""
     letters = _letters(form)
     if not letters & _DATE:
-        day = f"strftime(make_timestamp_ms({change_time}), '%Y-%m-%d ')"
-        return _strptime(f"{day} || {text}", f"%Y-%m-%d {form}")
+        return _dayless(text, form, change_time)
     return _strptime(text, form) if letters & _YEARS else _yearless(text, form, change_time)
 
 
 def _yearless(text: str, form: str, change_time: str) -> str:
     """Return SQL for the last such time up to a day after the change of the file."""
-    year = f"year(make_timestamp_ms({change_time} + 86400000))"
-    times = (
-        _strptime(f"({year} - {before})::VARCHAR || ' ' || {text}", f"%Y {form}")
-        for before in (0, 1)
+    limit = f"({change_time} + {_DAY})"
+    years = (f"(year(make_timestamp_ms({limit})) - {before})::VARCHAR" for before in (0, 1))
+    return _last([_strptime(f"{year} || ' ' || {text}", f"%Y {form}") for year in years], limit)
+
+
+def _dayless(text: str, form: str, change_time: str) -> str:
+    """Return SQL for the last such time of day up to the change of the file, or soon after it.
+
+    Without an offset it may be of a clock ahead of UTC. With one its date may be that of the day
+    after, too.
+    """
+    has_offset = "z" in _letters(form)
+    limit = f"({change_time} + {_MINUTE if has_offset else _MOST_AHEAD})"
+    days = (
+        f"strftime(make_timestamp_ms({limit} - {before * _DAY}), '%Y-%m-%d ')"
+        for before in ((-1, 0, 1) if has_offset else (0, 1))
     )
-    return f"list_filter([{', '.join(times)}], lambda t: t <= {change_time} + 86400000)[1]"
+    return _last([_strptime(f"{day} || {text}", f"%Y-%m-%d {form}") for day in days], limit)
+
+
+def _last(times: Sequence[str], limit: str) -> str:
+    """Return SQL for the first of some times up to a limit, null if there is none."""
+    return f"list_filter([{', '.join(times)}], lambda t: t <= {limit})[1]"

@@ -406,17 +406,33 @@ def test_a_format_of_other_letters_or_a_part_of_a_time_is_refused(form, expected
         format_clock(form)
 
 
+def test_the_lines_before_midnight_are_of_the_day_before_the_change(log):
+    path = log("23:58:00.5 x", "23:59:00.5 x", "00:00:10.5 x")
+    midnight = 1_717_372_800  # 2024-06-03 00:00:00
+    os.utime(path, (midnight + 20, midnight + 20))
+    assert times(path, clock=format_clock("%H:%M:%S.%f")) == [
+        "2024-06-02 23:58:00.500",
+        "2024-06-02 23:59:00.500",
+        "2024-06-03 00:00:10.500",
+    ]
+
+
 @pytest.mark.parametrize(
     ("form", "text", "time"),
     [
         ("%H:%M:%S.%f", "14:26:00.123456", "2024-06-03 14:26:00.123"),
         ("%I:%M:%S %p", "02:26:00 PM", "2024-06-03 14:26:00.000"),
-        ("%H:%M:%S %z", "14:26:00 +0200", "2024-06-03 12:26:00.000"),
-        # The file changed at 07:33:20.
+        # The file changed at 07:33:20, which is 21:33:20 in UTC+14.
         ("%H", "07", "2024-06-03 07:00:00.000"),
+        ("%H:%M", "21:33", "2024-06-03 21:33:00.000"),
+        ("%H:%M", "21:34", "2024-06-02 21:34:00.000"),
+        ("%H:%M:%S %z", "09:33:00 +0200", "2024-06-03 07:33:00.000"),
+        ("%H:%M:%S %z", "14:26:00 +0200", "2024-06-02 12:26:00.000"),
+        ("%H:%M:%S %z", "23:33:00 -0800", "2024-06-03 07:33:00.000"),
+        ("%H:%M:%S %z", "00:30:00 +0200", "2024-06-02 22:30:00.000"),
     ],
 )
-def test_times_of_day_are_of_the_day_of_the_files_last_change(log, form, text, time):
+def test_times_of_day_are_the_last_ones_up_to_the_files_last_change(log, form, text, time):
     assert times(log(f"{text} x"), clock=format_clock(form)) == [time]
     assert times(log(json.dumps({"at": text})), clock=field_clock("at", form)) == [time]
 
@@ -424,12 +440,12 @@ def test_times_of_day_are_of_the_day_of_the_files_last_change(log, form, text, t
 @pytest.mark.parametrize(
     ("clock", "told"),
     [
-        (format_clock("%H:%M:%S"), "of the day of the file's last change, read as UTC"),
-        (format_clock("%H:%M:%S %z"), "of the day of the file's last change"),
+        (format_clock("%H:%M:%S"), "of the day up to the file's last change, read as UTC"),
+        (format_clock("%H:%M:%S %z"), "of the day up to the file's last change"),
         (format_clock("%b %d %H:%M:%S"), "of the year up to the file's last change, read as UTC"),
         (format_clock("%j %H %z"), "of the year up to the file's last change"),
         (format_clock("%d.%m.%y %H:%M:%S"), "read as UTC"),
-        (field_clock("at", "%H:%M"), "of the day of the file's last change, read as UTC"),
+        (field_clock("at", "%H:%M"), "of the day up to the file's last change, read as UTC"),
         (
             clock_of(["Jun  2 14:26:00 host x"]),
             "of the year up to the file's last change, read as UTC",
