@@ -276,6 +276,46 @@ def test_a_build_that_is_a_third_slower_than_its_release_fails_the_gate(capsys):
     )
 
 
+def code_until_decided(seed, again):
+    """Return the code of a run until decided whose new pairs change by a factor of their own.
+
+    The first pairs are a third slower: six of them alarm, and those behind them confirm or do not.
+    """
+    draw = random.Random(seed)
+    versions = ["9.0.0", "9.8.4"]
+    plan = planned(versions, baseline="9.0.0", until="decided", repetitions=30)
+    scatter = draw.choice([0.001, 0.003, 0.005])
+    pairs = 6 + draw.randint(5, 25)
+    rates = {
+        version: [
+            1000
+            * draw.gauss(1, scatter)
+            * ((2 / 3 if place < 6 else again) if version == "9.8.4" else 1)
+            for place in range(len(plan.trials))
+        ]
+        for version in versions
+    }
+    trials = [trial for trial in ingest_of(plan, rates) if trial.repetition <= pairs]
+    store = Store(StoredRun(plan, trials, NONE, []), versions)
+    return gate(store, plan, Console(width=500))
+
+
+def factor_of_new_pairs(seed):
+    """Return a factor that is no slowdown: no change, or a gain."""
+    return random.Random(seed).choice([1, 1.003, 1.1])
+
+
+def test_a_change_that_new_pairs_do_not_confirm_never_fails_the_gate(capsys):
+    codes = {code_until_decided(seed, again=factor_of_new_pairs(seed)) for seed in range(20)}
+
+    assert codes <= {0, 4}
+    assert capsys.readouterr().out.count("slower at first, not confirmed by") == 20
+
+
+def test_a_change_that_new_pairs_confirm_fails_the_gate():
+    assert {code_until_decided(seed, again=2 / 3) for seed in range(10)} == {3}
+
+
 def test_the_gate_of_a_run_has_the_exit_code_of_its_verdicts(stores):
     def gated(store):
         _check_gate(store.plan.request, store.plan.suite, gated=True)
