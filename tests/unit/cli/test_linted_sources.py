@@ -498,3 +498,41 @@ def test_the_first_twenty_that_are_not_checked_are_named(tmp_path):
     assert lines[0] == f"warning: {tmp_path}/C.java:1: this query is computed, and not checked"
     assert len(lines) == 21
     assert lines[-1] == "warning: not checked: 26 of 27 queries"
+
+
+def growing(first, line, last):
+    """Return a file with the last of four values, each of which inserts ten of the one before."""
+    values = (line(f"a{each}", f"a{each - 1}") for each in range(1, 5))
+    return "\n".join([first, *values, last("a4")])
+
+
+GROWING = {
+    "a.tf": growing(
+        'locals {\n  a0 = "0123456789"',
+        lambda name, before: f'  {name} = "{f"${{local.{before}}}" * 10}"',
+        lambda name: f'}}\n{ARGUMENT}"${{local.{name}}}"\n}}',
+    ),
+    "join.tf": growing(
+        'locals {\n  a0 = "0123456789"',
+        lambda name, before: f'  {name} = "{f"${{local.{before}}}" * 10}"',
+        lambda name: f'}}\n{ARGUMENT}join("", [local.{name}, local.{name}])\n}}',
+    ),
+    "a.py": growing(
+        'from aws_cdk import aws_logs\na0 = "0123456789"',
+        lambda name, before: f'{name} = f"{f"{{{before}}}" * 10}"',
+        lambda name: f"CfnQueryDefinition(query_string={name})",
+    ),
+    "template.ts": growing(
+        "import 'aws-cdk-lib/aws-logs';\nconst a0 = '0123456789';",
+        lambda name, before: f"const {name} = `{f'${{{before}}}' * 10}`;",
+        lambda name: f"new CfnQueryDefinition(this, 'A', {{ queryString: {name} }});",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", GROWING)
+def test_values_that_grow_longer_than_a_query_are_computed(tmp_path, name):
+    path = tmp_path / name
+    path.write_text(GROWING[name])
+    (found,) = queries_at(path)
+    assert found.text is None

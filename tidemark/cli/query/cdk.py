@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tidemark.cli.query.written import inserted, known
+from local.insights.parser import MOST_CHARACTERS
+from tidemark.cli.query.written import in_one, inserted, known
 
 Value = str | list["Value"] | None
 """A text, a list, or None for a value that is computed."""
@@ -32,7 +33,7 @@ def query_of(value: Value, kind: str) -> str | None:
         return known(value)
     if isinstance(value, list) and kind == "lines":
         lines = [line for line in value if isinstance(line, str)]
-        return known("\n| ".join(lines)) if len(lines) == len(value) else None
+        return known(in_one(lines, "\n| ")) if len(lines) == len(value) else None
     return None
 
 
@@ -47,9 +48,9 @@ def query_string(properties: Mapping[str, Value]) -> Value:
         parts = value if isinstance(value, list) else [value]
         statements = [part for part in parts if isinstance(part, str)]
         if command == "fields" and statements:
-            statements = [", ".join(statements)]
+            statements = [in_one(statements, ", ") or ""]
         lines += [f"{command} {statement}" for statement in statements if statement]
-    return "\n| ".join(lines)
+    return in_one(lines, "\n| ")
 
 
 def joined(parts: Value, separator: Value) -> Value:
@@ -57,13 +58,13 @@ def joined(parts: Value, separator: Value) -> Value:
     if not isinstance(parts, list) or not isinstance(separator, str):
         return None
     texts = [part for part in parts if isinstance(part, str)]
-    return separator.join(texts) if len(texts) == len(parts) else None
+    return in_one(texts, separator) if len(texts) == len(parts) else None
 
 
 def added(left: Value, right: Value) -> Value:
     """Return a sum of texts, in which a computed one is inserted, or of lists."""
     if isinstance(left, list) and isinstance(right, list):
-        return [*left, *right]
+        return [*left, *right] if len(left) + len(right) <= MOST_CHARACTERS else None
     if isinstance(left, list) or isinstance(right, list) or left is right is None:
         return None
-    return "".join(inserted("x") if part is None else part for part in (left, right))
+    return in_one([inserted("x") if part is None else part for part in (left, right)])

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tidemark.cli.query.cdk import MOST_NAMES, Value, added, joined, query_of, query_string
-from tidemark.cli.query.written import Written, inserted
+from tidemark.cli.query.written import Written, in_one, inserted
 
 _OF_QUERY = re.compile(r"query_?(?P<kind>string|lines)", re.IGNORECASE)
 _CONSTRUCT = re.compile(r"\b(?:QueryDefinition|QueryString|LogQueryWidget)\b|\bCfnQueryDef")
@@ -41,6 +41,7 @@ class _Python:
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
                 self._names.setdefault(node.targets[0].id, []).append(node.value)
         self._depth = 0
+        self._known: dict[str, Value] = {}
 
     def places(self) -> Iterator[tuple[ast.expr | ast.stmt, str, ast.expr | None]]:
         """Yield the places of queries in order, each with its kind and its value, if it has one."""
@@ -96,16 +97,23 @@ class _Python:
             case ast.Constant(value=str() | int() as literal):
                 value = self._literal(node, literal)
             case ast.JoinedStr(values=parts):
-                value = "".join(self._part(part) for part in parts)
+                value = in_one([self._part(part) for part in parts])
             case ast.BinOp(left=left, op=ast.Add(), right=right):
                 value = added(self.value(left), self.value(right))
             case ast.List(elts=items) | ast.Tuple(elts=items):
                 value = [self.value(item) for item in items]
-            case ast.Name() if (origin := self._origin(node)) is not node:
-                value = self.value(origin)
+            case ast.Name(id=name) if (origin := self._origin(node)) is not node:
+                value = self._named(name, origin)
             case ast.Call():
                 value = self._called(node)
         return value
+
+    def _named(self, name: str, origin: ast.expr) -> Value:
+        """Return the value of a name, None within its own value."""
+        if name not in self._known:
+            self._known[name] = None
+            self._known[name] = self.value(origin)
+        return self._known[name]
 
     def _literal(self, node: ast.Constant, value: str | int) -> str:
         """Return a text with a line end after a backslash, so that its lines are the file's."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tidemark.cli.query.cdk import MOST_NAMES, Value, added, joined, query_of, query_string
-from tidemark.cli.query.written import Written, plain
+from tidemark.cli.query.written import Written, filled, plain
 
 _TOKEN = re.compile(
     r"(?P<blank>\s+|//[^\n]*|/\*.*?\*/)"
@@ -15,6 +15,7 @@ _TOKEN = re.compile(
     r"|(?P<name>[A-Za-z_$][\w$]*)|(?P<number>\d[\d_]*)|(?P<sign>=>|[=!]==?|.)",
     re.DOTALL,
 )
+_INSERTED = re.compile(r"\$\{\s*([\w.$]+)\s*\}")
 _DECLARING = {"const", "let", "var", "readonly", "static"}
 _OPERATORS = set("+-*/%?.[(&|<>=")
 _OPENING, _CLOSING = {"(", "[", "{"}, {")", "]", "}"}
@@ -42,6 +43,7 @@ class _Script:
     def __init__(self, text: str) -> None:
         self.tokens = [each for each in _TOKEN.finditer(text) if each.lastgroup != "blank"]
         self._depth = 0
+        self._known: dict[int, Value] = {}
         self._constants: dict[str, list[int]] = {}
         for at in range(len(self.tokens) - 1):
             if self._word(at) in _DECLARING and (start := self._assigned(at + 1)):
@@ -124,7 +126,13 @@ class _Script:
         return token if token.lastgroup == "text" else None
 
     def whole(self, at: int) -> Value:
-        """Return a value, None if something is left of it."""
+        """Return a value, None if something is left of it, and within itself."""
+        if at not in self._known:
+            self._known[at] = None
+            self._known[at] = self._whole(at)
+        return self._known[at]
+
+    def _whole(self, at: int) -> Value:
         self._depth += 1
         value, end = self._sum(at) if self._depth < MOST_NAMES else (None, at)
         self._depth -= 1
@@ -177,13 +185,11 @@ class _Script:
             query_string(self._properties(last + 2)) if self._is_query_string(at) else None
         ), end
 
-    def _filled(self, text: str, literal: str) -> str:
+    def _filled(self, text: str, literal: str) -> str | None:
         """Return a text with the constants that a template inserts."""
         if not literal.startswith("`"):
             return text
-        return re.sub(
-            r"\$\{\s*([\w.$]+)\s*\}", lambda match: self._inserted(match) or match[0], text
-        )
+        return filled(_INSERTED, text, lambda match: self._inserted(match) or match[0])
 
     def _inserted(self, match: re.Match[str]) -> str | None:
         values = self._constants.get(match[1].rpartition(".")[2], [])

@@ -11,7 +11,16 @@ from collections.abc import Iterator
 from functools import cache, partial
 from pathlib import Path
 
-from tidemark.cli.query.written import Written, inserted, known, plain, text_of, written
+from tidemark.cli.query.written import (
+    Written,
+    filled,
+    in_one,
+    inserted,
+    known,
+    plain,
+    text_of,
+    written,
+)
 
 # The kind and the labels of a block.
 _BLOCK = re.compile(
@@ -141,12 +150,12 @@ def _locals(folder: Path) -> dict[str, str]:
     return {name: values[0] for name, values in texts.items() if len(values) == 1}
 
 
-def _filled(text: str, file: Path) -> str:
+def _filled(text: str | None, file: Path) -> str | None:
     """Return a text with the locals that it inserts, and those that they insert."""
     for _ in range(_MOST_INSERTIONS):
-        if not _INSERTED_LOCAL.search(text):
+        if text is None or not _INSERTED_LOCAL.search(text):
             break
-        text = _INSERTED_LOCAL.sub(partial(_local_of, file.parent), text)
+        text = filled(_INSERTED_LOCAL, text, partial(_local_of, file.parent))
     return text
 
 
@@ -166,5 +175,5 @@ def _combined(file: Path, match: re.Match[str]) -> Written:
     if join is None or "".join(item[0] for item in items).rstrip() != join[2].rstrip():
         return found
     parts = [inserted(item["local"]) if item["local"] else _text(item) for item in items]
-    text = (plain(join[1], keep=False) or "").join(_filled(part, file) for part in parts)
-    return found._replace(text=known(text), spans=False)
+    text = in_one(parts, plain(join[1], keep=False) or "")
+    return found._replace(text=known(_filled(text, file)), spans=False)

@@ -7,9 +7,11 @@ text, for which another stands here.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from local.insights.parser import MOST_CHARACTERS
 from tidemark.model.refusal import Refused
 
 # A line end after a backslash stays, so that lines of the text are lines of the file.
@@ -37,6 +39,26 @@ class Written(NamedTuple):
 def inserted(name: str) -> str:
     """Return what stands in a text for a value that it inserts."""
     return f"${{{name}}}"
+
+
+def filled(
+    inserted: re.Pattern[str], text: str, value_of: Callable[[re.Match[str]], str]
+) -> str | None:
+    """Return a text with values for what it inserts, None if no query may be as long."""
+    parts, size, at = [], 0, 0
+    for match in inserted.finditer(text):
+        parts += [text[at : match.start()], value_of(match)]
+        size += len(parts[-2]) + len(parts[-1])
+        if size > MOST_CHARACTERS:
+            return None
+        at = match.end()
+    return "".join([*parts, text[at:]])
+
+
+def in_one(texts: Sequence[str], separator: str = "") -> str | None:
+    """Return texts as one, None if no query may be as long."""
+    size = sum(map(len, texts)) + len(separator) * len(texts)
+    return None if size > MOST_CHARACTERS else separator.join(texts)
 
 
 def text_of(file: Path) -> str:
