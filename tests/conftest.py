@@ -21,7 +21,8 @@ settings.register_profile("systems", settings.get_profile("tidemark"))
 settings.load_profile("tidemark")
 
 # Tests meet the signals as they are by default, whatever their parent ignores or blocks: a shell
-# without job control has its background ignore SIGINT.
+# without job control has its background ignore SIGINT. SIGHUP stays as inherited, so that tests
+# under nohup outlive their terminal.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 for _number in (signal.SIGTERM, signal.SIGCHLD):
     signal.signal(_number, signal.SIG_DFL)
