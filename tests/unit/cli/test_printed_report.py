@@ -77,6 +77,7 @@ def test_the_first_screen_has_the_answer_and_the_rates_if_they_fit(monkeypatch, 
     monkeypatch.setenv("LINES", str(lines))
     monkeypatch.setenv("COLUMNS", "80")
     rate = {"unit": "records/s", "samples": 9, "spread": 1.5, "value": 700.0, "change": None}
+    rate["baseline"] = None
     rates = [
         {**rate, "metric": metric, "version": version}
         for metric in ("ingest_rate", "compaction_rate")
