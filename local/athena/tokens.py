@@ -37,7 +37,7 @@ _FORMS = {
     "other": r".",
 }
 _TOKEN = re.compile("|".join(f"(?P<{k}>{v})" for k, v in _FORMS.items()), re.ASCII | re.DOTALL)
-# What Trino has in place of operators of other databases.
+# Trino's own words for operators of other databases.
 _INSTEAD = {
     "==": "=",
     "::": "CAST(… AS …)",

@@ -107,7 +107,7 @@ class LogFile(NamedTuple):
     timed_later: str
     """The first of these lines if others are before it, else ''."""
     note: str
-    """What people should know of its events, '' if nothing."""
+    """The remark about its events that people should read, '' without one."""
 
     @property
     def kind(self) -> tuple[object, ...]:

@@ -19,7 +19,7 @@ _BORROWED = (
 
 
 class Untimed(Enum):
-    """What becomes of an event whose time the clock of its file cannot read."""
+    """The treatment of an event whose time the clock of its file cannot read."""
 
     REFUSED = auto()
     """A query that needs its time fails."""

@@ -1,4 +1,4 @@
-"""What a chart shows, from the SVG that Vega draws: its marks, and the figures of its axes there.
+"""The content of a chart, from the SVG that Vega draws: its marks, and the figures of its axes.
 
 A mark's figure is read off the labels of the axes, as people read it.
 """

@@ -28,7 +28,7 @@ RATES_TILES = ("slower", "worst-change", "untold")
 COMPARE_TILES = ("compare-slower", "compare-worst", "compare-untold")
 EVERY_SUITE = ("", "rocksdb", "sleeper")
 PAIRS = ("Base=0.30.0&New=0.31.0", "Base=8.8.1&New=9.8.4")
-# What a figure has drawn: its axes by scale, and its marks with their places on the screen [px].
+# The drawing of a figure: its axes by scale, and its marks with their places on the screen [px].
 DRAWN_IN = """(figures) => figures.map((figure) => {
   const placed = (mark, item, x, y) => {
     const at = new DOMPoint(x ?? 0, y ?? 0).matrixTransform(mark.getScreenCTM());
@@ -161,7 +161,7 @@ def number(text):
     digits = re.match(r"[+−]?[\d,]+(?:\.(\d+))?", text)
     places = len(digits[1] or "")
     value = float(digits[0].replace(",", "").replace("−", "-"))
-    # Of four significant digits, zeros at the end are not written.
+    # Zeros at the end of the four significant digits are not written.
     half = max(0.5 * 10**-places, abs(value) * 5e-4 if abs(value) < 100 and "%" not in text else 0)
     if "times" in text:
         return value - 1, half

@@ -1,4 +1,4 @@
-"""What a deployment says of its copies of the suites."""
+"""The digests that a deployment states of its copies of the suites."""
 
 from tidemark.client.stack import Stack
 from tidemark.model.checkout import ROOT
