@@ -74,7 +74,7 @@ class Wire:
 
         The caller then gets an error of the service.
         """
-        arrived, released = threading.Event(), threading.Event()
+        arrived, released = _Arrival(), threading.Event()
 
         def hold(environ: WSGIEnvironment) -> tuple[int, dict[str, str], bytes] | None:
             arrived.set()
@@ -86,6 +86,15 @@ class Wire:
                 yield arrived
             finally:
                 released.set()
+
+
+class _Arrival(threading.Event):
+    """The arrival of a call; a wait for a call that never comes ends with an error."""
+
+    def wait(self, timeout: float | None = 300) -> bool:
+        if not super().wait(timeout):
+            raise TimeoutError(f"no call arrived within {timeout} s")
+        return True
 
 
 @contextmanager

@@ -13,7 +13,8 @@ from tidemark.client.runs import Run
 _TWICE = {"repetitions": 2, "tasks": 1}
 # Every trial has the same rates: a resume ends after five repetitions.
 _UNTIL_DECIDED = {
-    "versions": ["healthy", "healthy-too"], "until": "decided", "repetitions": 5, "tasks": 1,
+    "versions": ["healthy", "healthy-too"], "baseline": "healthy", "until": "decided",
+    "repetitions": 5, "tasks": 1,
 }  # fmt: skip
 _FAILS = error_answer(500, "ServiceException")
 
