@@ -17,7 +17,7 @@ class StopEvent(BaseModel):
     index: int
     failure: Failure
     limit_seconds: int | None = None
-    """The time limit of the task [s]; an older execution does not have it."""
+    """The time limit of the task [s]."""
 
 
 @logger.inject_lambda_context(clear_state=True)

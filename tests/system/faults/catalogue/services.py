@@ -153,8 +153,16 @@ def _started_twice(ground: Ground) -> list[Run]:
     left = _Countdown(1)
 
     def run_task(response: EC2ContainerServiceResponse) -> object:
+        is_first = left.count()
+        if is_first:
+            # The task that nobody knows still runs when the others have ended.
+            (container,) = response._get_param("overrides")["containerOverrides"]
+            (version,) = (
+                each for each in container["environment"] if each["name"] == "TIDEMARK_VERSION"
+            )
+            version["value"] = "patient"
         answer: object = ran(response)
-        if left.count():
+        if is_first:
             raise JsonRESTError("ServerException", "as the fault wants")
         return answer
 
