@@ -24,7 +24,7 @@ _FACTORS = {
     ("load_cpu", None): 1.985,
     ("database_time", "TestRun.create"): 2.0,
 }
-# Of these metrics the new version scatters, so that an end of the interval is beyond 100 %.
+# The new version scatters in these metrics: an end of the interval is beyond 100 %.
 _WIDE = {"statements": (0.2, 6.0, 0.3, 4.0, 2.5), "load_late": (1.0, 1.1, 9.0, 0.2, 2.0)}
 
 

@@ -46,7 +46,7 @@ SHARES = {
 SLOW_SINCE = "8.10.0"
 """The version of RocksDB with which its level of ingest falls, and does not recover."""
 UNCERTAIN = ("sleeper", "0.31.0", "compaction", "mariadb")
-"""What scatters so much that its interval exceeds 100 %."""
+"""The figure that scatters so much that its interval exceeds 100 %."""
 # These tests of these versions fail.
 FAILS = {("rocksdb", "9.0.0", "scan"), ("sleeper", "0.30.1", "compaction")}
 START = datetime(2026, 8, 3, 3, tzinfo=UTC)

@@ -31,7 +31,7 @@ class FunctionHistory(NamedTuple):
     changes: Sequence[Row]
     """Rows of the form of ``level_changes.sql``, the newest first."""
     untold: Sequence[Row]
-    """What the changes of level leave out, as a history of rates has it."""
+    """The omissions of the changes of level, as a history of rates has them."""
 
 
 class _Point(NamedTuple):

@@ -80,7 +80,7 @@ class Figure:
     acknowledged_until: str | None
     """The last day on which the new level is accepted."""
     untold: tuple[str, ...]
-    """What the figure and its changes of level leave out, or cannot tell, in sentences."""
+    """Sentences on what the figure and its changes of level leave out or cannot tell."""
 
     def text(self, *, exact: bool) -> str:
         """Return the figure as text: as imported, or else with its spread.

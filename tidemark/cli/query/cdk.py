@@ -1,6 +1,6 @@
 """The queries of CDK apps, from the values of their code: texts, lists of them and QueryStrings.
 
-What a text inserts besides literals stands as ``${…}`` in it.
+Each inserted value that is no literal stands as ``${…}`` in the text.
 """
 
 from __future__ import annotations

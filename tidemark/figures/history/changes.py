@@ -125,7 +125,7 @@ class _History(NamedTuple):
 
 
 class Judgement(NamedTuple):
-    """What the history of a suite tells, and what it does not."""
+    """The changes that a suite's history tells, and its omissions."""
 
     changes: list[Change]
     untold: list[Untold]

@@ -1,4 +1,4 @@
-"""What a history leaves out and cannot tell: right answers of small invented histories."""
+"""The omissions of a history: right answers of small invented histories."""
 
 import random
 
