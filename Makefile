@@ -110,14 +110,14 @@ destroy: $(PYTHON_READY) $(NODE_READY)  ## Say what stays, then delete the stack
 clean:  ## Remove what was built; results in .tidemark/ stay
 	rm -rf .bench .inferno $(AWS_CLI) $(FUNCTIONS) $(SUPPLY) $(VENV) node_modules cdk.out sbom *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .tidemark/assemblies .tidemark/functions
 
-$(PYTHON_READY): requirements.txt pyproject.toml
+$(PYTHON_READY): requirements.txt pyproject.toml packages/onebox/pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || \
 	  { echo "make: Python 3.11 is needed, $(PYTHON) is another; set PYTHON=python3.11" >&2; exit 2; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes \
 	  --requirement <(sed -n '/^uv==/,/[^\\]$$/p' requirements.txt)
 	$(BIN)/uv pip sync --quiet --require-hashes --python $(BIN)/python requirements.txt
-	$(BIN)/uv pip install --quiet --no-deps --python $(BIN)/python --editable .
+	$(BIN)/uv pip install --quiet --no-deps --python $(BIN)/python --editable . --editable packages/onebox
 	touch $@
 
 $(NODE_READY): package.json package-lock.json $(PYTHON_READY)

@@ -13,10 +13,9 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 import psutil
-
-from local.cloud.replacements import Replacements
-from local.cloud.runtime_api import Reply
-from local.cloud.sandboxes import Sandbox
+from onebox.cloud.replacements import Replacements
+from onebox.cloud.runtime_api import Reply
+from onebox.cloud.sandboxes import Sandbox
 
 MOST_PERCENT = 50.0
 """The most of a function's time limit that its CPU time may take: the rest is for the services."""

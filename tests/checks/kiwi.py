@@ -16,11 +16,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from local.logs.store import LogStore
-from local.store.bucket import FileBucket
-from local.store.errors import ObjectFilesError
-from local.store.object_files import ObjectFiles
-from local.store.stored_results import results_bucket
+from onebox.logs.store import LogStore
+from onebox.store.bucket import FileBucket
+from onebox.store.errors import ObjectFilesError
+from onebox.store.object_files import ObjectFiles
+from onebox.store.stored_results import results_bucket
+
 from tidemark.cli.this_machine import has_results
 from tidemark.client.results import Results
 from tidemark.model.context import written_stack

@@ -17,7 +17,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from local.logs.store import LogStore
+from onebox.logs.store import LogStore
+
 from tests.system.end_to_end.raw_lines import RATE, mean_by_grep_and_awk
 from tidemark.model.checkout import ROOT
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from onebox.athena import api as athena
 
 from local import insights
-from local.athena import api as athena
 from local.cancellation import (
     Abandoned,
     Cancellation,

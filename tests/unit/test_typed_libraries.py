@@ -22,7 +22,7 @@ def read_by_mypy():
     }
 
 
-@pytest.mark.parametrize("part", ["cdk", "local", "tidemark", "tests/checks"])
+@pytest.mark.parametrize("part", ["cdk", "local", "packages", "tidemark", "tests/checks"])
 def test_mypy_reads_each_module_of_the_cdk_that_the_code_imports(part, read_by_mypy):
     sources = (path.read_text(encoding="utf-8") for path in (ROOT / part).rglob("*.py"))
 

@@ -51,7 +51,7 @@ def command(suite: str, form: str, state: Path) -> None:
 
 def _templates(state: Path) -> list[dict[str, Any]]:
     # The import of boto3 takes a second, so it follows the check of the options.
-    from local.cloud.deployment import synthesise  # noqa: PLC0415
+    from onebox.cloud.deployment import synthesise  # noqa: PLC0415
 
     assembly = synthesise(state.resolve(), read_settings(written_context()))
     return [

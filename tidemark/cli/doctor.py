@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
+from onebox.cloud.presence import find_cloud
+from onebox.store.errors import ObjectFilesError
 
-from local.cloud.presence import find_cloud
-from local.store.errors import ObjectFilesError
 from tidemark.cli.options import state_flag, state_option
 from tidemark.cli.this_machine import check_state, in_use
 from tidemark.model.context import written_stack
@@ -34,7 +34,7 @@ def command(repair: bool, state: Path) -> None:
     if found := find_cloud(state):
         raise in_use(state, found.endpoint, found.pid)
     # The import of what writes reports takes time, which a refusal does not need.
-    from local.doctor.examination import examine  # noqa: PLC0415
+    from onebox.doctor.examination import examine  # noqa: PLC0415
 
     damaged = harmless = lost = 0
     try:

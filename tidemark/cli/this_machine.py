@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from onebox.cloud.presence import Presence, announced, find_cloud, forget, has_ended
+from onebox.cloud.state_folder import make_private
+from onebox.store.errors import FolderInUse, ObjectFilesError
 
-from local.cloud.presence import Presence, announced, find_cloud, forget, has_ended
-from local.cloud.state_folder import make_private
-from local.store.errors import FolderInUse, ObjectFilesError
 from tidemark.cli.wording import ending
 from tidemark.client.deployed import Deployed
 from tidemark.client.runs import RunClient
@@ -31,8 +31,9 @@ from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed
 
 if TYPE_CHECKING:
-    from local.cloud.cloud import Cloud
-    from local.cloud.endpoint import Endpoint
+    from onebox.cloud.cloud import Cloud
+    from onebox.cloud.endpoint import Endpoint
+
     from tidemark.model.suite import Suite
 
 _POLL_SECONDS = 0.5
@@ -158,7 +159,7 @@ def _damage() -> dict[str, None]:
 
 
 def _open(state: Path, flags: str, opened: ExitStack) -> Stored:
-    from local.store.stored_results import stored_in  # noqa: PLC0415
+    from onebox.store.stored_results import stored_in  # noqa: PLC0415
 
     deadline = time.monotonic() + _LONGEST_WAIT_SECONDS
     while True:
@@ -187,8 +188,8 @@ def _start(state: Path, port: int, opened: ExitStack) -> Cloud | Presence:
     for name in ("AWS_PROFILE", "AWS_DEFAULT_PROFILE"):
         os.environ.pop(name, None)
     # The import of moto takes seconds, so it follows the check of the input.
-    from local.cloud.cloud import start_cloud  # noqa: PLC0415
-    from local.cloud.server import PortTaken  # noqa: PLC0415
+    from onebox.cloud.cloud import start_cloud  # noqa: PLC0415
+    from onebox.cloud.server import PortTaken  # noqa: PLC0415
 
     deadline = time.monotonic() + _LONGEST_WAIT_SECONDS
     try:
@@ -327,7 +328,7 @@ def _await_others(here: Here) -> None:
 
 @contextmanager
 def _one_sentence_if_gone(state: Path, found: Presence, flags: str) -> Iterator[None]:
-    from local.cloud.endpoint import GONE  # noqa: PLC0415
+    from onebox.cloud.endpoint import GONE  # noqa: PLC0415
 
     try:
         yield

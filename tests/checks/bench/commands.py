@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from local.store.bucket import FileBucket
-from local.store.object_files import ObjectFiles
-from local.store.stored_results import own_bucket
+from onebox.store.bucket import FileBucket
+from onebox.store.object_files import ObjectFiles
+from onebox.store.stored_results import own_bucket
+
 from tests.unit.measured_runs import measured, planned
 from tidemark.client.in_process import InProcessPublisher
 from tidemark.model.checkout import ROOT

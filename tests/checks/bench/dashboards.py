@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from local.cloud.cloud import start_cloud
+from onebox.cloud.cloud import start_cloud
+
 from tests.checks.bench import stores
 from tidemark.client.tables import Tables
 from tidemark.dashboard.building import build

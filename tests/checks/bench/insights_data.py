@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import duckdb
-
-from local.logs.parquet import parquet_of, publish
-from local.logs.segments import SEGMENT_EVENTS
-from local.logs.templates import LEAST_BYTES, sorted_events
+from onebox.logs.parquet import parquet_of, publish
+from onebox.logs.segments import SEGMENT_EVENTS
+from onebox.logs.templates import LEAST_BYTES, sorted_events
 
 LINES = 5_000_000
 NO_TEMPLATES = 2**62

@@ -11,9 +11,10 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
+from onebox.logs.store import LogStore
+from onebox.logs.templates import LEAST_BYTES
+
 from local.insights import run
-from local.logs.store import LogStore
-from local.logs.templates import LEAST_BYTES
 from tests.checks.bench.insights_data import KINDS, NO_TEMPLATES, store_of
 from tests.checks.bench.insights_speed import SEED
 

@@ -21,10 +21,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from local.cloud import objects
-from local.cloud.endpoint import Endpoint
-from local.cloud.processes import BARE_PYTHON, workload_environment
-from local.cloud.server import Server
+from onebox.cloud import objects
+from onebox.cloud.endpoint import Endpoint
+from onebox.cloud.processes import BARE_PYTHON, workload_environment
+from onebox.cloud.server import Server
+
 from tidemark.figures.verdicts import student
 from tidemark.model.checkout import ROOT
 from tidemark.model.harness import PREPARATION

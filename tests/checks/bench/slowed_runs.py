@@ -13,9 +13,10 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
-from local.store.bucket import FileBucket
-from local.store.object_files import ObjectFiles
-from local.store.stored_results import results_bucket
+from onebox.store.bucket import FileBucket
+from onebox.store.object_files import ObjectFiles
+from onebox.store.stored_results import results_bucket
+
 from tests.checks.bench.commands import TIDEMARK
 from tests.checks.bench.slowed_rocksdb import write_system
 from tidemark.client.results import Results

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from local.athena import api as athena
+from onebox.athena import api as athena
+
 from tidemark.store.columns import PARTITIONS, TABLES
 
 _BUCKET = "s3://results/"

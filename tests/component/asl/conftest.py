@@ -8,10 +8,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-
-from local.asl.execution import Execution, Identity
-from local.asl.interpreter import Integration, World
-from local.asl.reading import read_definition
+from onebox.asl.execution import Execution, Identity
+from onebox.asl.interpreter import Integration, World
+from onebox.asl.reading import read_definition
 
 MIDNIGHT = datetime(2026, 11, 20, tzinfo=UTC)
 

@@ -3,8 +3,7 @@
 import json
 
 import pytest
-
-from local.asl.reading import InvalidDefinition, read_definition
+from onebox.asl.reading import InvalidDefinition, read_definition
 
 WORK = "arn:aws:states:::test:work"
 PASS = {"Type": "Pass", "End": True}

@@ -4,8 +4,7 @@ import asyncio
 
 import pytest
 from botocore.session import get_session
-
-from local.asl.errors import StateError
+from onebox.asl.errors import StateError
 
 SYNC = "arn:aws:states:::ecs:runTask.sync"
 

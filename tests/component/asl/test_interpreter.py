@@ -3,8 +3,7 @@
 import asyncio
 
 import pytest
-
-from local.asl.errors import StateError
+from onebox.asl.errors import StateError
 
 WORK = "arn:aws:states:::test:work"
 ERROR = "{% $states.errorOutput.Error %}"

@@ -1,8 +1,7 @@
 """The values and the problems of JSONata expressions."""
 
 import pytest
-
-from local.asl.jsonata import Template
+from onebox.asl.jsonata import Template
 
 
 @pytest.mark.parametrize(

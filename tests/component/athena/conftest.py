@@ -5,8 +5,7 @@ import hashlib
 import json
 
 import pytest
-
-from local.athena import api as athena
+from onebox.athena import api as athena
 
 LOCATION = "s3://results/tables/rates/"
 COLUMNS = {

@@ -1,9 +1,8 @@
 """Every function and operator, compared with the documentation of Trino."""
 
 import pytest
-
-from local.athena import api as athena
-from local.athena.functions import FUNCTIONS
+from onebox.athena import api as athena
+from onebox.athena.functions import FUNCTIONS
 
 T = "TIMESTAMP '2026-11-20 12:44:55.678'"
 D = "DATE '2026-11-20'"

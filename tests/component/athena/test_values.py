@@ -4,8 +4,7 @@ import struct
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from local.athena.texts import double_text
+from onebox.athena.texts import double_text
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))

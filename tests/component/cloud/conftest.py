@@ -17,14 +17,13 @@ from botocore.awsrequest import AWSRequest
 from botocore.client import BaseClient
 from botocore.credentials import Credentials
 from moto.moto_api._internal.models import moto_api_backend
-
-from local.cloud import logs as cloudwatch_logs
-from local.cloud import stacks
-from local.cloud.endpoint import Endpoint
-from local.cloud.guard import Guard
-from local.cloud.logs import CloudWatchLogs
-from local.cloud.server import Server
-from local.logs.store import LogStore
+from onebox.cloud import logs as cloudwatch_logs
+from onebox.cloud import stacks
+from onebox.cloud.endpoint import Endpoint
+from onebox.cloud.guard import Guard
+from onebox.cloud.logs import CloudWatchLogs
+from onebox.cloud.server import Server
+from onebox.logs.store import LogStore
 
 SECONDS = 10
 

@@ -2,8 +2,7 @@ import json
 
 import pytest
 from botocore.exceptions import ClientError
-
-from local.cloud import stacks
+from onebox.cloud import stacks
 
 
 @pytest.fixture

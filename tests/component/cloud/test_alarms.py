@@ -2,8 +2,7 @@ import json
 
 import pytest
 from botocore.exceptions import ClientError
-
-from local.cloud import stacks
+from onebox.cloud import stacks
 
 WATCHED = [{"Name": "suite", "Value": "rocksdb"}]
 NOON = 1_795_262_400

@@ -9,10 +9,10 @@ import pytest
 from botocore.exceptions import ClientError
 from moto.athena.models import athena_backends
 from moto.moto_api._internal.models import moto_api_backend
+from onebox.account import ACCOUNT, REGION
+from onebox.cloud import athena, objects, stacks
+from onebox.cloud.server import Server
 
-from local.account import ACCOUNT, REGION
-from local.cloud import athena, objects, stacks
-from local.cloud.server import Server
 from tests.component.endless import CROSS_JOIN
 
 SECONDS = 10

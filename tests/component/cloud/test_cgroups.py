@@ -5,8 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-
-from local.cloud.cgroups import Groups, Limits, NotWritableError, hierarchy, remove_left
+from onebox.cloud.cgroups import Groups, Limits, NotWritableError, hierarchy, remove_left
 
 QUOTAS = {"cpu.max", "cpu.cfs_quota_us"}
 HALF = Limits(cpu=0.5, memory_bytes=1 << 30)

@@ -9,9 +9,8 @@ from contextlib import closing
 from queue import Queue
 
 import pytest
-
-from local.cloud import container_insights
-from local.cloud.container_insights import ContainerInsights, log_group
+from onebox.cloud import container_insights
+from onebox.cloud.container_insights import ContainerInsights, log_group
 
 GROUP = "/aws/ecs/containerinsights/tests/performance"
 # The load waits for a child that works, then holds 64 MiB and works itself.

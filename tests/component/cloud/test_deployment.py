@@ -4,8 +4,7 @@ import json
 import os
 
 import pytest
-
-from local.cloud.deployment import bootstrap, upload
+from onebox.cloud.deployment import bootstrap, upload
 
 PUT = "before-call.s3.PutObject"
 

@@ -7,16 +7,15 @@ from pathlib import Path
 
 import psutil
 import pytest
-
-from local.cloud.fork_server import ForkServer
+from onebox.cloud.fork_server import ForkServer
 
 # The runtime loads the handler's module first.
 SLEEPING = "import os, time; print(os.getpid(), flush=True); time.sleep(900)"
 PARENT = """
 import sys
 from pathlib import Path
-from local.cloud.fork_server import ForkServer
-from local.cloud.guard import Guard
+from onebox.cloud.fork_server import ForkServer
+from onebox.cloud.guard import Guard
 
 with Guard() as guard:
     function = ForkServer(guard).start("index.handler", Path(sys.argv[1]), ENVIRONMENT)

@@ -8,17 +8,16 @@ from pathlib import Path
 
 import psutil
 import pytest
-
-from local.cloud.guard import Guard
-from local.cloud.processes import Process, begin
+from onebox.cloud.guard import Guard
+from onebox.cloud.processes import Process, begin
 
 # A process that starts a program with a child, as a task starts its measurement. Both ignore the
 # signals that ask a program to end.
 PARENT = """
 import sys
 from pathlib import Path
-from local.cloud.guard import Guard
-from local.cloud.processes import Process, begin
+from onebox.cloud.guard import Guard
+from onebox.cloud.processes import Process, begin
 
 SCRIPT = "trap '' TERM HUP INT; sleep 3600 & echo $!; wait"
 with Guard() as guard:

@@ -4,8 +4,7 @@ import os
 import subprocess
 
 import pytest
-
-from local.cloud.left_processes import kill_left
+from onebox.cloud.left_processes import kill_left
 
 
 @pytest.fixture

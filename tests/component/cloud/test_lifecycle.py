@@ -7,11 +7,10 @@ import pytest
 from botocore.exceptions import ClientError
 from moto.moto_api._internal.models import moto_api_backend
 from moto.s3.models import s3_backends
-
-from local.account import ACCOUNT, REGION
-from local.cloud import stacks
-from local.cloud.lifecycle import expire
-from local.cloud.objects import FileKey, install
+from onebox.account import ACCOUNT, REGION
+from onebox.cloud import stacks
+from onebox.cloud.lifecycle import expire
+from onebox.cloud.objects import FileKey, install
 
 RULES = [
     {"Id": "Work", "Prefix": "work/", "ExpirationInDays": "2", "Status": "Enabled"},

@@ -6,12 +6,12 @@ from contextlib import closing
 
 import pytest
 from botocore.exceptions import ClientError
+from onebox.cloud import log_queries
+from onebox.cloud import logs as cloudwatch_logs
+from onebox.cloud.embedded_metrics import metrics_of
+from onebox.logs.store import LogStore
 
-from local.cloud import log_queries
-from local.cloud import logs as cloudwatch_logs
-from local.cloud.embedded_metrics import metrics_of
 from local.insights import EventSource
-from local.logs.store import LogStore
 from tests.component.endless import EVENTS
 
 

@@ -4,8 +4,7 @@ import os
 import time
 
 import pytest
-
-from local.cloud.made import KEPT_DAYS, is_made, mark_used, remove_unused, seal
+from onebox.cloud.made import KEPT_DAYS, is_made, mark_used, remove_unused, seal
 
 
 def test_only_folders_that_were_not_used_for_long_are_removed(tmp_path):

@@ -20,12 +20,12 @@ from botocore.config import Config
 from botocore.exceptions import ClientError
 from moto.moto_api._internal.models import moto_api_backend
 from moto.server import ThreadedMotoServer
+from onebox.cloud.deployment import bootstrap, upload
+from onebox.cloud.endpoint import Endpoint
+from onebox.cloud.objects import FileKey, install
+from onebox.store.errors import DamagedIndex
 
 from aws.bucket import S3Bucket
-from local.cloud.deployment import bootstrap, upload
-from local.cloud.endpoint import Endpoint
-from local.cloud.objects import FileKey, install
-from local.store.errors import DamagedIndex
 from tidemark.client.results import Results
 from tidemark.store.keys import CLAIMS
 
@@ -478,7 +478,7 @@ def test_a_bucket_with_object_locks_is_refused(s3):
 
 
 def test_a_folder_in_use_by_another_process_is_refused(s3, folder):
-    program = "import sys, pathlib, local.cloud.objects as o; o.install(pathlib.Path(sys.argv[1]))"
+    program = "import sys, pathlib, onebox.cloud.objects as o; o.install(pathlib.Path(sys.argv[1]))"
     root = Path(__file__).parents[3]
 
     other = subprocess.run(

@@ -8,8 +8,7 @@ from contextlib import closing
 from http.client import HTTPConnection
 
 import pytest
-
-from local.cloud.runtime_api import Invocation, RuntimeApi
+from onebox.cloud.runtime_api import Invocation, RuntimeApi
 
 ASK = """
 import sys, urllib.error, urllib.request

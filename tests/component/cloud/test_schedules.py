@@ -9,8 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from botocore.exceptions import ClientError
-
-from local.cloud import schedules, stacks, state_machines
+from onebox.cloud import schedules, stacks, state_machines
 
 MACHINE = "arn:aws:states:us-east-1:123456789012:stateMachine:m"
 QUEUE = "arn:aws:sqs:us-east-1:123456789012:q"

@@ -14,10 +14,9 @@ from botocore.auth import S3SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 from botocore.exceptions import ClientError
-
-from local.account import ACCOUNT, REGION
-from local.cloud.endpoint import Endpoint
-from local.cloud.server import PortTaken, Server
+from onebox.account import ACCOUNT, REGION
+from onebox.cloud.endpoint import Endpoint
+from onebox.cloud.server import PortTaken, Server
 
 ROLE = f"arn:aws:iam::{ACCOUNT}:role/reader"
 
@@ -134,7 +133,7 @@ def test_a_stranger_cannot_fill_the_memory_with_a_body(server, length):
 
 def test_the_secret_of_one_role_signs_for_no_other(server, monkeypatch):
     secret = server.endpoint.environment(ROLE)["AWS_SECRET_ACCESS_KEY"]
-    monkeypatch.setattr("local.cloud.endpoint.secret_access_key", lambda *_: secret)
+    monkeypatch.setattr("onebox.cloud.endpoint.secret_access_key", lambda *_: secret)
 
     assert refusal(server.endpoint.client("sts").get_caller_identity) == (
         403,
@@ -243,7 +242,7 @@ def test_the_endpoint_does_not_show_its_key(server):
 
 def test_the_aws_profile_of_the_user_is_ignored():
     environment = {**os.environ, "AWS_PROFILE": "nope"}
-    program = "from local.cloud.endpoint import Endpoint; Endpoint(1, 'key').client('s3')"
+    program = "from onebox.cloud.endpoint import Endpoint; Endpoint(1, 'key').client('s3')"
 
     assert (
         subprocess.run([sys.executable, "-c", program], env=environment, check=False).returncode

@@ -1,8 +1,7 @@
 import stat
 
 import pytest
-
-from local.cloud.state_folder import make_private
+from onebox.cloud.state_folder import make_private
 
 
 def mode(folder):

@@ -13,9 +13,8 @@ from moto.core.exceptions import JsonRESTError
 from moto.core.responses import ActionResult
 from moto.ecs.exceptions import ClusterNotFoundException
 from moto.ecs.responses import EC2ContainerServiceResponse
-
-from local.cloud import state_machines
-from local.cloud.replacements import Replacements
+from onebox.cloud import state_machines
+from onebox.cloud.replacements import Replacements
 
 ROLE = "arn:aws:iam::123456789012:role/machine"
 INVOKE = "arn:aws:states:::lambda:invoke"

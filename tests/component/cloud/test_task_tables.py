@@ -5,9 +5,8 @@ from io import BytesIO
 
 import pytest
 from botocore.exceptions import ClientError
-
-from local.cloud.iam_actions import permissions
-from local.cloud.policy_evaluation import Request
+from onebox.cloud.iam_actions import permissions
+from onebox.cloud.policy_evaluation import Request
 
 ROLE = "arn:aws:iam::123456789012:role/task"
 PLACE = "us-east-1:123456789012"

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 from botocore.exceptions import ClientError
+from onebox.cloud import tasks as ecs_tasks
+from onebox.cloud.cgroups import NotWritableError, hierarchy
+from onebox.cloud.task_log import TaskLog
 
 from aws.clusters import EcsClusters
-from local.cloud import tasks as ecs_tasks
-from local.cloud.cgroups import NotWritableError, hierarchy
-from local.cloud.task_log import TaskLog
 
 SECONDS = 60  # how long a test waits for a task's end before it fails
 

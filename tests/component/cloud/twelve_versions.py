@@ -3,7 +3,8 @@
 import random
 from datetime import UTC, datetime, timedelta
 
-from local.athena import api as athena
+from onebox.athena import api as athena
+
 from tests.checks.conformance.figures import mean_rate
 from tests.checks.conformance.local_engine import LocalEngine, described
 from tidemark.client.tables import Answer

@@ -3,12 +3,12 @@
 from datetime import UTC, datetime
 
 import pytest
+from onebox.logs.store import LogStore
 
 from local.insights import QueryError, run
 from local.insights import compile as compile_query
 from local.insights.comparison import Comparison
 from local.insights.syntax import Span
-from local.logs.store import LogStore
 
 
 def patterns(ask, *events, query="pattern @message"):

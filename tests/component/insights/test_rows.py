@@ -3,11 +3,11 @@
 import json
 
 import pytest
+from onebox.logs.store import LogStore
 
 from local import insights
 from local.insights import EventSource, QueryError, run
 from local.insights.group_choice import NoLogGroupError, chosen
-from local.logs.store import LogStore
 
 
 @pytest.fixture

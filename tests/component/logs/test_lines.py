@@ -3,10 +3,10 @@
 import json
 
 import pytest
+from onebox.logs.lines import LogEvent, event_of, is_whole, line_of
+from onebox.logs.store import LogStore, LogStoreError
 
 from local.insights import run
-from local.logs.lines import LogEvent, event_of, is_whole, line_of
-from local.logs.store import LogStore, LogStoreError
 
 EVENT = LogEvent("1", 2, 3, "stream", 'a "message", "crc32": 7}')
 

@@ -7,10 +7,10 @@ import time
 from pathlib import Path
 
 import pytest
+from onebox.logs.parsed import ParsedCache
+from onebox.logs.store import LogStore
 
 from local.insights import QueryResult, run
-from local.logs.parsed import ParsedCache
-from local.logs.store import LogStore
 
 MEAN = "parse 'n=*;' as n | filter n > 1 | stats avg(n) as mean, count(*) as rows"
 QUERIES = (
@@ -142,8 +142,8 @@ KILLED_QUERY = """
 import os, sys
 from pathlib import Path
 from local.insights import run
-from local.logs.parsed import ParsedCache
-from local.logs.store import LogStore
+from onebox.logs.parsed import ParsedCache
+from onebox.logs.store import LogStore
 def kill(*arguments, **named): os._exit(9)
 setattr(Path, sys.argv[3], kill)
 store = LogStore(Path(sys.argv[1]), cache=ParsedCache(Path(sys.argv[2]), worthwhile_bytes=0))

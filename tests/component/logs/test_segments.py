@@ -10,14 +10,14 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from onebox.logs.store import LogStore, LogStoreError
 
 from local.insights import run
-from local.logs.store import LogStore, LogStoreError
 
 WRITER = """
 import sys
 from pathlib import Path
-from local.logs.store import LogStore
+from onebox.logs.store import LogStore
 store = LogStore(Path(sys.argv[1]), segment_events=40, templated_bytes=0)
 first = int(sys.argv[2])
 for number in range(first, first + 100_000):

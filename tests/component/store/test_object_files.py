@@ -5,9 +5,8 @@ import os
 import sqlite3
 
 import pytest
-
-from local.store.errors import DamagedObject, FolderInUse, ObjectFilesError
-from local.store.object_files import ObjectFiles
+from onebox.store.errors import DamagedObject, FolderInUse, ObjectFilesError
+from onebox.store.object_files import ObjectFiles
 
 
 @pytest.fixture

@@ -5,7 +5,8 @@ import shutil
 from pathlib import Path
 from random import Random
 
-from local.store.object_files import ObjectFiles
+from onebox.store.object_files import ObjectFiles
+
 from tests.system.faults.power.disk import Disk
 
 CUTS = 40

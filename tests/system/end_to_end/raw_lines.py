@@ -4,7 +4,7 @@ import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
-from local.logs.store import LogStore
+from onebox.logs.store import LogStore
 
 RATE = "$(NF - 2)"
 """The rate in a line that ends with ``per second``, as awk finds it."""

@@ -19,7 +19,7 @@ import json, sys, time
 from datetime import UTC, datetime
 from pathlib import Path
 from aws.client.deployed import deployed_stack
-from local.cloud.cloud import start_cloud
+from onebox.cloud.cloud import start_cloud
 from tidemark.client.history import columns, histories
 from tidemark.client.tables import ask_saved
 from tidemark.dashboard.building import build

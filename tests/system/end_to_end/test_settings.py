@@ -13,7 +13,7 @@ CHANGED = ROOT / "tests" / "component" / "infrastructure" / "every_setting.json"
 DEPLOY = """
 import json, sys
 from pathlib import Path
-from local.cloud.cloud import start_cloud
+from onebox.cloud.cloud import start_cloud
 with start_cloud(Path(sys.argv[1]), context=json.load(sys.stdin)) as cloud:
     stack = cloud.deploy(schedules=False)
     client = cloud.endpoint.client

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from local.cloud.endpoint import Endpoint
+from onebox.cloud.endpoint import Endpoint
 
 Document = Mapping[str, Any]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from local.cloud.policy_evaluation import Request, Statement, allowed, read_statements
+from onebox.cloud.policy_evaluation import Request, Statement, allowed, read_statements
+
 from tests.system.policies.authorization import requests
 from tests.system.policies.deployment import Deployment
 from tests.system.policies.reasons import REASONS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from local.cloud.policy_evaluation import Request, Statement
+from onebox.cloud.policy_evaluation import Request, Statement
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,8 @@ from tidemark.model.checkout import ROOT
 PACKAGE = ROOT / "packages" / "cwli"
 PROJECT = tomllib.loads((PACKAGE / "pyproject.toml").read_text(encoding="utf-8"))
 INCLUDED = PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
-OURS = ("local", "tidemark")
+ONEBOX = ROOT / "packages" / "onebox"
+OURS = ("local", "onebox", "tidemark")
 
 
 def pins(project):
@@ -43,7 +44,8 @@ def imports(module):
 def files_of(name):
     """Return the files of the modules that an import of a name reads."""
     parts = name.split(".")
-    places = [ROOT.joinpath(*parts[:length]) for length in range(1, len(parts) + 1)]
+    top = ONEBOX if parts[0] == "onebox" else ROOT
+    places = [top.joinpath(*parts[:length]) for length in range(1, len(parts) + 1)]
     files = (each / "__init__.py" if each.is_dir() else each.with_suffix(".py") for each in places)
     return {file.relative_to(ROOT) for file in files if file.exists()}
 
@@ -59,8 +61,9 @@ def test_the_wheel_has_every_module_that_its_modules_import():
 
 @pytest.mark.parametrize("source", INCLUDED)
 def test_a_file_of_the_wheel_has_its_place_in_the_checkout(source):
-    place = (PACKAGE / source).resolve().relative_to(ROOT)
-    assert (ROOT / place).exists()
+    file = (PACKAGE / source).resolve()
+    place = file.relative_to(ONEBOX if file.is_relative_to(ONEBOX) else ROOT)
+    assert file.exists()
     assert INCLUDED[source] in {f"cwli/tree/{place}", f"cwli/{place}"}
 
 

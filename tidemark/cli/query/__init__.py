@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
+from onebox.logs.errors import LogStoreError
 
 from local.insights import EventsError, LookupTableError, QueryError, QueryResult
 from local.insights import compile as compile_query
 from local.logs.clocks import ANYTHING, Beginning, Clock, field_clock, format_clock
-from local.logs.errors import LogStoreError
 from local.logs.folders import LogFilesError, files_of
 from local.logs.mending import Mending
 from tidemark.cli.formats import format_option, show
@@ -221,7 +221,7 @@ def _damaged(error: EventsError, paths: tuple[str, ...], state: Path) -> Excepti
     """Return the error for events that cannot be read: of the user's files, or stored ones."""
     if paths:
         return Refused(str(error))
-    from local.logs.store import LogStore  # noqa: PLC0415 (files need none)
+    from onebox.logs.store import LogStore  # noqa: PLC0415 (files need none)
 
     return click.ClickException(LogStore(state / "logs").damage() or str(error))
 

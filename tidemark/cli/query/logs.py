@@ -10,7 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from local.account import ACCOUNT
+from onebox.account import ACCOUNT
+
 from local.cancellation import interruptible
 from local.insights import CompiledQuery, EventsError, EventSource, QueryResult, run
 from local.insights import compile as compile_query
@@ -143,8 +144,8 @@ class LogQuery(NamedTuple):
         EventsError, LogStoreError
             If stored logs are damaged.
         """
-        from local.logs.parsed import ParsedCache  # noqa: PLC0415 (files need no store)
-        from local.logs.store import LogStore  # noqa: PLC0415
+        from onebox.logs.parsed import ParsedCache  # noqa: PLC0415 (files need no store)
+        from onebox.logs.store import LogStore  # noqa: PLC0415
 
         if groups and self.query.sources:
             raise Refused(f"--log-group: {groups[0]!r} is given, but the query has a SOURCE")

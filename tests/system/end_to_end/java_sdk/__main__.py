@@ -7,8 +7,8 @@ import json
 import sys
 from pathlib import Path
 
-from local.account import ACCOUNT, REGION
-from local.cloud.cloud import start_cloud
+from onebox.account import ACCOUNT, REGION
+from onebox.cloud.cloud import start_cloud
 
 ROLE = f"arn:aws:iam::{ACCOUNT}:role/java"
 PLACE = f"{REGION}:{ACCOUNT}"

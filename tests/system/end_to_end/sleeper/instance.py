@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from local.account import ACCOUNT
+from onebox.account import ACCOUNT
+
 from tests.system.end_to_end.sleeper.generations import (
     Generation,
     TaskKind,

@@ -20,8 +20,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
-from local.cloud.deployment import synthesise
-from local.cloud.machine_settings import machine_settings
+from onebox.cloud.deployment import synthesise
+from onebox.cloud.machine_settings import machine_settings
+
 from tests.system.faults.power.disk import Disk
 from tests.system.faults.power.judging import NOTHING, Contents, problems
 from tests.system.faults.power.recording import Replay, record, traced

@@ -24,8 +24,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from random import Random
 
-from local.cloud.deployment import synthesise
-from local.cloud.machine_settings import machine_settings
+from onebox.cloud.deployment import synthesise
+from onebox.cloud.machine_settings import machine_settings
+
 from tests.system.faults.power.judging import Contents, problems
 from tidemark.model.checkout import ROOT
 from tidemark.model.run_id import RUN_ID

@@ -9,8 +9,8 @@ import os
 import sys
 from pathlib import Path
 
-from local.logs.merging import MIN_FILES
-from local.logs.store import LogStore
+from onebox.logs.merging import MIN_FILES
+from onebox.logs.store import LogStore
 
 GROUP = "/Tidemark/rocksdb"
 

@@ -1,0 +1,1 @@
+"""The one-machine cloud: a synthesised CDK app, run without an AWS account."""

@@ -1,0 +1,257 @@
+"""The execution of translated queries on DuckDB, without the SQL parser."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+import duckdb
+
+from local.cancellation import Cancellation, TimedOut
+from onebox.athena.catalogue import Catalogue, Partition, Table, read_table
+from onebox.athena.errors import QueryError, ScanLimitExceeded
+from onebox.athena.kept import KeptRows
+from onebox.athena.macros import MACROS
+from onebox.athena.objects import Objects, objects_in, pairs
+from onebox.athena.rows import (
+    Reader,
+    partition_columns,
+    partition_parameters,
+    quoted_name,
+    quoted_text,
+)
+from onebox.athena.texts import text
+
+MOST_SECONDS = 1_800.0
+"""The time limit of a query [s] (AWS documentation, Athena service quotas: DML query timeout)."""
+# Athena writes any number of rows to S3; here a result is held in memory.
+MOST_ROWS = 1_000_000
+
+_CONFIG: dict[str, str | bool | int | float | list[str]] = {
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    # One thread adds doubles in one order: a query gives the same figures each time.
+    "threads": 1,
+}
+# Athena's name for each error of DuckDB.
+_CODES: dict[type[duckdb.Error], str] = {
+    duckdb.OutOfRangeException: "NUMERIC_VALUE_OUT_OF_RANGE",
+    duckdb.ConversionException: "INVALID_CAST_ARGUMENT",
+    duckdb.BinderException: "SYNTAX_ERROR",
+    duckdb.InvalidInputException: "INVALID_FUNCTION_ARGUMENT",
+}
+
+
+@dataclass(frozen=True)
+class Scan:
+    """One table that a query reads.
+
+    Attributes
+    ----------
+    name : str
+        The name of the table in DuckDB.
+    alias : str
+        The name of the table in the conditions.
+    database, table : str
+        The table in the catalogue.
+    columns : tuple of str
+        The columns that the query uses.
+    conditions : tuple of str
+        The conditions on partition columns that a row must meet, in SQL of DuckDB.
+    """
+
+    name: str
+    alias: str
+    database: str
+    table: str
+    columns: tuple[str, ...]
+    conditions: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a result: its name, and its type in DuckDB and in Trino."""
+
+    name: str
+    duckdb: str
+    trino: str
+
+
+@dataclass(frozen=True)
+class Translation:
+    """A query in SQL of DuckDB, the tables that it reads and the columns of its result."""
+
+    sql: str
+    scans: tuple[Scan, ...]
+    columns: tuple[Column, ...]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of a result as Athena shows them, and the size of the objects read in bytes."""
+
+    rows: list[list[str | None]]
+    scanned_bytes: int
+
+
+def execute(
+    translation: Translation,
+    objects: Objects,
+    catalogue: Catalogue,
+    most_bytes: float,
+    kept: KeptRows | None,
+    cancellation: Cancellation,
+) -> Rows:
+    """Return the rows of a translated query.
+
+    Raises
+    ------
+    QueryError
+        If its data cannot be read, its run fails or its time is over.
+    Cancelled
+        If it is cancelled.
+    """
+    try:
+        with _connection() as connection, cancellation.of(connection):
+            return _execute(connection, translation, objects, catalogue, most_bytes, kept)
+    except TimedOut:
+        raise QueryError("", "Query timeout") from None
+
+
+def _execute(
+    connection: duckdb.DuckDBPyConnection,
+    translation: Translation,
+    objects: Objects,
+    catalogue: Catalogue,
+    most_bytes: float,
+    kept: KeptRows | None,
+) -> Rows:
+    scanned = 0
+    for macro in MACROS:
+        connection.execute(f"CREATE TEMP MACRO {macro}")
+    try:
+        for scan in translation.scans:
+            table = read_table(catalogue[scan.database][scan.table])
+            scanned += _load(connection, scan, table, objects, most_bytes - scanned, kept)
+        cursor = connection.execute(translation.sql)
+        rows = _fetched(cursor)
+    except duckdb.InterruptException:
+        raise
+    except duckdb.Error as error:
+        raise _athena_error(error) from error
+    _check_types(cursor, translation.columns)
+    return Rows([[text(value) for value in row] for row in rows], scanned)
+
+
+def _fetched(cursor: duckdb.DuckDBPyConnection) -> list[tuple[Any, ...]]:
+    rows = cursor.fetchmany(MOST_ROWS + 1)
+    if len(rows) > MOST_ROWS:
+        reason = f"The result has more than {MOST_ROWS:,} rows, the most on one machine"
+        raise QueryError("EXCEEDED_LOCAL_MEMORY_LIMIT", reason)
+    return rows
+
+
+def keep(objects: Objects, catalogue: Catalogue, kept: KeptRows, most_seconds: float) -> None:
+    """Cache the rows of all tables ahead of queries, and remove files that are out of date.
+
+    Parameters
+    ----------
+    objects, catalogue, kept
+        The arguments of `execute`.
+    most_seconds
+        The maximum duration [s]. The remaining rows are cached by a later call or by a query.
+    """
+    deadline = time.monotonic() + most_seconds
+    with _connection() as connection:
+        for description in chain.from_iterable(tables.values() for tables in catalogue.values()):
+            # A query of a table that cannot be read gets this error.
+            with suppress(QueryError):
+                table = read_table(description)
+                members = objects_in(list(table.partitions()), objects)
+                kept.keep(Reader(connection, table, objects), members, deadline)
+
+
+@contextmanager
+def _connection() -> Iterator[duckdb.DuckDBPyConnection]:
+    with duckdb.connect(config=_CONFIG) as connection:
+        connection.execute("SET TimeZone = 'UTC'")
+        yield connection
+
+
+def _check_types(cursor: duckdb.DuckDBPyConnection, columns: Sequence[Column]) -> None:
+    """Refuse a result whose types differ from those of Athena."""
+    for (name, actual, *_), column in zip(cursor.description or (), columns, strict=True):
+        # DuckDB has a type of its own for a column of nulls.
+        if str(actual) not in {column.duckdb, '"NULL"'}:
+            raise QueryError(
+                "GENERIC_INTERNAL_ERROR",
+                f"Column {name} is {actual} on one machine and {column.trino} in Athena",
+            )
+
+
+def _athena_error(error: duckdb.Error) -> QueryError:
+    message = str(error).partition("\n")[0].partition("Error: ")[2] or str(error)
+    if match := re.fullmatch(r"([A-Z_]+): (.*)", message):
+        return QueryError(match[1], match[2])
+    if message.startswith("Division by zero"):
+        return QueryError("DIVISION_BY_ZERO", "Division by zero")
+    return QueryError(_CODES.get(type(error), "GENERIC_INTERNAL_ERROR"), message)
+
+
+def _load(
+    connection: duckdb.DuckDBPyConnection,
+    scan: Scan,
+    table: Table,
+    objects: Objects,
+    most_bytes: float,
+    kept: KeptRows | None,
+) -> int:
+    """Create the table of a scan from its objects, and return their size in bytes.
+
+    Rows come from the cache ``kept`` if possible, which also keeps the rows of new batches.
+
+    Raises
+    ------
+    ScanLimitExceeded
+        If the size exceeds ``most_bytes``.
+    QueryError
+        If an object does not match the table.
+    """
+    members = objects_in(_needed_partitions(connection, scan, table), objects)
+    size = sum(stored.size for _, listed in members for stored in listed)
+    if size > most_bytes:
+        raise ScanLimitExceeded
+    reader = Reader(connection, table, objects)
+    files, others = (
+        kept.read(reader, members) if kept else ([], [*chain.from_iterable(map(pairs, members))])
+    )
+    columns = ", ".join(map(quoted_name, scan.columns)) or "1"
+    sources = [quoted_name(f"# {scan.name}")]
+    reader.create(f"# {scan.name}", scan.columns, others)
+    if files:
+        # Files come first, as their objects do by place: doubles are added in this order.
+        sources.insert(0, f"read_parquet([{', '.join(quoted_text(str(file)) for file in files)}])")
+    rows = " UNION ALL ".join(f"SELECT {columns} FROM {source}" for source in sources)  # noqa: S608
+    connection.execute(f"CREATE TEMP VIEW {quoted_name(scan.name)} AS {rows}")
+    return size
+
+
+def _needed_partitions(
+    connection: duckdb.DuckDBPyConnection, scan: Scan, table: Table
+) -> list[Partition]:
+    """Return the partitions whose rows may meet the conditions."""
+    partitions = list(table.partitions())
+    if not scan.conditions:
+        return partitions
+    conditions = " AND ".join(f"({condition})" for condition in scan.conditions)
+    numbers = connection.execute(
+        f'SELECT "#" FROM (SELECT unnest(range({len(partitions)})) AS "#", '  # noqa: S608
+        f"{partition_columns(table)}) AS {quoted_name(scan.alias)} WHERE {conditions}",
+        partition_parameters(table, partitions),
+    ).fetchall()
+    return [partitions[number] for (number,) in numbers]

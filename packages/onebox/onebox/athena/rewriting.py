@@ -1,0 +1,153 @@
+"""The rewriting of typed queries where Trino and DuckDB differ."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlglot import exp
+
+from onebox.athena.functions import Function, cast, function_of, named
+from onebox.athena.values import INTEGERS, Kind, Type, duckdb_name, kind
+
+_COMPARISONS: dict[type[exp.Expr], str] = {
+    exp.EQ: "double_eq",
+    exp.NEQ: "double_neq",
+    exp.LT: "double_lt",
+    exp.LTE: "double_lte",
+    exp.GT: "double_gt",
+    exp.GTE: "double_gte",
+}
+
+
+def rewrite(query: exp.Query) -> exp.Query:
+    """Rewrite a typed query in place for DuckDB, and return it."""
+    for node in list(query.walk(bfs=False))[::-1]:
+        replacement = _REWRITES.get(type(node), _unchanged)(node)
+        if replacement is not node:
+            replacement.type = node.type
+            node.replace(replacement)
+    return query
+
+
+def _literal(node: exp.Literal) -> exp.Expr:
+    return exp.Literal.number(f"{node.name}e0") if kind(node) is Kind.DECIMAL else node
+
+
+def _division(node: exp.Div) -> exp.Expr:
+    if kind(node) not in INTEGERS:
+        return node
+    return exp.paren(exp.IntDiv(this=node.left, expression=node.right), copy=False)
+
+
+def _moved_date(node: exp.Add | exp.Sub) -> exp.Expr:
+    # In DuckDB, a date plus an interval is a timestamp.
+    if kind(node) is not Kind.DATE:
+        return node
+    return cast(exp.paren(node.copy(), copy=False), _type(node))
+
+
+def _comparison(node: exp.Binary) -> exp.Expr:
+    if not _has_double(node.left, node.right):
+        return node
+    return named(_COMPARISONS[type(node)])(node.left, node.right)
+
+
+def _in(node: exp.In) -> exp.Expr:
+    if not _has_double(node.this, *node.expressions):
+        return node
+    comparisons = (named("double_eq")(node.this, item) for item in node.expressions)
+    return exp.paren(exp.or_(*comparisons), copy=False)
+
+
+def _between(node: exp.Between) -> exp.Expr:
+    value, low, high = node.this, node.args["low"], node.args["high"]
+    if not _has_double(value, low, high):
+        return node
+    above, below = named("double_gte")(value, low), named("double_lte")(value.copy(), high)
+    return exp.paren(exp.and_(above, below), copy=False)
+
+
+def _type(node: exp.Expr) -> Type:
+    assert node.type is not None, "the query is typed"
+    return node.type
+
+
+def _has_double(*values: exp.Expr) -> bool:
+    return any(kind(value) is Kind.DOUBLE for value in values)
+
+
+def _cast(node: exp.Cast) -> exp.Expr:
+    value, target = node.this, _type(node)
+    type_ = duckdb_name(target)
+    if kind(value) is Kind.VARCHAR and target.this is not Kind.VARCHAR:
+        prefix = "try_" if isinstance(node, exp.TryCast) else ""
+        return named(f"{prefix}text_to_{type_}")(value)
+    if kind(value) is Kind.DOUBLE and target.this in INTEGERS:
+        value = named("round")(value)
+    elif kind(value) is Kind.TIMESTAMP and target.this is Kind.VARCHAR:
+        return named("timestamp_text")(value)
+    return type(node)(this=value, to=Type.build(type_, dialect="duckdb"))
+
+
+def _call(node: exp.Anonymous) -> exp.Expr:
+    function = function_of(node)
+    return _over_rows(node) if function.over_rows else function.write(*node.expressions)
+
+
+def _is_called_within(node: exp.Expr) -> bool:
+    return isinstance(node.parent, exp.Filter | exp.Window) and node.arg_key == "this"
+
+
+def _over_rows(node: exp.Expr) -> exp.Expr:
+    """Return an aggregate or window function with the FILTER and OVER around its call."""
+    if _is_called_within(node):
+        return node
+    call = node
+    while isinstance(call, exp.Filter | exp.Window):
+        call = call.this
+    assert isinstance(call, exp.Anonymous), "the query is typed"
+    function = function_of(call)
+    expression = _call_over_rows(call, function)
+    if call is not node:
+        call.replace(expression)
+        expression = node.copy()
+    return function.finish(expression, _type(node)) if function.finish else expression
+
+
+def _call_over_rows(call: exp.Anonymous, function: Function) -> exp.Expr:
+    """Return the call, with DISTINCT and ORDER BY still among its arguments."""
+    arguments = list(call.expressions)
+    order = arguments[-1] if arguments and isinstance(arguments[-1], exp.Order) else None
+    if order:
+        arguments[-1] = order.this
+    distinct = bool(arguments) and isinstance(arguments[0], exp.Distinct)
+    if distinct:
+        arguments = arguments[0].expressions
+    expression = function.write(*arguments)
+    arguments = expression.expressions
+    if distinct:
+        arguments = [exp.Distinct(expressions=arguments)]
+    if order:
+        arguments[-1] = exp.Order(this=arguments[-1], expressions=order.expressions)
+    expression.set("expressions", arguments)
+    return expression
+
+
+def _unchanged(node: exp.Expr) -> exp.Expr:
+    return node
+
+
+_REWRITES: dict[type[exp.Expr], Callable[..., exp.Expr]] = {
+    exp.Literal: _literal,
+    exp.Div: _division,
+    exp.Add: _moved_date,
+    exp.Sub: _moved_date,
+    **dict.fromkeys(_COMPARISONS, _comparison),
+    exp.In: _in,
+    exp.Between: _between,
+    exp.Cast: _cast,
+    exp.TryCast: _cast,
+    exp.Anonymous: _call,
+    exp.Filter: _over_rows,
+    exp.Window: _over_rows,
+}

@@ -1,0 +1,91 @@
+"""The types of expressions.
+
+The types are Trino's, in classes of sqlglot. Source: Trino documentation, Data types; AWS
+documentation, Athena: GetQueryResults, ColumnInfo.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from onebox.athena.type_names import NAMES
+
+Type = exp.DataType
+Kind = exp.DType
+
+INTEGERS = frozenset({Kind.INT, Kind.BIGINT})
+NUMBERS = INTEGERS | {Kind.DOUBLE, Kind.DECIMAL}
+TIMES = frozenset({Kind.DATE, Kind.TIMESTAMP})
+_WIDER = {
+    (Kind.INT, Kind.BIGINT),
+    (Kind.INT, Kind.DOUBLE),
+    (Kind.BIGINT, Kind.DOUBLE),
+    (Kind.DECIMAL, Kind.DOUBLE),
+    (Kind.DATE, Kind.TIMESTAMP),
+}
+_NAMES = {Kind(name): names for name, names in NAMES.items()}
+_KINDS = {names.glue: kind for kind, names in _NAMES.items()}
+
+
+def kind(node: exp.Expr) -> Kind:
+    """Return the kind of a typed node, without the types of its elements."""
+    return node.type.this if node.type else Kind.UNKNOWN
+
+
+def scalar(kind: Kind) -> Type:
+    """Return the type of a kind without elements."""
+    return Type(this=kind)
+
+
+def array(element: Type) -> Type:
+    """Return the type of arrays of ``element``."""
+    return Type(this=Kind.ARRAY, expressions=[element], nested=True)
+
+
+def element(type_: Type) -> Type:
+    """Return the type of the elements of an array, the type of null for null."""
+    if type_.expressions or type_.this is Kind.NULL:
+        return type_.expressions[0] if type_.expressions else type_
+    return scalar(Kind.UNKNOWN)
+
+
+def glue_type(name: str) -> Type:
+    """Return the type of a Glue name."""
+    if name.startswith("array<"):
+        return array(glue_type(name.removeprefix("array<").removesuffix(">")))
+    return scalar(_KINDS[name])
+
+
+def trino_name(type_: Type | None) -> str:
+    """Return the name of a type in the errors of Trino."""
+    if type_ is None or type_.this in {Kind.NULL, Kind.UNKNOWN}:
+        return "unknown"
+    if type_.this is Kind.ARRAY:
+        return f"array({trino_name(element(type_))})"
+    return _NAMES[type_.this].trino if type_.this in _NAMES else type_.this.value.lower()
+
+
+def duckdb_name(type_: Type) -> str:
+    """Return the name of a type in DuckDB."""
+    if type_.this is Kind.ARRAY:
+        return f"{duckdb_name(element(type_))}[]"
+    return _NAMES[type_.this].duckdb if type_.this in _NAMES else '"NULL"'
+
+
+def column_type(type_: Type) -> tuple[str, int]:
+    """Return the Type and the Precision of ColumnInfo for a type."""
+    if type_.this not in _NAMES:
+        return ("array" if type_.this is Kind.ARRAY else "unknown"), 0
+    _, name, _, precision = _NAMES[type_.this]
+    return name.partition("(")[0], precision
+
+
+def common(left: Type | None, right: Type | None) -> Type | None:
+    """Return the type that values of two types can both have, None if there is none."""
+    if left is None or right is None or Kind.UNKNOWN in {left.this, right.this}:
+        return None
+    if left.this is Kind.NULL or left == right:
+        return right
+    if right.this is Kind.NULL or (right.this, left.this) in _WIDER:
+        return left
+    return right if (left.this, right.this) in _WIDER else None

@@ -1,0 +1,213 @@
+"""The one container of an ECS task as a process, from its definition and the overrides.
+
+No image runs here. The docker label ``tidemark.workload`` names the workload folder that a
+container's image is built from. A container without the label is refused, and so is every setting
+that a process cannot honour.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from moto.ecs.exceptions import InvalidParameterException
+from moto.ecs.models import TaskDefinition
+
+from onebox.cloud.cgroups import Limits
+from onebox.cloud.processes import BARE_PYTHON, workload_environment
+from onebox.cloud.sources import digest, source_files
+from onebox.cloud.unsupported import not_honoured
+from tidemark.model.harness import HARNESS
+from tidemark.model.task import WORKLOAD_LABEL
+
+STOP_TIMEOUT_SECONDS = 30  # ECS's default, from SIGTERM to SIGKILL
+
+_HONOURED = {
+    "command", "cpu", "dockerLabels", "entryPoint", "environment", "essential", "image",
+    "logConfiguration", "memory", "memoryReservation", "name", "stopTimeout",
+}  # fmt: skip
+_LOG_OPTIONS = {
+    "awslogs-group", "awslogs-region", "awslogs-stream-prefix", "max-buffer-size", "mode",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Container:
+    """The process to start, and the destination of its output."""
+
+    name: str
+    image: str
+    image_digest: str
+    """Digest of the workload's folder and the harness as they are now, since they are what runs."""
+    command: tuple[str, ...]
+    directory: Path
+    environment: Mapping[str, str]
+    role: str
+    """ARN of the role of its programs, '' if there is none."""
+    log_group: str
+    log_stream_prefix: str
+    stop_timeout_seconds: float
+    limits: Limits
+    """The limits of its programs, none unless RunTask set the CPU or memory of the task."""
+
+
+def container_of(
+    definition: TaskDefinition, overrides: Mapping[str, Any], workloads: Path
+) -> Container:
+    """Return the container of a task definition, with RunTask's overrides.
+
+    Parameters
+    ----------
+    definition
+        A Fargate task definition with one essential container.
+    overrides
+        RunTask's ``overrides``, which may set a container's command and environment, and the CPU
+        and memory of the task: only those are limits here.
+    workloads
+        The folder with one folder per workload.
+
+    Raises
+    ------
+    InvalidParameterException
+        If a setting cannot be honoured; the message has its name, its value and what is accepted.
+
+    """
+    settings = _only_container(definition)
+    name = settings["name"]
+    refuse_unknown(f"container {name}", settings, _HONOURED)
+    override = _override(overrides, name)
+    entry_point = settings.get("entryPoint")
+    if not entry_point:
+        raise InvalidParameterException(
+            f"Container {name} has no entryPoint; no image runs here to provide it."
+        )
+    options = _log_options(name, settings.get("logConfiguration", {}))
+    folder = _workload_folder(name, settings.get("dockerLabels", {}), workloads)
+    return Container(
+        name=name,
+        image=settings["image"],
+        image_digest=f"sha256:{_digest(folder)}",
+        command=(
+            *_with_bare_python(entry_point),
+            *override.get("command", settings.get("command", [])),
+        ),
+        directory=folder,
+        environment={
+            **workload_environment(),
+            **_variables(settings.get("environment", [])),
+            **_variables(override.get("environment", [])),
+            "AWS_EXECUTION_ENV": "AWS_ECS_FARGATE",
+        },
+        # A definition without a role has no such attribute in moto.
+        role=getattr(definition, "task_role_arn", ""),
+        log_group=options["awslogs-group"],
+        log_stream_prefix=options["awslogs-stream-prefix"],
+        stop_timeout_seconds=float(settings.get("stopTimeout", STOP_TIMEOUT_SECONDS)),
+        limits=_limits(overrides),
+    )
+
+
+def refuse_unknown(owner: str, fields: Mapping[str, Any], accepted: Iterable[str]) -> None:
+    """Refuse the first field that has a value and is not accepted.
+
+    Raises
+    ------
+    InvalidParameterException
+        If there is such a field; the message has its name, its value and the accepted fields.
+
+    """
+    for name, value in fields.items():
+        if value and name not in accepted:
+            known = ", ".join(sorted(accepted))
+            raise InvalidParameterException(not_honoured(f"The {owner}", name, value, known))
+
+
+def _only_container(definition: TaskDefinition) -> dict[str, Any]:
+    name = f"{definition.family}:{definition.revision}"
+    if "FARGATE" not in definition.compatibilities:
+        raise InvalidParameterException(
+            f"Task definition {name} has compatibilities {definition.compatibilities}; "
+            "accepted: FARGATE."
+        )
+    if definition.volumes:
+        raise InvalidParameterException(f"Task definition {name} has volumes; accepted: none.")
+    containers: list[dict[str, Any]] = definition.container_definitions
+    if len(containers) != 1 or not containers[0]["essential"]:
+        raise InvalidParameterException(
+            f"Task definition {name} has the containers "
+            f"{', '.join(container['name'] for container in containers)}; "
+            "accepted: one essential container."
+        )
+    return containers[0]
+
+
+def _override(overrides: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    refuse_unknown("task override", overrides, {"containerOverrides", "cpu", "memory"})
+    container_override: Mapping[str, Any] = {}
+    for override in overrides.get("containerOverrides", []):
+        if override.get("name") != name:
+            raise InvalidParameterException(
+                f"Override for container named {override.get('name')} is not a container in the "
+                f"TaskDefinition; accepted: {name}."
+            )
+        refuse_unknown(f"override of {name}", override, {"name", "command", "environment"})
+        container_override = override
+    return container_override
+
+
+def _limits(overrides: Mapping[str, Any]) -> Limits:
+    sizes = {name: overrides[name] for name in ("cpu", "memory") if overrides.get(name)}
+    for name, value in sizes.items():
+        if not str(value).isdecimal():
+            raise InvalidParameterException(
+                f"Task override {name} is {value}; accepted: a whole number of CPU units or MiB."
+            )
+    return Limits(
+        cpu=int(sizes["cpu"]) / 1024 if "cpu" in sizes else None,
+        memory_bytes=int(sizes["memory"]) << 20 if "memory" in sizes else None,
+    )
+
+
+def _digest(folder: Path) -> str:
+    digests = (digest(source_files(part), part) for part in (folder, HARNESS))
+    return hashlib.sha256("".join(digests).encode()).hexdigest()
+
+
+def _with_bare_python(entry_point: list[str]) -> list[str]:
+    if entry_point[0] in {"python", "python3"}:
+        return [BARE_PYTHON, *entry_point[1:]]
+    return entry_point
+
+
+def _workload_folder(name: str, labels: Mapping[str, str], workloads: Path) -> Path:
+    label = labels.get(WORKLOAD_LABEL)
+    known = sorted(folder.name for folder in workloads.iterdir() if folder.is_dir())
+    if label not in known:
+        text = f"the label {WORKLOAD_LABEL} {label!r}" if label else f"no label {WORKLOAD_LABEL}"
+        raise InvalidParameterException(
+            f"Container {name} has {text}; accepted: {', '.join(known)}. The label names the "
+            "workload to run, since no image runs here."
+        )
+    return workloads / label
+
+
+def _log_options(name: str, logging: Mapping[str, Any]) -> dict[str, str]:
+    driver, options = logging.get("logDriver"), logging.get("options", {})
+    if driver != "awslogs":
+        raise InvalidParameterException(
+            f"Container {name} has the log driver {driver}; accepted: awslogs."
+        )
+    refuse_unknown(f"log configuration of {name}", logging, {"logDriver", "options"})
+    refuse_unknown(f"log configuration of {name}", options, _LOG_OPTIONS)
+    # Fargate requires the prefix; without it the stream names would not identify the tasks.
+    for option in ("awslogs-group", "awslogs-stream-prefix"):
+        if not options.get(option):
+            raise InvalidParameterException(f"The log configuration of {name} lacks {option}.")
+    return dict(options)
+
+
+def _variables(pairs: Iterable[Mapping[str, str]]) -> dict[str, str]:
+    return {pair["name"]: str(pair["value"]) for pair in pairs}

@@ -1,0 +1,289 @@
+"""EventBridge on one machine: moto stores the rules, this module delivers the events.
+
+Rules of the default bus send events to Lambda functions: the events of Step Functions, those of
+PutEvents, and those of a schedule ``rate(...)``. A schedule fires as soon as the stack exists and
+then at its rate, while the cloud is up: few clouds stay up for the hour that AWS waits.
+
+Sources: AWS documentation, "Amazon EventBridge event patterns", "EventBridge for Step Functions
+execution status changes", "Setting a schedule pattern".
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import threading
+import time
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from fnmatch import fnmatchcase
+from typing import Any, NoReturn
+from uuid import uuid4
+
+from moto.awslambda.exceptions import UnknownFunctionException
+from moto.awslambda.models import LambdaFunction, Permission
+from moto.awslambda_simple.models import lambda_simple_backends
+from moto.cloudformation.exceptions import ValidationError
+from moto.core.common_models import CloudFormationModel
+from moto.core.exceptions import JsonRESTError
+from moto.events.exceptions import ValidationException
+from moto.events.models import EventPattern, EventsBackend, Rule, events_backends
+
+from onebox.account import ACCOUNT, REGION
+from onebox.cloud.functions import Functions
+from onebox.cloud.replacements import Replacements
+from onebox.cloud.unsupported import not_honoured
+
+_SECONDS = {"minute": 60, "hour": 3600, "day": 86_400}
+_RATE = re.compile(r"rate\(([1-9]\d*) (minute|hour|day)s?\)")
+_FUNCTION = re.compile(r"arn:aws:lambda:[a-z0-9-]+:\d{12}:function:[A-Za-z0-9-_]+")
+_PRINCIPAL = {"Service": "events.amazonaws.com"}
+_DEFAULT_BUS = "default"
+_STATES = {"ENABLED", "DISABLED"}
+_STATUS_CHANGE = "Step Functions Execution Status Change"
+# RetryPolicy has no effect: Lambda accepts every delivery at once here.
+_TARGET = {"Arn", "Id", "Input", "RetryPolicy"}
+_RULE = {
+    "Description", "EventBusName", "EventPattern", "Name", "ScheduleExpression", "State", "Tags",
+    "Targets",
+}  # fmt: skip
+_PERMISSION = {"Action", "FunctionName", "Principal", "SourceAccount", "SourceArn"}
+_MATCHERS = {
+    "anything-but", "cidr", "equals-ignore-case", "exists", "numeric", "prefix", "suffix",
+    "wildcard",
+}  # fmt: skip
+_TICK_SECONDS = 1.0
+_PATIENCE_SECONDS = 30.0
+
+_log = logging.getLogger(__name__)
+
+
+class Events:
+    """The rules of one cloud, and the functions that they invoke."""
+
+    def __init__(self, functions: Functions) -> None:
+        self._functions = functions
+        self._due_times: dict[str, float] = {}
+        self._closing = threading.Event()
+        self._clock = threading.Thread(target=self._keep_schedules, name="events", daemon=True)
+        self._replacements = Replacements()
+
+    def start_schedules(self) -> None:
+        """Make every schedule fire once now, and from then on at its rate."""
+        self._clock.start()
+
+    def execution_changed(self, execution: Mapping[str, Any]) -> None:
+        """Emit the event of an execution's new status, from DescribeExecution's description."""
+        detail = {
+            "executionArn": execution["executionArn"],
+            "stateMachineArn": execution["stateMachineArn"],
+            "name": execution["name"],
+            "status": execution["status"],
+            "startDate": _milliseconds(execution["startDate"]),
+            "stopDate": _milliseconds(execution.get("stopDate")),
+            "input": execution["input"],
+            "output": execution.get("output"),
+            "inputDetails": execution["inputDetails"],
+            "outputDetails": execution.get("outputDetails"),
+            "error": execution.get("error"),
+            "cause": execution.get("cause"),
+        }
+        event = _event("aws.states", _STATUS_CHANGE, execution["executionArn"], detail)
+        for rule in _rules():
+            self._match(rule, event)
+
+    def close(self) -> None:
+        """Deliver the emitted events, wait a while for the functions and restore moto's methods."""
+        self._closing.set()
+        if self._clock.is_alive():
+            self._clock.join()
+        self._functions.drain(_PATIENCE_SECONDS)
+        self._replacements.restore()
+
+    def replace_methods(self) -> None:
+        """Make moto's rules invoke these functions, and refuse settings without effect."""
+        replacements = self._replacements
+
+        def put_rule(backend: EventsBackend, name: str, **options: Any) -> Rule:  # noqa: ANN401
+            _refuse_unsupported_rule(name, options)
+            rule: Rule = original_put_rule(backend, name, **options)
+            return rule
+
+        def put_targets(
+            backend: EventsBackend,
+            name: str,
+            event_bus_arn: str | None,
+            targets: list[dict[str, Any]],
+        ) -> None:
+            for target in targets:
+                _refuse_unsupported_target(name, target)
+            original_put_targets(backend, name, event_bus_arn, targets)
+
+        def send(rule: Rule, event: dict[str, Any], transform_input: bool = True) -> None:
+            self._match(rule, _target_event(event))
+
+        original_put_rule = replacements.set(EventsBackend, "put_rule", put_rule)
+        original_put_targets = replacements.set(EventsBackend, "put_targets", put_targets)
+        replacements.set(Rule, "send_to_targets", send)
+        self._check_template(Rule, _RULE)
+        self._check_template(Permission, _PERMISSION)
+
+    def _check_template(self, kind: type[Rule | Permission], accepted: Iterable[str]) -> None:
+        """Refuse the properties of a template's resource that moto would ignore."""
+        known = sorted(accepted)
+
+        def create(
+            _: type, /, name: str, template: dict[str, Any], account: str, region: str, **more: str
+        ) -> CloudFormationModel:
+            for unknown in template["Properties"].keys() - known:
+                raise ValidationError(
+                    message=f"{unknown} of {kind.cloudformation_type()} is not supported on one "
+                    f"machine; accepted: {', '.join(known)}."
+                )
+            try:
+                resource: CloudFormationModel = original(name, template, account, region, **more)
+            except JsonRESTError as error:  # CloudFormation's clients cannot read it
+                raise ValidationError(message=str(error.message)) from error
+            return resource
+
+        original = self._replacements.set(
+            kind, "create_from_cloudformation_json", classmethod(create)
+        )
+
+    def _match(self, rule: Rule, event: Mapping[str, Any]) -> None:
+        # In moto a rule without a pattern, such as a schedule's rule, matches everything.
+        if rule.event_pattern.dump() and rule.event_pattern.matches_event(dict(event)):  # type: ignore[arg-type]
+            self._fire(rule, event)
+
+    def _fire(self, rule: Rule, event: Mapping[str, Any]) -> None:
+        if rule.state != "ENABLED":
+            return
+        for target in list(rule.targets):
+            function = _permitted(rule, target["Arn"])
+            if function is not None:
+                payload = target.get("Input") or json.dumps(event)
+                self._functions.invoke_later(function, payload.encode())
+
+    def _keep_schedules(self) -> None:
+        while not self._closing.is_set():
+            for rule in _rules():
+                if rule.scheduled_expression and self._is_due(rule):
+                    self._fire(rule, _event("aws.events", "Scheduled Event", rule.arn, {}))
+            self._closing.wait(_TICK_SECONDS)
+
+    def _is_due(self, rule: Rule) -> bool:
+        now = time.monotonic()
+        due = self._due_times.get(rule.arn, now)
+        if now < due:
+            return False
+        self._due_times[rule.arn] = due + _period_seconds(rule.scheduled_expression or "")
+        return True
+
+
+def install(functions: Functions) -> Events:
+    """Make moto's rules invoke this machine's functions; close the result to stop."""
+    events = Events(functions)
+    events.replace_methods()
+    return events
+
+
+def _rules() -> list[Rule]:
+    bus = events_backends[ACCOUNT][REGION].event_buses[_DEFAULT_BUS]
+    return list(bus.rules.values())
+
+
+def _permitted(rule: Rule, arn: str) -> LambdaFunction | None:
+    """Return the function of a target; warn and return None if it is missing or not permitted."""
+    try:
+        function = lambda_simple_backends[ACCOUNT][REGION].get_function(arn)
+    except UnknownFunctionException:
+        _log.warning("Rule %s invokes nothing: there is no function %s.", rule.name, arn)
+        return None
+    if not any(_permits(statement, rule.arn) for statement in function.policy.statements):
+        _log.warning(
+            "Rule %s invokes nothing: no permission of %s names the rule.",
+            rule.name,
+            function.function_name,
+        )
+        return None
+    return function
+
+
+def _permits(statement: Mapping[str, Any], rule_arn: str) -> bool:
+    source = statement.get("Condition", {}).get("ArnLike", {}).get("AWS:SourceArn", "*")
+    return statement.get("Principal") == _PRINCIPAL and fnmatchcase(rule_arn, source)
+
+
+def _event(source: str, kind: str, resource: str, detail: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a new event about one resource, in the form of AWS's services."""
+    return {
+        "version": "0",
+        "id": str(uuid4()),
+        "detail-type": kind,
+        "source": source,
+        "account": ACCOUNT,
+        "time": _second(datetime.now(UTC)),
+        "region": REGION,
+        "resources": [resource],
+        "detail": detail,
+    }
+
+
+def _target_event(event: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an event of PutEvents in the form of targets; moto stores times as numbers."""
+    content = {name: value for name, value in event.items() if name != "ingestion-time"}
+    return {**content, "time": _second(datetime.fromtimestamp(float(event["time"]), UTC))}
+
+
+def _second(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%dT%H:%M:%SZ}"
+
+
+def _milliseconds(moment: datetime | None) -> int | None:
+    return None if moment is None else round(moment.timestamp() * 1000)
+
+
+def _period_seconds(expression: str) -> int:
+    rate = _RATE.fullmatch(expression)
+    assert rate, "put_rule accepts no other expression"
+    return int(rate[1]) * _SECONDS[rate[2]]
+
+
+def _refuse_unsupported_rule(name: str, options: Mapping[str, Any]) -> None:
+    expression = options.get("scheduled_expression")
+    if expression and not _RATE.fullmatch(expression):
+        _refuse(name, "ScheduleExpression", expression, "rate(... minutes, hours or days)")
+    if (bus := options.get("event_bus_arn")) and bus.rsplit("/", 1)[-1] != _DEFAULT_BUS:
+        _refuse(name, "EventBusName", bus, _DEFAULT_BUS)
+    if (state := options.get("state")) and state not in _STATES:
+        _refuse(name, "State", state, ", ".join(sorted(_STATES)))
+    if role := options.get("role_arn"):
+        _refuse(name, "RoleArn", role, "none, since functions have permissions")
+    for matcher in _matchers(EventPattern.load(options.get("event_pattern")).get_pattern()):
+        # In moto an unknown matcher matches everything.
+        if matcher not in _MATCHERS:
+            _refuse(name, "EventPattern", matcher, ", ".join(sorted(_MATCHERS)))
+
+
+def _matchers(pattern: Mapping[str, Any]) -> Iterable[str]:
+    for name, value in pattern.items():
+        if isinstance(value, dict):
+            yield from _matchers(value)
+        elif name == "$or":
+            for alternative in value:
+                yield from _matchers(alternative)
+        elif isinstance(value, list):
+            for accepted in value:
+                yield from accepted if isinstance(accepted, dict) else ()
+
+
+def _refuse_unsupported_target(rule: str, target: Mapping[str, Any]) -> None:
+    for name in target.keys() - _TARGET:
+        _refuse(rule, name, target[name], f"the target's {', '.join(sorted(_TARGET))}")
+    if not _FUNCTION.fullmatch(target["Arn"]):
+        _refuse(rule, "Arn", target["Arn"], "the ARN of a Lambda function")
+
+
+def _refuse(rule: str, name: str, value: object, accepted: str) -> NoReturn:
+    raise ValidationException(not_honoured(f"Rule {rule}", name, value, accepted))

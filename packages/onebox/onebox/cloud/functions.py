@@ -1,0 +1,283 @@
+"""AWS Lambda on one machine: each function's own asset, run by AWS's Python runtime.
+
+moto stores the functions and answers the API; this module replaces the invocation. It refuses a
+function at its creation, by name, for each setting that cannot be honoured here.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+import json
+import re
+import tempfile
+import threading
+import zipfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NoReturn
+
+from moto.awslambda.exceptions import InvalidParameterValueException, LambdaClientError
+from moto.awslambda.models import LambdaBackend, LambdaFunction
+from moto.awslambda.responses import LambdaResponse
+from moto.awslambda_simple.models import LambdaSimpleBackend
+from moto.cloudformation.exceptions import ValidationError
+from moto.cloudwatch.models import cloudwatch_backends
+from moto.core.config import default_user_config
+
+from onebox.account import ACCOUNT, REGION
+from onebox.cloud.endpoint import Endpoint
+from onebox.cloud.environments import Environments
+from onebox.cloud.event_queue import EventQueue
+from onebox.cloud.guard import Guard
+from onebox.cloud.logs import CloudWatchLogs
+from onebox.cloud.made import is_made, mark_used, seal
+from onebox.cloud.replacements import Replacements
+from onebox.cloud.sandboxes import Answer, Function
+from onebox.cloud.unsupported import not_honoured
+
+# AWS documentation, Lambda quotas: request and response of a synchronous invocation, and the event
+# of an asynchronous invocation.
+MOST_PAYLOAD_BYTES = 6_291_456
+MOST_EVENT_BYTES = 1_048_576
+_TAIL_BYTES = 4096  # what LogType=Tail returns
+
+_POWERTOOLS = re.compile(
+    r"arn:aws:lambda:[a-z0-9-]+:017000801446:layer:AWSLambdaPowertoolsPythonV3-[a-z0-9_-]+:\d+"
+)
+# Three settings have no effect: pure Python runs on any architecture, the disk here has no smaller
+# limit than Lambda's, and only X-Ray would show traces.
+_HONOURED = {
+    "Architectures", "Code", "Description", "Environment", "EphemeralStorage", "FunctionName",
+    "Handler", "LoggingConfig", "MemorySize", "Role", "Tags", "Timeout", "TracingConfig",
+}  # fmt: skip
+_ACCEPTED: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "Layers": (
+        "the public layer AWSLambdaPowertoolsPythonV3, which is installed here",
+        lambda arns: all(_POWERTOOLS.fullmatch(arn) for arn in arns),
+    ),
+    "PackageType": ("Zip", lambda value: value == "Zip"),
+    "Publish": ("false", lambda value: not value),
+    "Runtime": ("python3.*", lambda value: str(value).startswith("python3.")),
+}
+_NOT_RUN_HERE = ("create_event_source_mapping", "invoke_async", "update_function_configuration")
+
+
+class Functions:
+    """The functions of one cloud.
+
+    Parameters
+    ----------
+    state
+        A folder for the functions' unpacked code, one folder per asset.
+    environments
+        The environments that run them.
+
+    """
+
+    def __init__(self, state: Path, environments: Environments) -> None:
+        self._state, self._code = state, state / "functions"
+        self._whole: set[Path] = set()
+        self._environments = environments
+        self._unpacking = threading.Lock()
+        self._events = EventQueue(self.invoke)
+        self._replacements = Replacements()
+
+    def invoke(self, function: Function, payload: bytes) -> Answer:
+        """Run a function on one event, in a warm environment if one is free."""
+        answer = self._environments.invoke(function, payload)
+        _report_errors(function, answer)
+        return answer
+
+    def invoke_later(self, function: LambdaFunction, payload: bytes) -> None:
+        """Run one of moto's functions on one event in the background, as Lambda does for events."""
+        self._events.put(self._function_of(function), payload)
+
+    def drain(self, seconds: float) -> None:
+        """Wait at most ``seconds`` for the functions that run in the background."""
+        self._events.drain(seconds)
+
+    def close(self) -> None:
+        """Kill every environment, and restore moto's own methods."""
+        self._environments.close()
+        self._events.close()
+        self._replacements.restore()
+
+    def replace_methods(self) -> None:
+        """Put these functions behind moto's Lambda API."""
+        replacements = self._replacements
+
+        def invoke(
+            function: LambdaFunction, body: str, headers: Mapping[str, str], answer: dict[str, str]
+        ) -> bytes:
+            return self._invoke(function, body, headers, answer)
+
+        def create(backend: LambdaBackend, spec: dict[str, Any]) -> LambdaFunction:
+            refuse_unsupported(spec)
+            # moto looks up layers, and lacks AWS's public layers.
+            function: LambdaFunction = original_create(backend, {**spec, "Layers": []})
+            _set_log_group(function, spec)
+            return function
+
+        def create_from_template(
+            _: type[LambdaFunction],
+            /,
+            name: str,
+            template: dict[str, Any],
+            account: str,
+            region: str,
+            **more: str,
+        ) -> LambdaFunction:
+            # moto passes only some properties to create_function.
+            try:
+                refuse_unsupported({**template["Properties"], "FunctionName": name})
+            except InvalidParameterValueException as error:
+                raise ValidationError(message=error.message) from error
+            function: LambdaFunction = original_create_from_template(
+                name, template, account, region, **more
+            )
+            _set_log_group(function, template["Properties"])
+            return function
+
+        replacements.set(LambdaFunction, "invoke", invoke)
+        # Without Docker moto chooses its simple back end, where a function echoes its event.
+        replacements.set(LambdaSimpleBackend, "invoke", LambdaBackend.invoke)
+        original_create = replacements.set(LambdaBackend, "create_function", create)
+        original_create_from_template = replacements.set(
+            LambdaFunction, "create_from_cloudformation_json", classmethod(create_from_template)
+        )
+        replacements.refuse(LambdaResponse, _NOT_RUN_HERE, InvalidParameterValueException)
+
+    def _invoke(
+        self,
+        function: LambdaFunction,
+        body: str,
+        headers: Mapping[str, str],
+        answer_headers: dict[str, str],
+    ) -> bytes:
+        kind = _invocation_kind(headers)
+        payload = _request_payload(body, kind)
+        if kind == "Event":
+            self.invoke_later(function, payload)
+        if kind != "RequestResponse":
+            return b""
+        answer = self.invoke(self._function_of(function), payload)
+        if answer.failed:
+            answer_headers["x-amz-function-error"] = "Unhandled"
+        tail = answer.log.encode()[-_TAIL_BYTES:]
+        answer_headers["x-amz-log-result"] = base64.b64encode(tail).decode()
+        answer_headers["X-Amz-Executed-Version"] = str(function.version)
+        return answer.payload
+
+    def _function_of(self, function: LambdaFunction) -> Function:
+        return Function(
+            name=function.function_name,
+            arn=function.function_arn,
+            version=str(function.version),
+            handler=str(function.handler),
+            memory_mb=int(function.memory_size),
+            timeout_seconds=int(function.timeout),
+            log_group=function.logs_group_name,
+            code=self._unpack(function.code_bytes),
+            role=str(function.role),
+            variables=tuple(sorted(function.environment_vars.items())),
+        )
+
+    def _unpack(self, asset: bytes) -> Path:
+        folder = self._code / hashlib.sha256(asset).hexdigest()
+        with self._unpacking:
+            if folder not in self._whole and not is_made(folder, self._state):
+                self._code.mkdir(parents=True, exist_ok=True)
+                with tempfile.TemporaryDirectory(dir=self._code) as unfinished:
+                    whole = Path(unfinished) / "code"
+                    zipfile.ZipFile(io.BytesIO(asset)).extractall(whole)
+                    seal(whole)
+                    whole.rename(folder)
+            self._whole.add(folder)
+            mark_used(folder)
+        return folder
+
+
+def install(state: Path, endpoint: Endpoint, logs: CloudWatchLogs, guard: Guard) -> Functions:
+    """Run moto's Lambda functions on this machine; close the result to stop."""
+    default_user_config["lambda"]["use_docker"] = False
+    functions = Functions(state, Environments(endpoint, logs, guard, state / "keys"))
+    functions.replace_methods()
+    return functions
+
+
+def refuse_unsupported(spec: Mapping[str, Any]) -> None:
+    """Refuse the first setting of a function that this machine cannot honour.
+
+    ``spec`` has the form of CreateFunction.
+
+    Raises
+    ------
+    InvalidParameterValueException
+        If there is such a setting; the message has its name, its value and what is accepted.
+
+    """
+    for name, value in spec.items():
+        if name in _HONOURED or not value:
+            continue
+        accepted, accepts = _ACCEPTED.get(name, ("none", lambda _: False))
+        if not accepts(value):
+            _refuse(spec["FunctionName"], name, value, accepted)
+    logging = spec.get("LoggingConfig", {})
+    if logging.get("LogFormat", "Text") != "Text":
+        _refuse(spec["FunctionName"], "LoggingConfig.LogFormat", logging["LogFormat"], "Text")
+
+
+def _refuse(function: str, name: str, value: Any, accepted: str) -> NoReturn:  # noqa: ANN401
+    raise InvalidParameterValueException(
+        not_honoured(f"Function {function}", name, value, accepted)
+    )
+
+
+def _report_errors(function: Function, answer: Answer) -> None:
+    """Put Lambda's metric Errors of an invocation: 1 if it failed, else 0."""
+    datum = {
+        "MetricName": "Errors",
+        "Dimensions": [{"Name": "FunctionName", "Value": function.name}],
+        "Value": int(answer.failed),
+    }
+    cloudwatch_backends[ACCOUNT][REGION].put_metric_data("AWS/Lambda", [datum])
+
+
+def _set_log_group(function: LambdaFunction, spec: Mapping[str, Any]) -> None:
+    group = spec.get("LoggingConfig", {}).get("LogGroup")
+    if group:
+        function.logs_group_name = group
+
+
+def _request_payload(body: str, kind: str) -> bytes:
+    payload = (body or "{}").encode()
+    most = MOST_EVENT_BYTES if kind == "Event" else MOST_PAYLOAD_BYTES
+    if len(payload) > most:
+        error = LambdaClientError(
+            "RequestTooLargeException",
+            f"Request must be smaller than {most} bytes for the InvokeFunction "
+            f"operation; it has {len(payload)}.",
+        )
+        error.code = 413
+        raise error
+    try:
+        json.loads(payload)
+    except ValueError as error:
+        raise LambdaClientError(
+            "InvalidRequestContentException", f"Could not parse request body into json: {error}"
+        ) from error
+    return payload
+
+
+def _invocation_kind(headers: Mapping[str, str]) -> str:
+    kind = headers.get("x-amz-invocation-type", "RequestResponse")
+    if kind not in {"RequestResponse", "Event", "DryRun"}:
+        raise InvalidParameterValueException(
+            f"InvocationType {kind} is not supported on one machine; "
+            "accepted: RequestResponse, Event, DryRun."
+        )
+    if headers.get("x-amz-client-context"):
+        raise InvalidParameterValueException("ClientContext is not supported on one machine.")
+    return kind

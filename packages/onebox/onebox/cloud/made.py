@@ -1,0 +1,59 @@
+"""Folders that are created once and kept while in use: assemblies, unpacked functions.
+
+Each change of a source creates new folders, and the old ones are not used again. A folder is used
+only if its files have the digest that was written when it was made.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from pathlib import Path
+
+from onebox.cloud.sources import digest, source_files
+from onebox.disk import sync_tree
+from onebox.store.aside import move_aside
+
+KEPT_DAYS = 14
+_SEAL = ".sha256"
+
+
+def seal(folder: Path) -> None:
+    """Write the digest of a finished folder into it, and return when all of it is on the disk."""
+    (folder / _SEAL).write_text(_digest(folder), encoding="utf-8")
+    sync_tree(folder)
+
+
+def is_whole(folder: Path) -> bool:
+    """Tell whether a folder is as it was sealed."""
+    try:
+        return (folder / _SEAL).read_text(encoding="utf-8") == _digest(folder)
+    except (FileNotFoundError, UnicodeDecodeError):
+        return False
+
+
+def is_made(folder: Path, state: Path) -> bool:
+    """Tell whether a folder of a state folder is made and whole; move a damaged one aside."""
+    if is_whole(folder):
+        return True
+    if folder.exists():
+        move_aside(folder, state)
+    return False
+
+
+def mark_used(folder: Path) -> None:
+    """Record that a folder is in use."""
+    os.utime(folder)
+
+
+def remove_unused(parent: Path) -> None:
+    """Remove the subfolders of ``parent`` that were not in use for ``KEPT_DAYS`` days."""
+    oldest = time.time() - KEPT_DAYS * 86_400
+    for folder in parent.iterdir() if parent.exists() else ():
+        if folder.stat().st_mtime < oldest:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _digest(folder: Path) -> str:
+    return digest((file for file in source_files(folder) if file.name != _SEAL), folder)

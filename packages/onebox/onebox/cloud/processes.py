@@ -1,0 +1,251 @@
+"""A program in its own process group, with its output read line by line."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import Future
+from pathlib import Path
+from typing import IO, Protocol
+
+from onebox.cloud.cgroups import Groups
+from onebox.cloud.confinement import Confinement
+from onebox.cloud.guard import Guard
+from tidemark.model.harness import HARNESS
+
+_CHUNK_BYTES = 65536
+# Docker, "Amazon CloudWatch Logs logging driver": a longer line becomes several events.
+_LONGEST_LINE_BYTES = 262_118
+# The tools of a workload need these to reach their package index through a company's proxy.
+_INDEX_SETTINGS = re.compile(
+    r"(https?|no|all)_proxy|SSL_CERT_(FILE|DIR)|(UV|MAVEN)_\w+|JAVA_HOME", re.IGNORECASE
+)
+BARE_PYTHON = str(Path(sys.base_prefix, "bin", "python{}.{}".format(*sys.version_info)))
+"""The Python that this environment was made from: it has none of the packages of Tidemark."""
+
+
+def clean_environment() -> dict[str, str]:
+    """Return the environment that any program needs: this Python's tools, a home, UTF-8."""
+    return {
+        "PATH": f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin",
+        "HOME": str(Path.home()),
+        "LANG": "C.UTF-8",
+    }
+
+
+def workload_environment() -> dict[str, str]:
+    """Return the environment of a workload: the harness, its tools, its package index's settings.
+
+    It has none of Tidemark's own packages: a version that was not prepared is missing.
+    """
+    return {
+        **clean_environment(),
+        "PATH": f"{Path(BARE_PYTHON).parent}:/usr/local/bin:/usr/bin:/bin",
+        "PYTHONPATH": str(HARNESS),
+        # Else Python would write beside the programs, into the user's folder of workloads.
+        "PYTHONPYCACHEPREFIX": str(Path.home() / ".cache" / "tidemark" / "bytecode"),
+        **{name: value for name, value in os.environ.items() if _INDEX_SETTINGS.match(name)},
+        "TIDEMARK_UV": str(Path(sys.executable).with_name("uv")),
+    }
+
+
+class Child(Protocol):
+    """A child process with the methods of ``subprocess.Popen`` that are needed."""
+
+    @property
+    def pid(self) -> int:
+        """The number of the process and of its group."""
+
+    @property
+    def stdout(self) -> IO[bytes] | None:
+        """The pipe of its output."""
+
+    @property
+    def returncode(self) -> int | None:
+        """The return code, None until ``wait`` has returned it."""
+
+    def wait(self) -> int:
+        """Wait for the end of the process; return its return code."""
+
+
+def begin(
+    command: Sequence[str],
+    directory: Path,
+    environment: Mapping[str, str],
+    guard: Guard,
+    confinement: Confinement | None = None,
+    groups: Groups | None = None,
+    cores: Collection[int] = (),
+) -> Child:
+    """Start a program in a process group of its own.
+
+    Parameters
+    ----------
+    command
+        The program and its arguments.
+    directory
+        The working directory.
+    environment
+        The whole environment: nothing is inherited.
+    guard
+        The guard that ends the program if this process is killed.
+    confinement
+        The folder that the program may not enter, if any.
+    groups
+        The control groups that limit the program, if any.
+    cores
+        The cores of a confined program, by default those of the calling thread.
+
+    Raises
+    ------
+    OSError
+        If the program cannot be started.
+
+    """
+    _check_found(command[0], directory, environment)
+
+    def start() -> subprocess.Popen[bytes]:
+        if cores and confinement:  # which starts it in a thread of its own
+            os.sched_setaffinity(0, cores)
+        return subprocess.Popen(
+            guard.guarded(groups.entered(command) if groups else command),
+            cwd=directory,
+            env=dict(environment),
+            stdin=guard.pipe,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            bufsize=0,
+            start_new_session=True,
+        )
+
+    return confinement.start(start) if confinement else start()
+
+
+class Process:
+    """A running program; ``done`` holds its return code once its process group has ended.
+
+    Standard output and standard error are one stream, passed to ``write`` as whole lines. When the
+    program ends, the rest of its process group is killed, as a container's processes end with its
+    first process. ``done`` is set after the last line is written.
+
+    Parameters
+    ----------
+    child
+        The program, the leader of its process group, with a pipe for its output.
+    write
+        Called with the new lines, without their line ends, one call at a time.
+
+    """
+
+    def __init__(self, child: Child, write: Callable[[list[str]], None]) -> None:
+        self.done: Future[int] = Future()
+        self._child = child
+        self._write = write
+        self._unfinished_line = b""
+        self._output_lock = threading.Lock()
+        self._life_lock = threading.Lock()
+        self._output = _stdout_of(child)
+        os.set_blocking(self._output.fileno(), False)
+        threading.Thread(target=self._follow, name=f"process {child.pid}", daemon=True).start()
+
+    @property
+    def group(self) -> int:
+        """The number of its process group."""
+        return self._child.pid
+
+    def drain(self) -> None:
+        """Write the program's output so far, an unfinished line included."""
+        with self._output_lock:
+            self._read_output()
+            self._write_rest()
+
+    def send(self, number: signal.Signals) -> None:
+        """Send a signal to the process group; do nothing once the program has ended."""
+        with self._life_lock:
+            if self._child.returncode is None:
+                os.killpg(self._child.pid, number)
+
+    def peak_bytes(self) -> int | None:
+        """Return the most memory the program held at once (VmHWM), None if it has ended.
+
+        On Linux ``ru_maxrss`` would include the parent's own peak (getrusage, execve).
+        """
+        try:
+            status = Path(f"/proc/{self._child.pid}/status").read_text(encoding="ascii")
+        except FileNotFoundError:
+            return None
+        fields = dict(line.split(":", 1) for line in status.splitlines())
+        peak = fields.get("VmHWM")
+        return None if peak is None else int(peak.split()[0]) * 1024
+
+    def _follow(self) -> None:
+        # The end of the output does not show the program's end: a process that left the group
+        # may hold the pipe open for ever.
+        ended = os.pidfd_open(self._child.pid)
+        try:
+            self._follow_until(ended)
+        finally:
+            os.close(ended)
+            self._end()
+
+    def _follow_until(self, ended: int) -> None:
+        poll = select.poll()
+        poll.register(ended, select.POLLIN)
+        poll.register(self._output, select.POLLIN)
+        ready: set[int] = set()
+        while ended not in ready:
+            ready = {descriptor for descriptor, _ in poll.poll()}
+            with self._output_lock:
+                if self._output.fileno() in ready and self._read_output():
+                    poll.unregister(self._output)
+        self.drain()
+
+    def _end(self) -> None:
+        with self._life_lock:
+            # Kill before the wait: until then the ended program keeps the group's number in use.
+            os.killpg(self._child.pid, signal.SIGKILL)
+            code = self._child.wait()
+        with self._output_lock:
+            self._output.close()
+        self.done.set_result(code)
+
+    def _read_output(self) -> bool:
+        """Write the new whole lines; tell whether the output has ended."""
+        if self._output.closed:
+            return True
+        while chunk := self._output.read(_CHUNK_BYTES):
+            *lines, self._unfinished_line = (self._unfinished_line + chunk).split(b"\n")
+            self._write_lines(lines)
+            if len(self._unfinished_line) > _LONGEST_LINE_BYTES:
+                self._write_rest()
+        return chunk is not None  # None: no output for now
+
+    def _write_rest(self) -> None:
+        if self._unfinished_line:
+            self._write_lines([self._unfinished_line])
+            self._unfinished_line = b""
+
+    def _write_lines(self, lines: list[bytes]) -> None:
+        if lines:
+            self._write([line.decode(errors="replace") for line in lines])
+
+
+def _check_found(program: str, directory: Path, environment: Mapping[str, str]) -> None:
+    """Raise FileNotFoundError if there is no such program: the shell of the guard would start."""
+    file = str(directory / program) if "/" in program else program
+    if shutil.which(file, path=environment.get("PATH", os.defpath)) is None:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), program)
+
+
+def _stdout_of(child: Child) -> IO[bytes]:
+    if child.stdout is None:
+        raise ValueError("the program was started without a pipe for its output")
+    return child.stdout

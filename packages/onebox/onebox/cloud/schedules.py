@@ -1,0 +1,196 @@
+"""EventBridge Scheduler on one machine: moto stores the schedules, this module runs them.
+
+A due schedule starts an execution of a state machine; the scheduler has its own clock. A failed
+delivery is tried again, and then kept in a dead-letter queue.
+
+Source: Amazon EventBridge Scheduler API reference, CreateSchedule.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any, NoReturn
+
+from botocore.exceptions import BotoCoreError, ClientError
+from moto.scheduler.exceptions import ValidationException
+from moto.scheduler.models import EventBridgeSchedulerBackend, Schedule, scheduler_backends
+
+from onebox.account import ACCOUNT, REGION
+from onebox.cloud.deliveries import Delivery
+from onebox.cloud.due_times import DueTimes, due_times
+from onebox.cloud.endpoint import Endpoint
+from onebox.cloud.replacements import Replacements
+from onebox.cloud.unsupported import not_honoured
+from tidemark.model.refusal import Refused
+
+Clock = Callable[[], datetime]
+
+_MACHINE = f"arn:aws:states:{REGION}:{ACCOUNT}:stateMachine:"
+_QUEUE = f"arn:aws:sqs:{REGION}:{ACCOUNT}:"
+_TARGET = {"Arn", "DeadLetterConfig", "Input", "RetryPolicy", "RoleArn"}
+_REFUSED = {
+    "action_after_completion": "ActionAfterCompletion",
+    "end_date": "EndDate",
+    "kms_key_arn": "KmsKeyArn",
+    "start_date": "StartDate",
+}
+_TICK_SECONDS = 1.0
+_SECOND = timedelta(seconds=1)
+
+_log = logging.getLogger(__name__)
+
+
+class Scheduler:
+    """The schedules of one cloud; ``now`` returns the time."""
+
+    def __init__(self, endpoint: Endpoint, now: Clock) -> None:
+        self._endpoint = endpoint
+        self._now = now
+        self._times: dict[str, DueTimes] = {}
+        self._next_due: dict[str, datetime | None] = {}
+        self._retries: list[Delivery] = []
+        self._lock = threading.Lock()
+        self._closing = threading.Event()
+        self._thread = threading.Thread(target=self._keep_time, name="scheduler", daemon=True)
+        self._replacements = Replacements()
+
+    def start(self) -> None:
+        """Deliver due schedules from now on."""
+        self._thread.start()
+
+    def catch_up(self) -> None:
+        """Attempt all deliveries that are due by now, in the order of their times."""
+        with self._lock:
+            now = self._now()
+            while delivery := min(self._due_by(now), key=lambda due: due.at, default=None):
+                self._dequeue(delivery)
+                self._deliver(delivery)
+
+    def close(self) -> None:
+        """Stop all deliveries, and restore moto's own methods."""
+        self._closing.set()
+        if self._thread.is_alive():
+            self._thread.join()
+        self._replacements.restore()
+
+    def replace_methods(self) -> None:
+        """Plan every schedule that moto stores, and refuse settings without effect."""
+
+        def create(backend: EventBridgeSchedulerBackend, **options: Any) -> Schedule:  # noqa: ANN401
+            _refuse_unsupported(options)
+            with self._lock:
+                schedule: Schedule = original_create(backend, **options)
+                now = self._now().replace(microsecond=0)
+                schedule.creation_date = now.timestamp()
+                return self._plan(schedule, now - _SECOND)
+
+        def update(backend: EventBridgeSchedulerBackend, **options: Any) -> Schedule:  # noqa: ANN401
+            _refuse_unsupported(options)
+            with self._lock:
+                return self._plan(original_update(backend, **options), self._now())
+
+        replacements = self._replacements
+        original_create = replacements.set(EventBridgeSchedulerBackend, "create_schedule", create)
+        original_update = replacements.set(EventBridgeSchedulerBackend, "update_schedule", update)
+
+    def _plan(self, schedule: Schedule, since: datetime) -> Schedule:
+        """Plan a changed schedule; its first due time is after ``since``."""
+        schedule.last_modified_date = self._now().timestamp()
+        schedule.state = schedule.state or "ENABLED"  # moto drops it in an update
+        self._times[schedule.arn] = due_times(
+            schedule.schedule_expression,
+            schedule.schedule_expression_timezone,
+            datetime.fromtimestamp(schedule.creation_date, UTC),
+        )
+        self._next_due[schedule.arn] = self._times[schedule.arn].next_after(since)
+        return schedule
+
+    def _keep_time(self) -> None:
+        while not self._closing.wait(_TICK_SECONDS):
+            self.catch_up()
+
+    def _due_by(self, now: datetime) -> Iterator[Delivery]:
+        yield from (delivery for delivery in self._retries if delivery.at <= now)
+        for schedule in _schedules():
+            due = self._next_due[schedule.arn]
+            if schedule.state == "ENABLED" and due and due <= now:
+                yield Delivery(schedule, due, at=due)
+
+    def _dequeue(self, delivery: Delivery) -> None:
+        if delivery in self._retries:
+            self._retries.remove(delivery)
+        else:
+            arn = delivery.schedule.arn
+            self._next_due[arn] = self._times[arn].next_after(delivery.due)
+
+    def _deliver(self, delivery: Delivery) -> None:
+        payload = delivery.input()
+        try:
+            self._client("stepfunctions", delivery).start_execution(
+                stateMachineArn=delivery.target["Arn"], input=payload
+            )
+        except (BotoCoreError, ClientError) as error:
+            retry = delivery.next_attempt()
+            if isinstance(retry, Delivery):
+                self._retries.append(retry)
+            else:
+                _log.warning("Schedule %s was not delivered: %s", delivery.schedule.name, error)
+                self._keep_dead_letter(delivery, delivery.dead_letter(payload, error, retry))
+
+    def _keep_dead_letter(self, delivery: Delivery, letter: Mapping[str, Any]) -> None:
+        queue = delivery.target.get("DeadLetterConfig", {}).get("Arn")
+        if not queue:
+            return
+        # Scheduler knows the queue by its ARN: the role needs no permission to ask for its URL.
+        find = self._endpoint.client("sqs").get_queue_url
+        try:
+            url = find(QueueName=queue.removeprefix(_QUEUE))["QueueUrl"]
+            self._client("sqs", delivery).send_message(QueueUrl=url, **letter)
+        except (BotoCoreError, ClientError) as error:
+            _log.warning(
+                "The dead letter of schedule %s was not kept: %s", delivery.schedule.name, error
+            )
+
+    def _client(self, service: str, delivery: Delivery) -> Any:  # noqa: ANN401 (as boto3's)
+        return self._endpoint.client(service, role=delivery.target["RoleArn"])
+
+
+def install(endpoint: Endpoint, now: Clock) -> Scheduler:
+    """Run moto's schedules; close the result to stop."""
+    scheduler = Scheduler(endpoint, now)
+    scheduler.replace_methods()
+    return scheduler
+
+
+def _schedules() -> list[Schedule]:
+    groups = scheduler_backends[ACCOUNT][REGION].schedule_groups
+    return [schedule for group in [*groups.values()] for schedule in [*group.schedules.values()]]
+
+
+def _refuse_unsupported(options: Mapping[str, Any]) -> None:
+    name, target = options["name"], options["target"]
+    for key, field in _REFUSED.items():
+        if value := options.get(key):
+            _refuse(name, field, value, "none")
+    if (mode := options["flexible_time_window"].get("Mode")) != "OFF":
+        _refuse(name, "FlexibleTimeWindow", mode, "OFF")
+    for key in target.keys() - _TARGET:
+        _refuse(name, key, target[key], f"the target's {', '.join(sorted(_TARGET))}")
+    if not target["Arn"].startswith(_MACHINE):
+        _refuse(name, "Arn", target["Arn"], "the ARN of a state machine")
+    if "Input" not in target:
+        _refuse(name, "Input", None, "the input of the execution")
+    if (queue := target.get("DeadLetterConfig")) and not queue["Arn"].startswith(_QUEUE):
+        _refuse(name, "DeadLetterConfig", queue, "the ARN of a queue")
+    zone = options["schedule_expression_timezone"] or "UTC"
+    try:
+        due_times(options["schedule_expression"], zone, datetime.now(UTC))
+    except Refused as refused:
+        raise ValidationException(f"Schedule {name}: {refused}.") from None
+
+
+def _refuse(schedule: str, name: str, value: object, accepted: str) -> NoReturn:
+    raise ValidationException(not_honoured(f"Schedule {schedule}", name, value, accepted))

@@ -1,0 +1,135 @@
+"""CloudFormation on one machine: moto's, with types that it lacks and errors that it hides."""
+
+from __future__ import annotations
+
+import json
+from contextlib import ExitStack
+from typing import Any
+
+from moto.cloudformation import parsing
+from moto.cloudformation.exceptions import ValidationError
+from moto.cloudformation.models import ChangeSet, Stack
+from moto.cloudformation.parsing import ResourceMap
+from moto.cloudformation.responses import CloudFormationResponse
+from moto.core.common_models import CloudFormationModel
+from moto.iam.access_control import PermissionResult
+from moto.logs.models import LogGroup
+from moto.s3.models import FakeBucket
+
+from onebox.cloud import (
+    accepted_properties,
+    alarms,
+    catalogue_types,  # noqa: F401 (moto finds its classes)
+    change_sets,
+    lifecycle,
+    messaging_types,  # noqa: F401
+    schedule_types,  # noqa: F401
+)
+from onebox.cloud.replacements import Replacements
+from tidemark.model.sentences import listed
+
+_FAILED = "ROLLBACK_FAILED"
+
+
+def install() -> Replacements:
+    """Make stacks with unsupported types fail, and give buckets stable names."""
+    replacements = Replacements()
+    _refuse_unsupported(replacements)
+    _keep_names(replacements)
+    _follow_policies(replacements)
+    _find_templates(replacements)
+    _read_json(replacements)
+    change_sets.replace_methods(replacements)
+    alarms.replace_methods(replacements)
+    lifecycle.replace_methods(replacements)
+    return replacements
+
+
+def _refuse_unsupported(replacements: Replacements) -> None:
+    """Make a stack fail for each part that moto would leave out."""
+    class_of = parsing.resource_class_from_type
+
+    def known_class(resource_type: str) -> type[CloudFormationModel]:
+        # moto only warns and reports CREATE_COMPLETE.
+        if resource_type.startswith("Custom::") or not (known := class_of(resource_type)):
+            raise ValidationError(message=f"{resource_type} is not supported on one machine.")
+        return known
+
+    def parse_checked(resource: dict[str, Any], resources: ResourceMap) -> Any:  # noqa: ANN401 (moto's)
+        parsed = parse(resource, resources)
+        accepted_properties.check(resource["Type"], parsed[1]["Properties"])
+        return parsed
+
+    def create_all(stack: Stack) -> None:
+        with ExitStack() as on_failure:
+            on_failure.callback(setattr, stack, "status", _FAILED)
+            create(stack)
+            on_failure.pop_all()
+
+    def create_each(resources: ResourceMap, template: dict[str, Any]) -> bool:
+        created: bool = create_map(resources, template)
+        # moto reports success even if resources are missing.
+        parts = template["Resources"].items()
+        if missing := [f"{key} ({part['Type']})" for key, part in parts if resources[key] is None]:
+            name = resources["AWS::StackName"]
+            raise ValidationError(message=f"{listed(missing)} of {name} was not created.")
+        return created
+
+    replacements.set(parsing, "resource_class_from_type", known_class)
+    parse = replacements.set(parsing, "parse_resource", parse_checked)
+    create = replacements.set(Stack, "create_resources", create_all)
+    create_map = replacements.set(ResourceMap, "create", create_each)
+
+
+def _keep_names(replacements: Replacements) -> None:
+    """Give resources that stored data refers to the same name in every process."""
+
+    def stable_name(resource_type: str, stack_name: str, logical_id: str) -> str:
+        # Results and logs outlive their process, and the stored claims name executions.
+        if resource_type == "AWS::S3::Bucket":
+            # Earlier versions had one stack: its results stay where they are.
+            return f"{stack_name.removesuffix('-Data')}-{logical_id}"[:63].lower()
+        if resource_type in {"AWS::Logs::LogGroup", "AWS::StepFunctions::StateMachine"}:
+            return f"{stack_name}-{logical_id}"
+        return str(name_of(resource_type, stack_name, logical_id))
+
+    name_of = replacements.set(parsing, "generate_resource_name", stable_name)
+
+
+def _follow_policies(replacements: Replacements) -> None:
+    """Make policies name log groups as on AWS, and deny nothing that AWS allows."""
+
+    def log_group_attribute(group: LogGroup, name: str) -> str:
+        # In a template the ARN of a log group includes its streams, as policies for logs need it.
+        value: str = attribute_of(group, name)
+        return f"{value}:*" if name == "Arn" else value
+
+    attribute_of = replacements.set(LogGroup, "get_cfn_attribute", log_group_attribute)
+    # moto ignores a policy's conditions: a denial of plain HTTP would deny everything.
+    replacements.set(FakeBucket, "get_permission", lambda *_: PermissionResult.NEUTRAL)
+
+
+def _find_templates(replacements: Replacements) -> None:
+    """Find the template of a stack in the bucket that the path of its URL names."""
+
+    def template_at(response: CloudFormationResponse, url: str) -> str:
+        # moto finds the bucket in the path only for this name.
+        return str(original(response, url.replace("//127.0.0.1:", "//localhost:", 1)))
+
+    original = replacements.set(CloudFormationResponse, "_get_stack_from_s3_url", template_at)
+
+
+def _read_json(replacements: Replacements) -> None:
+    """Read the JSON of the CDK as JSON: as YAML, moto takes a hundred times longer."""
+
+    def parse(template: str) -> Any:  # noqa: ANN401 (moto's)
+        try:
+            return json.loads(template)
+        except ValueError:
+            return original(template)
+
+    def parse_own(change_set: ChangeSet) -> None:
+        change_set.template_dict = parse(change_set.template)
+
+    original = replacements.set(Stack, "parse_template", staticmethod(parse))
+    replacements.set(ChangeSet, "_parse_template", parse_own)

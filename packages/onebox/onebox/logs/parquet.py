@@ -1,0 +1,123 @@
+"""The writing of Parquet files, each complete or not at all.
+
+A published file has its SHA-256 in a file beside it, ``<name>.sha256``: Parquet itself has no
+checksum that DuckDB writes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from local import duckdb_core as duckdb
+from local.insights.values import quoted
+from onebox.disk import sync_folder, write_synced
+from onebox.logs.errors import DOCTOR, LogStoreError
+
+DIGEST = ".sha256"
+_SHA256 = re.compile("[0-9a-f]{64}")
+ROW_GROUP = 122_880
+"""The number of rows of a row group, which is DuckDB's unit."""
+_OPTIONS = f"FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, ROW_GROUP_SIZE {ROW_GROUP}"
+
+
+@contextmanager
+def parquet_of(select: str, unfinished: Path, threads: int) -> Iterator[Path]:
+    """Write the rows of a SELECT to ``unfinished``, which is removed unless the caller renames it.
+
+    Raises
+    ------
+    duckdb.Error
+        If the rows cannot be read or written.
+    """
+    try:
+        with duckdb.connect(config={"threads": threads}) as connection:
+            connection.execute("SET enable_progress_bar_print = FALSE")
+            connection.execute(f"COPY ({select}) TO {quoted(str(unfinished))} ({_OPTIONS})")
+        yield unfinished
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def publish(unfinished: Path, file: Path) -> None:
+    """Give a written Parquet file its name, and return when bytes and name are on the disk."""
+    with unfinished.open("rb") as content:
+        os.fsync(content.fileno())
+    write_synced(file.with_suffix(DIGEST), digest_of(unfinished))
+    unfinished.replace(file)
+    sync_folder(file.parent)
+
+
+class CheckedFiles:
+    """The Parquet files that this process has compared with their digests; they never change."""
+
+    def __init__(self) -> None:
+        self._whole: set[Path] = set()
+
+    def check(self, files: Iterable[Path]) -> None:
+        """Raise LogStoreError if a file that is not known yet does not have its digest."""
+        for file in files:
+            if file not in self._whole:
+                check(file)
+                self._whole.add(file)
+
+
+def check(file: Path) -> None:
+    """Raise LogStoreError if a Parquet file does not have the digest beside it."""
+    if _differs(file):
+        raise LogStoreError(f"{file} is damaged: {problem_of(file)}; {DOCTOR}")
+
+
+def has_digest(file: Path) -> bool:
+    """Tell whether a Parquet file has the digest beside it."""
+    return _differs(file) is False
+
+
+def problem_of(file: Path) -> str | None:
+    """Return why a Parquet file is not what was published, or cannot be read; None if it can."""
+    differs = _differs(file)
+    if differs is None:
+        return _reading_problem(file)
+    if not differs:
+        return None
+    return _reading_problem(file) or f"it does not have the digest of {file.stem}{DIGEST}"
+
+
+def _differs(file: Path) -> bool | None:
+    """Tell whether a file differs from its digest; None if it has none, or a damaged one."""
+    try:
+        written = file.with_suffix(DIGEST).read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:  # a segment of an earlier version
+        return None
+    return written != digest_of(file) if _SHA256.fullmatch(written) else None
+
+
+def is_digest(file: Path) -> bool:
+    """Tell whether a file has the form of a digest."""
+    return bool(_SHA256.fullmatch(file.read_text(encoding="utf-8", errors="replace")))
+
+
+def write_digest(file: Path) -> None:
+    """Write the digest of a Parquet file as it is now."""
+    write_synced(file.with_suffix(DIGEST), digest_of(file))
+
+
+def digest_of(file: Path) -> str:
+    """Return the SHA-256 of a file."""
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
+
+
+def _reading_problem(file: Path) -> str | None:
+    with duckdb.connect() as connection:
+        try:
+            # The hash of a row reads every column.
+            rows = f"read_parquet({quoted(str(file))}) AS row"
+            connection.execute(f"SELECT bit_xor(hash(row)) FROM {rows}").fetchall()  # noqa: S608
+        except duckdb.Error as error:
+            return str(error).partition("\n")[0]
+    return None
