@@ -11,6 +11,7 @@ PYTHON_READY := $(VENV)/.ready
 NODE_READY := node_modules/.ready
 AWS_CLI := .aws-cli
 FUNCTIONS := .functions-python
+PACKAGES := $(wildcard packages/*)
 # The Python of the functions: pyenv's, which uv does not find by itself, or one that uv finds or downloads.
 FUNCTIONS_PYTHON ?= $(or $(lastword $(wildcard $(HOME)/.pyenv/versions/3.13.*/bin/python3.13)),3.13)
 # The unit tests of the packages that functions import.
@@ -110,14 +111,14 @@ destroy: $(PYTHON_READY) $(NODE_READY)  ## Say what stays, then delete the stack
 clean:  ## Remove what was built; results in .tidemark/ stay
 	rm -rf .bench .inferno $(AWS_CLI) $(FUNCTIONS) $(SUPPLY) $(VENV) node_modules cdk.out sbom *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .tidemark/assemblies .tidemark/functions
 
-$(PYTHON_READY): requirements.txt pyproject.toml packages/onebox/pyproject.toml
+$(PYTHON_READY): requirements.txt pyproject.toml $(PACKAGES:%=%/pyproject.toml)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || \
 	  { echo "make: Python 3.11 is needed, $(PYTHON) is another; set PYTHON=python3.11" >&2; exit 2; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes \
 	  --requirement <(sed -n '/^uv==/,/[^\\]$$/p' requirements.txt)
 	$(BIN)/uv pip sync --quiet --require-hashes --python $(BIN)/python requirements.txt
-	$(BIN)/uv pip install --quiet --no-deps --python $(BIN)/python --editable . --editable packages/onebox
+	$(BIN)/uv pip install --quiet --no-deps --python $(BIN)/python --editable . $(addprefix --editable ,$(PACKAGES))
 	touch $@
 
 $(NODE_READY): package.json package-lock.json $(PYTHON_READY)

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 import psutil
+
 from onebox.cloud.replacements import Replacements
 from onebox.cloud.runtime_api import Reply
 from onebox.cloud.sandboxes import Sandbox

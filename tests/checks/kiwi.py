@@ -21,7 +21,6 @@ from onebox.store.bucket import FileBucket
 from onebox.store.errors import ObjectFilesError
 from onebox.store.object_files import ObjectFiles
 from onebox.store.stored_results import results_bucket
-
 from tidemark.cli.this_machine import has_results
 from tidemark.client.results import Results
 from tidemark.model.context import written_stack

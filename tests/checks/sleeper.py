@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 from onebox.logs.store import LogStore
-
 from tests.system.end_to_end.raw_lines import RATE, mean_by_grep_and_awk
 from tidemark.model.checkout import ROOT
 

@@ -1,6 +1,6 @@
 """Queries that would run for years."""
 
-from local.insights.source import events_of
+from cwli.insights.source import events_of
 
 _DIGITS = "(VALUES 0, 1, 2, 3, 4, 5, 6, 7, 8, 9)"
 CROSS_JOIN = (

@@ -10,10 +10,9 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from onebox.athena import api as athena
 
-from local import insights
-from local.cancellation import (
+from cwli import insights
+from cwli.cancellation import (
     Abandoned,
     Cancellation,
     Cancelled,
@@ -21,6 +20,7 @@ from local.cancellation import (
     _Running,
     interruptible,
 )
+from onebox.athena import api as athena
 from tests.component.endless import CROSS_JOIN, EVENTS
 
 ENDLESS = "SELECT count(*) FROM range(1000000) AS a, range(1000000) AS b WHERE hash(a, b) = 0"
@@ -69,7 +69,7 @@ def test_a_query_ends_when_its_time_is_over():
 @pytest.mark.parametrize("query", [count, search, join])
 def test_a_query_ends_when_its_client_asks_for_it_no_more(query, monkeypatch):
     cancellation = Cancellation()
-    monkeypatch.setattr("local.cancellation.SILENCE_SECONDS", 0.0)
+    monkeypatch.setattr("cwli.cancellation.SILENCE_SECONDS", 0.0)
     cancellation.hear()
 
     with pytest.raises(Abandoned, match=r"^Nobody has asked for this query for 0 seconds$"):
@@ -118,7 +118,7 @@ def test_a_second_signal_waits_for_the_end_of_the_query(monkeypatch):
         finally:
             ended.set()
 
-    monkeypatch.setattr("local.cancellation._Running.wait", interrupted)
+    monkeypatch.setattr("cwli.cancellation._Running.wait", interrupted)
     with pytest.raises(KeyboardInterrupt):
         interruptible(query)
     assert ended.is_set()

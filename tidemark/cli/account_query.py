@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from local.insights import EventsError, QueryError, QueryResult
-from local.insights import compile as compile_query
-from local.logs.folders import LogFilesError
-from local.logs.mending import Mending
+from cwli.insights import EventsError, QueryError, QueryResult
+from cwli.insights import compile as compile_query
+from cwli.readers.folders import LogFilesError
+from cwli.readers.mending import Mending
 from tidemark.cli.options import Moment
 from tidemark.cli.query import command as query_command
 from tidemark.cli.query.logs import LogQuery
@@ -26,7 +26,7 @@ from tidemark.model.sentences import plural
 
 if TYPE_CHECKING:
     from aws.client.account_logs import AccountLogs
-    from local.logs.fetched import Range
+    from cwli.readers.fetched import Range
 
 # Options that read no events, or others.
 _OTHERS = (
@@ -126,7 +126,7 @@ def _fetched(
     account: AccountLogs, name: str, state: Path, ranges: Iterable[Range]
 ) -> tuple[str, ...]:
     """Return the paths of the files with the events of a log group; fetch the missing ones."""
-    from local.logs.fetched import FetchedLogs, folder_of  # noqa: PLC0415
+    from cwli.readers.fetched import FetchedLogs, folder_of  # noqa: PLC0415
 
     group = account.group(name)
     folder = folder_of(state, group.account, group.region)

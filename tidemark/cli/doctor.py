@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
+
 from onebox.cloud.presence import find_cloud
 from onebox.store.errors import ObjectFilesError
-
 from tidemark.cli.options import state_flag, state_option
 from tidemark.cli.this_machine import check_state, in_use
 from tidemark.model.context import written_stack

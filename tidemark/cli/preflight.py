@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
+
 from onebox.cloud.cgroups import NotWritableError, hierarchy
 from onebox.cloud.confinement import landlock
 from onebox.cloud.processes import BARE_PYTHON, workload_environment
-
 from tidemark.model.harness import PREPARATION, preparation_variables
 from tidemark.model.parameters import described
 from tidemark.model.refusal import Refused

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from local.insights import CompiledQuery, EventSource, QueryError, run
-from local.insights import compile as compile_query
+from cwli.insights import CompiledQuery, EventSource, QueryError, run
+from cwli.insights import compile as compile_query
 from tidemark.model.load import LEVEL_COLUMNS
 from tidemark.model.metric import (
     HISTOGRAM_COLUMNS,

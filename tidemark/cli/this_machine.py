@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+
 from onebox.cloud.presence import Presence, announced, find_cloud, forget, has_ended
 from onebox.cloud.state_folder import make_private
 from onebox.store.errors import FolderInUse, ObjectFilesError
-
 from tidemark.cli.wording import ending
 from tidemark.client.deployed import Deployed
 from tidemark.client.runs import RunClient
@@ -33,7 +33,6 @@ from tidemark.model.sentences import listed
 if TYPE_CHECKING:
     from onebox.cloud.cloud import Cloud
     from onebox.cloud.endpoint import Endpoint
-
     from tidemark.model.suite import Suite
 
 _POLL_SECONDS = 0.5

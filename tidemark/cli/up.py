@@ -8,8 +8,8 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import click
-from onebox.cloud.endpoint import Endpoint
 
+from onebox.cloud.endpoint import Endpoint
 from tidemark.cli.option_types import NumberType
 from tidemark.cli.options import state_flag, state_option
 from tidemark.cli.this_machine import empty_cloud, in_use, on_this_machine

@@ -18,7 +18,6 @@ from pathlib import Path
 from onebox.store.bucket import FileBucket
 from onebox.store.object_files import ObjectFiles
 from onebox.store.stored_results import own_bucket
-
 from tests.unit.measured_runs import measured, planned
 from tidemark.client.in_process import InProcessPublisher
 from tidemark.model.checkout import ROOT

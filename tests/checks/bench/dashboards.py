@@ -15,7 +15,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from onebox.cloud.cloud import start_cloud
-
 from tests.checks.bench import stores
 from tidemark.client.tables import Tables
 from tidemark.dashboard.building import build

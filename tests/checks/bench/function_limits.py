@@ -22,13 +22,13 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel
+
 from onebox.cloud.cloud import Cloud, start_cloud
 from onebox.cloud.replacements import Replacements
 from onebox.cloud.runtime_api import Reply
 from onebox.cloud.sandboxes import Sandbox
 from onebox.logs.store import LogStore
-from pydantic import BaseModel
-
 from tests.cpu_shares import MOST_PERCENT as MOST_CPU_PERCENT
 from tests.cpu_shares import measured_work
 from tests.largest_run import largest_plan, plan_of_largest_trials, trials_of

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import duckdb
+
 from onebox.logs.parquet import parquet_of, publish
 from onebox.logs.segments import SEGMENT_EVENTS
 from onebox.logs.templates import LEAST_BYTES, sorted_events

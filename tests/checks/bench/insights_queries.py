@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from local.insights import EventSource, QueryError, run
+from cwli.insights import EventSource, QueryError, run
 
 VARIABLE = "TIDEMARK_INSIGHTS_QUERIES"
 

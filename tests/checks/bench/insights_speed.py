@@ -18,14 +18,14 @@ from operator import sub
 from pathlib import Path
 from typing import NamedTuple
 
-from onebox.logs.parsed import ParsedCache
-from onebox.logs.store import LogStore
 from rich.console import Console
 from rich.table import Table
 
-from local.insights import EventSource, run
-from local.insights import compile as compile_query
-from local.logs.files import log_files
+from cwli.insights import EventSource, run
+from cwli.insights import compile as compile_query
+from cwli.readers.files import log_files
+from onebox.logs.parsed import ParsedCache
+from onebox.logs.store import LogStore
 from tests.checks.bench.insights_data import FOLDER, KINDS, LINES, store_of, text_of
 
 ROUNDS = 7

@@ -10,7 +10,7 @@ from typing import Any
 
 import duckdb
 
-from local import insights
+from cwli import insights
 
 ROUNDS = 7
 # The number of lines in the benchmark of whole files; fewer rows show the fixed cost of a query.

@@ -11,10 +11,9 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
+from cwli.insights import run
 from onebox.logs.store import LogStore
 from onebox.logs.templates import LEAST_BYTES
-
-from local.insights import run
 from tests.checks.bench.insights_data import KINDS, NO_TEMPLATES, store_of
 from tests.checks.bench.insights_speed import SEED
 

@@ -18,11 +18,11 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from onebox.cloud.cloud import start_cloud
-from onebox.cloud.replacements import Replacements
 from rich.console import Console
 
 from aws.client.deployed import deployed_stack
+from onebox.cloud.cloud import start_cloud
+from onebox.cloud.replacements import Replacements
 from tidemark.cli.live import follow, show_result
 from tidemark.cli.target import Target
 from tidemark.client.runs import Run, RunClient

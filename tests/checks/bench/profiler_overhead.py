@@ -25,7 +25,6 @@ from onebox.cloud import objects
 from onebox.cloud.endpoint import Endpoint
 from onebox.cloud.processes import BARE_PYTHON, workload_environment
 from onebox.cloud.server import Server
-
 from tidemark.figures.verdicts import student
 from tidemark.model.checkout import ROOT
 from tidemark.model.harness import PREPARATION

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from moto.s3.models import s3_backends
+
+from aws.bucket import S3Bucket
 from onebox.account import ACCOUNT
 from onebox.cloud.endpoint import Endpoint
 from onebox.cloud.objects import FileKey
-
-from aws.bucket import S3Bucket
 from tests.unit.measured_runs import measured, planned
 from tidemark.report.comparison.publishing import publish_comparison
 from tidemark.report.run_report.publishing import publish_report

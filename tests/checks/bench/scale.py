@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from onebox.store.object_files import ObjectFiles
-
 from tests.checks.bench import opened_pages, stores
 from tests.checks.bench.commands import BUCKET, READING, TIDEMARK, fastest
 from tidemark.model.checkout import ROOT

@@ -16,7 +16,6 @@ from typing import NamedTuple
 from onebox.store.bucket import FileBucket
 from onebox.store.object_files import ObjectFiles
 from onebox.store.stored_results import results_bucket
-
 from tests.checks.bench.commands import TIDEMARK
 from tests.checks.bench.slowed_rocksdb import write_system
 from tidemark.client.results import Results

@@ -14,13 +14,13 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from rich.console import Console
+from rich.table import Table
+
 from onebox.athena import api as athena
 from onebox.cloud.athena import BucketObjects, catalogue
 from onebox.cloud.cloud import start_cloud
 from onebox.cloud.endpoint import Endpoint
-from rich.console import Console
-from rich.table import Table
-
 from tests.checks.bench import dashboards, reports, stores
 from tidemark.client.tables import Answer, Tables, ask_saved
 

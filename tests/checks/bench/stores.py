@@ -12,11 +12,11 @@ from itertools import cycle
 from typing import Any
 
 from moto.s3.models import s3_backends
+
+from aws.client.athena import AthenaTables
 from onebox.account import ACCOUNT
 from onebox.cloud.endpoint import Endpoint
 from onebox.cloud.objects import FileKey
-
-from aws.client.athena import AthenaTables
 from tests.checks.conformance.figures import run_objects
 from tests.checks.conformance.local_engine import described
 from tidemark.store import keys

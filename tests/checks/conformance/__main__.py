@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-from onebox.athena import api as athena
 from rich.console import Console
 from rich.table import Table
 from trino.exceptions import TrinoQueryError
 
+from onebox.athena import api as athena
 from tests.checks.conformance.figures import rows_of, stored_figures
 from tests.checks.conformance.local_engine import LocalEngine
 from tests.checks.conformance.syntax import FOREIGN, NATIVE, arithmetic, in_duckdb

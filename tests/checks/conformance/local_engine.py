@@ -7,7 +7,6 @@ from datetime import datetime
 from typing import Any
 
 from onebox.athena import api as athena
-
 from tidemark.store.columns import PARTITIONS, TABLES
 
 _BUCKET = "s3://results/"

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+
 from onebox.asl.execution import Execution, Identity
 from onebox.asl.interpreter import Integration, World
 from onebox.asl.reading import read_definition

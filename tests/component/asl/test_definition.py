@@ -3,6 +3,7 @@
 import json
 
 import pytest
+
 from onebox.asl.reading import InvalidDefinition, read_definition
 
 WORK = "arn:aws:states:::test:work"

@@ -3,8 +3,8 @@
 from itertools import pairwise
 
 import pytest
-from onebox.asl.errors import StateError
 
+from onebox.asl.errors import StateError
 from tests.component.infrastructure.test_retries import retries_of, task_states
 
 

@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 from botocore.session import get_session
+
 from onebox.asl.errors import StateError
 
 SYNC = "arn:aws:states:::ecs:runTask.sync"

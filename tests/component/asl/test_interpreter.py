@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+
 from onebox.asl.errors import StateError
 
 WORK = "arn:aws:states:::test:work"

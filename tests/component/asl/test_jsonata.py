@@ -1,6 +1,7 @@
 """The values and the problems of JSONata expressions."""
 
 import pytest
+
 from onebox.asl.jsonata import Template
 
 

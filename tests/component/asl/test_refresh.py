@@ -3,9 +3,9 @@
 import json
 
 import pytest
-from onebox.asl.errors import StateError
 
 from cdk.definitions import definition
+from onebox.asl.errors import StateError
 
 TEXT = definition("refresh")
 SDK = "arn:aws:states:::aws-sdk:quicksight"

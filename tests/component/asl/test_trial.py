@@ -5,11 +5,11 @@ from collections import Counter
 from itertools import pairwise
 
 import pytest
-from onebox.asl.errors import StateError
-from onebox.asl.payload import MAX_BYTES
 from pydantic_core import to_jsonable_python
 
 from cdk.definitions import definition
+from onebox.asl.errors import StateError
+from onebox.asl.payload import MAX_BYTES
 from tidemark.model.parameters import MOST_TASKS
 from tidemark.model.run_size import (
     EVENTS_OF_QUESTION,

@@ -3,9 +3,9 @@
 import json
 
 import pytest
-from onebox.asl.payload import MAX_BYTES
 
 from cdk.definitions import definition
+from onebox.asl.payload import MAX_BYTES
 from tests.plans import RUN
 from tests.unit.run.test_next_trial import NEW, Measuring
 from tests.unit.run.test_search import BISECT, found, searching

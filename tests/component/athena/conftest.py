@@ -5,6 +5,7 @@ import hashlib
 import json
 
 import pytest
+
 from onebox.athena import api as athena
 
 LOCATION = "s3://results/tables/rates/"

@@ -1,6 +1,7 @@
 """Every function and operator, compared with the documentation of Trino."""
 
 import pytest
+
 from onebox.athena import api as athena
 from onebox.athena.functions import FUNCTIONS
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from onebox.athena import api as athena
 
+from onebox.athena import api as athena
 from tests.component.athena.conftest import (
     COLUMNS,
     LOCATION,

@@ -3,10 +3,10 @@
 import sys
 
 import pytest
+
 from onebox.athena import api as athena
 from onebox.athena import execution
 from onebox.athena.values import trino_name
-
 from tests.component.athena.conftest import LOCATION
 
 

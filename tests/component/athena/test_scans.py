@@ -5,8 +5,8 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from onebox.athena import api as athena
 
+from onebox.athena import api as athena
 from tests.component.athena.conftest import COLUMNS, LOCATION, MemoryObjects, table_description
 from tests.fuzzing import fuzz
 

@@ -6,11 +6,11 @@ from contextlib import suppress
 
 import duckdb
 import pytest
+from sqlglot.dialects.trino import Trino
+
 from onebox.athena import api as athena
 from onebox.athena.grammar import first_mismatch
 from onebox.athena.tokens import tokens
-from sqlglot.dialects.trino import Trino
-
 from tests.checks.conformance.syntax import (
     CLAUSES_OF_TRINO,
     FOREIGN,

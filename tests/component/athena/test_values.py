@@ -4,6 +4,7 @@ import struct
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from onebox.athena.texts import double_text
 
 

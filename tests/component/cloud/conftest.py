@@ -17,6 +17,7 @@ from botocore.awsrequest import AWSRequest
 from botocore.client import BaseClient
 from botocore.credentials import Credentials
 from moto.moto_api._internal.models import moto_api_backend
+
 from onebox.cloud import logs as cloudwatch_logs
 from onebox.cloud import stacks
 from onebox.cloud.endpoint import Endpoint

@@ -4,9 +4,9 @@ import time
 
 import pytest
 from click.testing import CliRunner
-from onebox.account import ACCOUNT
 
 from aws.client.account_logs import account_logs
+from onebox.account import ACCOUNT
 from tidemark.cli.account_query import command
 from tidemark.model.refusal import Refused
 

@@ -9,10 +9,10 @@ import pytest
 from botocore.exceptions import ClientError
 from moto.athena.models import athena_backends
 from moto.moto_api._internal.models import moto_api_backend
+
 from onebox.account import ACCOUNT, REGION
 from onebox.cloud import athena, objects, stacks
 from onebox.cloud.server import Server
-
 from tests.component.endless import CROSS_JOIN
 
 SECONDS = 10
@@ -290,7 +290,7 @@ def test_a_query_beyond_the_time_limit_fails_and_says_so(start, await_end, monke
 
 
 def test_a_query_whose_client_has_died_is_cancelled_and_says_so(start, await_end, monkeypatch):
-    monkeypatch.setattr("local.cancellation.SILENCE_SECONDS", 0.0)  # each request is the last
+    monkeypatch.setattr("cwli.cancellation.SILENCE_SECONDS", 0.0)  # each request is the last
     status = await_end(start(CROSS_JOIN))["Status"]
     assert status["State"] == "CANCELLED"
     assert status["StateChangeReason"].startswith("Nobody has asked for this query for ")

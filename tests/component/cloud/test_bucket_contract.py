@@ -3,10 +3,10 @@
 import hashlib
 
 import pytest
-from onebox.store.bucket import FileBucket
-from onebox.store.object_files import ObjectFiles
 
 from aws.bucket import S3Bucket
+from onebox.store.bucket import FileBucket
+from onebox.store.object_files import ObjectFiles
 from tests.unit.fakes import FakeBucket
 
 

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from onebox.cloud.cgroups import Groups, Limits, NotWritableError, hierarchy, remove_left
 
 QUOTAS = {"cpu.max", "cpu.cfs_quota_us"}

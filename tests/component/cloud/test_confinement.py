@@ -6,6 +6,7 @@ import sys
 from functools import partial
 
 import pytest
+
 from onebox.cloud.confinement import Confinement, landlock
 
 pytestmark = pytest.mark.skipif(not landlock(), reason="this kernel has no Landlock")

@@ -9,6 +9,7 @@ from contextlib import closing
 from queue import Queue
 
 import pytest
+
 from onebox.cloud import container_insights
 from onebox.cloud.container_insights import ContainerInsights, log_group
 

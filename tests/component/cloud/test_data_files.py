@@ -1,7 +1,8 @@
-import onebox.cloud.data_files  # noqa: F401
 import pytest
 from botocore.session import Session
 from moto.utilities import utils
+
+import onebox.cloud.data_files  # noqa: F401
 
 
 def test_sessions_share_the_data_files_of_botocore():

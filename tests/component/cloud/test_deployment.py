@@ -4,6 +4,7 @@ import json
 import os
 
 import pytest
+
 from onebox.cloud.deployment import bootstrap, upload
 
 PUT = "before-call.s3.PutObject"

@@ -1,8 +1,8 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from onebox.cloud.due_times import due_times
 
+from onebox.cloud.due_times import due_times
 from tidemark.model.refusal import Refused
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)

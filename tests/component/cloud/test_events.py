@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 import pytest
 from botocore.exceptions import ClientError
 from moto.core.config import default_user_config
+
 from onebox.cloud import events
 
 ARN = "arn:aws:lambda:us-east-1:123456789012:function:f"

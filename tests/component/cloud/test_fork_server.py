@@ -7,6 +7,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+
 from onebox.cloud.fork_server import ForkServer
 
 # The runtime loads the handler's module first.

@@ -13,11 +13,11 @@ from pathlib import Path
 import psutil
 import pytest
 from botocore.exceptions import ClientError
+
 from onebox.cloud import environments
 from onebox.cloud import functions as lambda_functions
 from onebox.cloud.fork_server import ForkServer
 from onebox.cloud.guard import Guard
-
 from tests.cpu_shares import measured_work
 
 ROLE = "arn:aws:iam::123456789012:role/functions"

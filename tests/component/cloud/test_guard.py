@@ -8,6 +8,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+
 from onebox.cloud.guard import Guard
 from onebox.cloud.processes import Process, begin
 

@@ -4,6 +4,7 @@ import os
 import subprocess
 
 import pytest
+
 from onebox.cloud.left_processes import kill_left
 
 

@@ -7,6 +7,7 @@ import pytest
 from botocore.exceptions import ClientError
 from moto.moto_api._internal.models import moto_api_backend
 from moto.s3.models import s3_backends
+
 from onebox.account import ACCOUNT, REGION
 from onebox.cloud import stacks
 from onebox.cloud.lifecycle import expire

@@ -6,12 +6,12 @@ from contextlib import closing
 
 import pytest
 from botocore.exceptions import ClientError
+
+from cwli.insights import EventSource
 from onebox.cloud import log_queries
 from onebox.cloud import logs as cloudwatch_logs
 from onebox.cloud.embedded_metrics import metrics_of
 from onebox.logs.store import LogStore
-
-from local.insights import EventSource
 from tests.component.endless import EVENTS
 
 
@@ -352,7 +352,7 @@ def test_a_query_beyond_the_time_limit_ends_as_timeout(api, endless, monkeypatch
 
 
 def test_a_query_whose_client_has_died_is_cancelled(api, endless, monkeypatch):
-    monkeypatch.setattr("local.cancellation.SILENCE_SECONDS", 0.0)  # each request is the last
+    monkeypatch.setattr("cwli.cancellation.SILENCE_SECONDS", 0.0)  # each request is the last
     assert await_end(api, endless())["status"] == "Cancelled"
 
 

@@ -4,6 +4,7 @@ import os
 import time
 
 import pytest
+
 from onebox.cloud.made import KEPT_DAYS, is_made, mark_used, remove_unused, seal
 
 

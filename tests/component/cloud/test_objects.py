@@ -20,12 +20,12 @@ from botocore.config import Config
 from botocore.exceptions import ClientError
 from moto.moto_api._internal.models import moto_api_backend
 from moto.server import ThreadedMotoServer
+
+from aws.bucket import S3Bucket
 from onebox.cloud.deployment import bootstrap, upload
 from onebox.cloud.endpoint import Endpoint
 from onebox.cloud.objects import FileKey, install
 from onebox.store.errors import DamagedIndex
-
-from aws.bucket import S3Bucket
 from tidemark.client.results import Results
 from tidemark.store.keys import CLAIMS
 

@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+
 from onebox.cloud.own_programs import OwnCores, own_programs, own_usage
 
 WORK = "import time\nwhile time.process_time() < 0.3: pass\nprint('worked', flush=True)\ninput()"

@@ -1,6 +1,7 @@
 """Evaluation of policies, after the IAM user guide on each element."""
 
 import pytest
+
 from onebox.cloud.policy_evaluation import Request, Unsupported, allowed, read_statements
 
 OBJECT = "arn:aws:s3:::bucket/runs/1/plan.json"

@@ -6,9 +6,9 @@ import subprocess
 import sys
 
 import pytest
-from onebox.cloud.presence import announced, find_cloud
 
 from aws.client.cloudformation import find_stack
+from onebox.cloud.presence import announced, find_cloud
 from tidemark.model.context import context_digest, written_systems
 
 TEMPLATE = {

@@ -1,7 +1,7 @@
 import pytest
 from botocore.exceptions import ClientError
-from onebox.cloud import quotas
 
+from onebox.cloud import quotas
 from tidemark.model.parameters import MOST_TASKS
 from tidemark.money.quotas import QUOTAS
 

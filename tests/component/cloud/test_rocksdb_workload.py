@@ -8,10 +8,10 @@ from collections import Counter
 
 import pytest
 from moto.moto_api._internal.models import moto_api_backend
+
 from onebox.cloud import objects
 from onebox.cloud.processes import BARE_PYTHON, workload_environment
 from onebox.cloud.server import Server
-
 from tidemark.model.checkout import ROOT
 from tidemark.model.harness import PREPARATION
 from tidemark.model.sampling import PROFILE_FILE

@@ -8,6 +8,7 @@ from contextlib import closing
 from http.client import HTTPConnection
 
 import pytest
+
 from onebox.cloud.runtime_api import Invocation, RuntimeApi
 
 ASK = """

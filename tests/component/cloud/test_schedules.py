@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from botocore.exceptions import ClientError
+
 from onebox.cloud import schedules, stacks, state_machines
 
 MACHINE = "arn:aws:states:us-east-1:123456789012:stateMachine:m"

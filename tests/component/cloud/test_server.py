@@ -14,6 +14,7 @@ from botocore.auth import S3SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 from botocore.exceptions import ClientError
+
 from onebox.account import ACCOUNT, REGION
 from onebox.cloud.endpoint import Endpoint
 from onebox.cloud.server import PortTaken, Server

@@ -14,8 +14,8 @@ import uuid
 import boto3
 import pytest
 from botocore.exceptions import ClientError
-from onebox.cloud.addresses import address_of
 
+from onebox.cloud.addresses import address_of
 from tests.component.cloud.test_task_tables import FORM
 from tidemark.model.checkout import ROOT
 from tidemark.store.keys import DATA

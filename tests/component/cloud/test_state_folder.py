@@ -1,6 +1,7 @@
 import stat
 
 import pytest
+
 from onebox.cloud.state_folder import make_private
 
 

@@ -13,6 +13,7 @@ from moto.core.exceptions import JsonRESTError
 from moto.core.responses import ActionResult
 from moto.ecs.exceptions import ClusterNotFoundException
 from moto.ecs.responses import EC2ContainerServiceResponse
+
 from onebox.cloud import state_machines
 from onebox.cloud.replacements import Replacements
 

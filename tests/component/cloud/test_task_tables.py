@@ -5,6 +5,7 @@ from io import BytesIO
 
 import pytest
 from botocore.exceptions import ClientError
+
 from onebox.cloud.iam_actions import permissions
 from onebox.cloud.policy_evaluation import Request
 

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 from botocore.exceptions import ClientError
+
+from aws.clusters import EcsClusters
 from onebox.cloud import tasks as ecs_tasks
 from onebox.cloud.cgroups import NotWritableError, hierarchy
 from onebox.cloud.task_log import TaskLog
-
-from aws.clusters import EcsClusters
 
 SECONDS = 60  # how long a test waits for a task's end before it fails
 

@@ -4,7 +4,6 @@ import random
 from datetime import UTC, datetime, timedelta
 
 from onebox.athena import api as athena
-
 from tests.checks.conformance.figures import mean_rate
 from tests.checks.conformance.local_engine import LocalEngine, described
 from tidemark.client.tables import Answer

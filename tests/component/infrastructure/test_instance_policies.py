@@ -5,9 +5,9 @@ from aws_cdk import App, Stack, Validations
 from aws_cdk.assertions import Template
 from aws_cdk.aws_iam import Role, ServicePrincipal
 from cdk_nag import AwsSolutionsChecks
-from onebox.cloud.policy_evaluation import Request, allowed, read_statements
 
 from cdk.instances import InstancePolicies
+from onebox.cloud.policy_evaluation import Request, allowed, read_statements
 from tests.unit.kiwi_instance import read_kiwi
 
 HERE = "eu-west-2:123456789012"

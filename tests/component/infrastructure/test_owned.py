@@ -3,8 +3,8 @@
 import json
 
 import pytest
-from onebox.cloud.policy_evaluation import Request, allowed, read_statements
 
+from onebox.cloud.policy_evaluation import Request, allowed, read_statements
 from tidemark.model.suite import OWN_DIGITS
 from tidemark.store.keys import DATA
 

@@ -5,8 +5,8 @@ import json
 import pytest
 from botocore.session import get_session
 from botocore.validate import ParamValidator
-from onebox.asl.jsonata import Template
 
+from onebox.asl.jsonata import Template
 from tidemark.dashboard.definition import data_sets, read_definition
 from tidemark.model.checkout import ROOT
 

@@ -2,9 +2,9 @@ import re
 
 from aws_cdk import App
 from aws_cdk.assertions import Match, Template
-from onebox.store.stored_results import own_bucket
 
 from cdk.app import build
+from onebox.store.stored_results import own_bucket
 from tidemark.model.checkout import ROOT
 from tidemark.model.context import stored_suites
 from tidemark.store.columns import PARTITIONS, TABLES

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from itertools import count
 
 import pytest
-from onebox.logs.store import LogStore
 
-from local.insights import EventSource, run
+from cwli.insights import EventSource, run
+from onebox.logs.store import LogStore
 
 Rows = list[dict[str, str]]
 

@@ -8,16 +8,16 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from local.insights.commands.fields import Fields
-from local.insights.commands.filters import Filter
-from local.insights.commands.joins import AppendCols, Join
-from local.insights.commands.lookup import CidrLookUp, LookUp
-from local.insights.commands.order import Dedup, Limit, Sort
-from local.insights.commands.parsing import ParseGlob, ParseRegex
-from local.insights.commands.stats import Stats
-from local.insights.parser import parse
-from local.insights.periods import milliseconds
-from local.insights.syntax import Call, Command, Expression, Field, Number, Period
+from cwli.insights.commands.fields import Fields
+from cwli.insights.commands.filters import Filter
+from cwli.insights.commands.joins import AppendCols, Join
+from cwli.insights.commands.lookup import CidrLookUp, LookUp
+from cwli.insights.commands.order import Dedup, Limit, Sort
+from cwli.insights.commands.parsing import ParseGlob, ParseRegex
+from cwli.insights.commands.stats import Stats
+from cwli.insights.parser import parse
+from cwli.insights.periods import milliseconds
+from cwli.insights.syntax import Call, Command, Expression, Field, Number, Period
 from tests.component.insights import reference_beside, reference_rows
 from tests.component.insights.reference_values import (
     Moment,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ipaddress import ip_address, ip_network
 
-from local.insights.commands.joins import AppendCols, Join
-from local.insights.commands.lookup import CidrLookUp, LookUp
+from cwli.insights.commands.joins import AppendCols, Join
+from cwli.insights.commands.lookup import CidrLookUp, LookUp
 from tests.component.insights.random_queries import NETWORKS, WORDS
 from tests.component.insights.reference_values import Order, Row, as_text
 

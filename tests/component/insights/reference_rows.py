@@ -8,16 +8,16 @@ import re
 from collections import Counter
 from typing import Any
 
-from local.insights.commands.counts import CountFrequent, Fillmissing
-from local.insights.commands.json_field import JsonField
-from local.insights.commands.lists import Expand, Unnest
-from local.insights.commands.outliers import Outlier
-from local.insights.commands.parsing import ParseFormat, ParseRegex
-from local.insights.commands.sessions import Sessionize
-from local.insights.commands.totals import AddTotals
-from local.insights.commands.windows import Accum, Autoregress, Filldown
-from local.insights.periods import milliseconds
-from local.insights.syntax import Command
+from cwli.insights.commands.counts import CountFrequent, Fillmissing
+from cwli.insights.commands.json_field import JsonField
+from cwli.insights.commands.lists import Expand, Unnest
+from cwli.insights.commands.outliers import Outlier
+from cwli.insights.commands.parsing import ParseFormat, ParseRegex
+from cwli.insights.commands.sessions import Sessionize
+from cwli.insights.commands.totals import AddTotals
+from cwli.insights.commands.windows import Accum, Autoregress, Filldown
+from cwli.insights.periods import milliseconds
+from cwli.insights.syntax import Command
 from tests.component.insights.reference_values import (
     Moment,
     Order,

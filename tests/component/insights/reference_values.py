@@ -9,8 +9,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from local.insights.periods import milliseconds
-from local.insights.syntax import Call, Expression, Field, Number, Operation, Period, Regex, Text
+from cwli.insights.periods import milliseconds
+from cwli.insights.syntax import Call, Expression, Field, Number, Operation, Period, Regex, Text
 
 
 class Moment(float):

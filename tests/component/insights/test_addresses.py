@@ -3,7 +3,7 @@ import random
 
 import pytest
 
-from local.insights import run
+from cwli.insights import run
 
 
 @pytest.mark.parametrize(

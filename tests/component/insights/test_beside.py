@@ -3,10 +3,10 @@
 import json
 
 import pytest
-from onebox.logs.store import LogStore
 
-from local import insights
-from local.insights import EventSource, LookupTableError, QueryError, run
+from cwli import insights
+from cwli.insights import EventSource, LookupTableError, QueryError, run
+from onebox.logs.store import LogStore
 
 REQUESTS = [{"id": 1, "status": 500}, {"id": 2, "status": 200}, {"id": 3, "status": 502}, {}]
 CALLS = [{"id": 1, "ms": 10}, {"id": 1, "ms": 20}, {"id": 2, "ms": 30}, {"ms": 40}]

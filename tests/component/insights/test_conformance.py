@@ -1,7 +1,7 @@
 import pytest
 
-from local.insights.commands import COMMANDS, REFUSED
-from local.insights.functions import FUNCTIONS
+from cwli.insights.commands import COMMANDS, REFUSED
+from cwli.insights.functions import FUNCTIONS
 from tidemark.model.checkout import ROOT
 
 

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from local import insights
-from local.insights import engine
+from cwli import insights
+from cwli.insights import engine
 
 EVENT = json.dumps(
     {

@@ -1,10 +1,10 @@
 import time
 
 import pytest
-from onebox.logs.store import LogStore
 
-from local import insights
-from local.insights import EventSource, run
+from cwli import insights
+from cwli.insights import EventSource, run
+from onebox.logs.store import LogStore
 
 
 @pytest.fixture

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from local.insights import EventSource, run
-from local.insights.gaps import gaps_of
-from local.insights.source import events_of
-from local.insights.values import quoted
+from cwli.insights import EventSource, run
+from cwli.insights.gaps import gaps_of
+from cwli.insights.source import events_of
+from cwli.insights.values import quoted
 from tests.fuzzing import fuzz
 
 

@@ -3,10 +3,10 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from onebox.logs.store import LogStore
 
-from local import insights
-from local.insights import run
+from cwli import insights
+from cwli.insights import run
+from onebox.logs.store import LogStore
 from tests.fuzzing import fuzz
 
 

@@ -1,7 +1,7 @@
 import pytest
 
-from local import insights
-from local.insights import QueryError
+from cwli import insights
+from cwli.insights import QueryError
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from local.insights import compile as compile_query
-from local.insights.needles import of_pattern
+from cwli.insights import compile as compile_query
+from cwli.insights.needles import of_pattern
 from tests.fuzzing import fuzz
 
 

@@ -2,9 +2,9 @@ from contextlib import suppress
 
 import pytest
 
-from local import insights
-from local.insights import QueryError, run
-from local.insights.commands import COMMANDS
+from cwli import insights
+from cwli.insights import QueryError, run
+from cwli.insights.commands import COMMANDS
 
 
 def failure(query: str) -> QueryError:

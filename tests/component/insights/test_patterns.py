@@ -3,12 +3,12 @@
 from datetime import UTC, datetime
 
 import pytest
-from onebox.logs.store import LogStore
 
-from local.insights import QueryError, run
-from local.insights import compile as compile_query
-from local.insights.comparison import Comparison
-from local.insights.syntax import Span
+from cwli.insights import QueryError, run
+from cwli.insights import compile as compile_query
+from cwli.insights.comparison import Comparison
+from cwli.insights.syntax import Span
+from onebox.logs.store import LogStore
 
 
 def patterns(ask, *events, query="pattern @message"):

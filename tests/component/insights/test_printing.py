@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from local.insights import QueryError
-from local.insights import compile as compile_query
-from local.insights.parser import parse
+from cwli.insights import QueryError
+from cwli.insights import compile as compile_query
+from cwli.insights.parser import parse
 from tests.component.insights.random_queries import queries
 from tests.fuzzing import fuzz
 

@@ -8,7 +8,7 @@ import threading
 
 import duckdb
 
-from local.insights import progress, run
+from cwli.insights import progress, run
 
 
 def test_progress_is_reported_only_while_a_statement_runs(monkeypatch):

@@ -5,11 +5,11 @@ from contextlib import suppress
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from onebox.logs.store import LogStore
 
-from local.insights import QueryError, QueryResult, run
-from local.insights.functions import FUNCTIONS
-from local.insights.operators import OPERATORS
+from cwli.insights import QueryError, QueryResult, run
+from cwli.insights.functions import FUNCTIONS
+from cwli.insights.operators import OPERATORS
+from onebox.logs.store import LogStore
 from tests.fuzzing import fuzz
 
 MESSAGES = (

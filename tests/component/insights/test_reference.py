@@ -5,9 +5,9 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from onebox.logs.store import LogStore
 
-from local.insights import QueryError, run
+from cwli.insights import QueryError, run
+from onebox.logs.store import LogStore
 from tests.component.insights.random_queries import NETWORKS, WORDS, queries
 from tests.component.insights.reference import answer
 from tests.fuzzing import fuzz

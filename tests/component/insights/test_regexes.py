@@ -1,9 +1,9 @@
 import pytest
 
-from local import insights
-from local.insights import QueryError, run
-from local.insights.regexes import Pattern
-from local.insights.syntax import Regex, Span
+from cwli import insights
+from cwli.insights import QueryError, run
+from cwli.insights.regexes import Pattern
+from cwli.insights.syntax import Regex, Span
 
 
 def pattern(text: str) -> Pattern:

@@ -3,11 +3,11 @@
 import json
 
 import pytest
-from onebox.logs.store import LogStore
 
-from local import insights
-from local.insights import EventSource, QueryError, run
-from local.insights.group_choice import NoLogGroupError, chosen
+from cwli import insights
+from cwli.insights import EventSource, QueryError, run
+from cwli.insights.group_choice import NoLogGroupError, chosen
+from onebox.logs.store import LogStore
 
 
 @pytest.fixture

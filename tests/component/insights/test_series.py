@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from local.insights import QueryError
+from cwli.insights import QueryError
 
 CPU = [json.dumps({"cpu": cpu, "host": "ab"[cpu % 2]}) for cpu in (1, 2, 3, 4, 100)]
 

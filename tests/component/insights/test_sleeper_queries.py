@@ -11,9 +11,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 
 import pytest
-from onebox.logs.store import LogStore
 
-from local.insights import run
+from cwli.insights import run
+from onebox.logs.store import LogStore
 
 GLOB = "parse @message '* * - * at * per second' as class, level, msg, rate"
 SEED = (

@@ -2,7 +2,7 @@ import statistics
 
 import pytest
 
-from local.insights import QueryError, run
+from cwli.insights import QueryError, run
 
 
 def test_aggregates_agree_with_their_textbook_definitions(ask):

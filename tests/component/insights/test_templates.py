@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from local.insights.names import resolve
-from local.insights.parser import parse
-from local.insights.sql import statements
-from local.insights.templates import CONSTANT, MARK, Template, UncertainError, variable
+from cwli.insights.names import resolve
+from cwli.insights.parser import parse
+from cwli.insights.sql import statements
+from cwli.insights.templates import CONSTANT, MARK, Template, UncertainError, variable
 from tests.fuzzing import fuzz
 
 WROTE = Template(f"Wrote {MARK} rows to S{CONSTANT}3{CONSTANT} at {MARK} per second")

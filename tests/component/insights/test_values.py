@@ -4,10 +4,10 @@ import duckdb
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from onebox.logs.store import LogStore
 
-from local.insights import run, values
-from local.insights.values import Type, Value
+from cwli.insights import run, values
+from cwli.insights.values import Type, Value
+from onebox.logs.store import LogStore
 
 
 def value_of(ask, expression: str, *events: str) -> str | None:

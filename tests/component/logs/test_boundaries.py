@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from local.insights import run
-from local.logs.boundaries import Limits
-from local.logs.files import log_files
-from local.logs.folders import LogFilesError
+from cwli.insights import run
+from cwli.readers.boundaries import Limits
+from cwli.readers.files import log_files
+from cwli.readers.folders import LogFilesError
 
 LIMITS = Limits(line=1024, buffers=(4096, 7168, 5120, 3072))
 LINE = b"x" * 99 + b"\n"

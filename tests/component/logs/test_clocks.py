@@ -5,11 +5,11 @@ import re
 
 import pytest
 
-from local.insights import EventsError, run
-from local.logs.clocks import CLOCKS, clock_of, field_clock, format_clock
-from local.logs.files import clocks_of, log_files
-from local.logs.mending import Mending
-from local.logs.timing import Untimed, untimed_event
+from cwli.insights import EventsError, run
+from cwli.readers.clocks import CLOCKS, clock_of, field_clock, format_clock
+from cwli.readers.files import clocks_of, log_files
+from cwli.readers.mending import Mending
+from cwli.readers.timing import Untimed, untimed_event
 
 CHANGED = 1_717_400_000  # 2024-06-03 07:33:20
 

@@ -10,10 +10,10 @@ from backports import zstd
 from hypothesis import given
 from hypothesis import strategies as st
 
-from local.insights import EventsError, run
-from local.logs.files import log_files
-from local.logs.folders import LogFilesError
-from local.logs.mending import Mending
+from cwli.insights import EventsError, run
+from cwli.readers.files import log_files
+from cwli.readers.folders import LogFilesError
+from cwli.readers.mending import Mending
 from tests.component.logs.written_logs import KINDS, records
 from tests.fuzzing import fuzz
 

@@ -6,11 +6,11 @@ from io import BytesIO
 from hypothesis import given
 from hypothesis import strategies as st
 
-from local.insights import EventsError, run
-from local.logs.files import log_files
-from local.logs.folders import LogFilesError
-from local.logs.mending import Damage, Mending
-from local.logs.timing import Untimed
+from cwli.insights import EventsError, run
+from cwli.readers.files import log_files
+from cwli.readers.folders import LogFilesError
+from cwli.readers.mending import Damage, Mending
+from cwli.readers.timing import Untimed
 from tests.fuzzing import fuzz
 
 PIECES = [

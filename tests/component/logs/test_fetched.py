@@ -2,10 +2,10 @@
 
 import pytest
 
-from local.insights import run
-from local.logs.fetched import FetchedLogs, folder_of, log_of
-from local.logs.files import log_files
-from local.logs.folders import LogFilesError
+from cwli.insights import run
+from cwli.readers.fetched import FetchedLogs, folder_of, log_of
+from cwli.readers.files import log_files
+from cwli.readers.folders import LogFilesError
 
 HOUR = 3600
 NOW = 10 * HOUR

@@ -7,12 +7,12 @@ import re
 import pytest
 from backports import zstd
 
-from local.insights import EventsError, run
-from local.insights import compile as compile_query
-from local.logs.files import log_files
-from local.logs.folders import LogFilesError, skipped_below
-from local.logs.mending import Mending
-from local.logs.timing import Untimed
+from cwli.insights import EventsError, run
+from cwli.insights import compile as compile_query
+from cwli.readers.files import log_files
+from cwli.readers.folders import LogFilesError, skipped_below
+from cwli.readers.mending import Mending
+from cwli.readers.timing import Untimed
 
 
 def rows(*paths, query="fields @message, @timestamp, @log, @logStream | sort @ptr", **window):

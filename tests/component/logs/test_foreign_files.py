@@ -15,11 +15,11 @@ from io import BytesIO
 import pytest
 from backports import zstd
 
-from local import duckdb_core as duckdb
-from local.insights import run
-from local.logs.files import log_files
-from local.logs.folders import LogFilesError
-from local.logs.mending import Damage, Mending
+from cwli import duckdb_core as duckdb
+from cwli.insights import run
+from cwli.readers.files import log_files
+from cwli.readers.folders import LogFilesError
+from cwli.readers.mending import Damage, Mending
 
 TEXT = b"2024-06-02T14:26:00Z INFO a\n2024-06-02T14:26:01Z ERROR b\n"
 DELIVERY = json.dumps({"messageType": "DATA_MESSAGE", "logEvents": [{"message": "ERROR"}]}).encode()

@@ -3,10 +3,10 @@
 import json
 
 import pytest
+
+from cwli.insights import run
 from onebox.logs.lines import LogEvent, event_of, is_whole, line_of
 from onebox.logs.store import LogStore, LogStoreError
-
-from local.insights import run
 
 EVENT = LogEvent("1", 2, 3, "stream", 'a "message", "crc32": 7}')
 

@@ -12,10 +12,10 @@ from io import StringIO
 import pytest
 from backports import zstd
 
-from local.insights import EventsError, run
-from local.logs.files import log_files
-from local.logs.mending import Damage, Mending
-from local.logs.timing import Untimed
+from cwli.insights import EventsError, run
+from cwli.readers.files import log_files
+from cwli.readers.mending import Damage, Mending
+from cwli.readers.timing import Untimed
 
 MOST = 4_000
 PIECES = [

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from onebox.logs.store import LogStore
 
-from local.insights import run
-from local.logs import merging
+from cwli.insights import run
+from onebox.logs import merging
+from onebox.logs.store import LogStore
 
 EVENTS = [str(number) for number in range(10)]
 

@@ -7,10 +7,10 @@ import time
 from pathlib import Path
 
 import pytest
+
+from cwli.insights import QueryResult, run
 from onebox.logs.parsed import ParsedCache
 from onebox.logs.store import LogStore
-
-from local.insights import QueryResult, run
 
 MEAN = "parse 'n=*;' as n | filter n > 1 | stats avg(n) as mean, count(*) as rows"
 QUERIES = (
@@ -141,7 +141,7 @@ def test_a_query_succeeds_if_the_folder_cannot_be_written_to(tmp_path, folder):
 KILLED_QUERY = """
 import os, sys
 from pathlib import Path
-from local.insights import run
+from cwli.insights import run
 from onebox.logs.parsed import ParsedCache
 from onebox.logs.store import LogStore
 def kill(*arguments, **named): os._exit(9)

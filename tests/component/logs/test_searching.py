@@ -13,12 +13,12 @@ from backports import zstd
 from hypothesis import given
 from hypothesis import strategies as st
 
-from local.insights import run
-from local.logs.clocks import CLOCKS
-from local.logs.files import log_files
-from local.logs.mending import Mending
-from local.logs.searching import NotSearchedError, Search
-from local.logs.timing import Untimed
+from cwli.insights import run
+from cwli.readers.clocks import CLOCKS
+from cwli.readers.files import log_files
+from cwli.readers.mending import Mending
+from cwli.readers.searching import NotSearchedError, Search
+from cwli.readers.timing import Untimed
 from tests.component.logs.test_dirty_bytes import PIECES
 from tests.component.logs.written_logs import KINDS, records
 from tests.fuzzing import fuzz
@@ -138,7 +138,7 @@ def shared(tmp_path, monkeypatch):
             for task in tasks:
                 work(task)
 
-        monkeypatch.setattr("local.logs.searching.in_processes", in_processes)
+        monkeypatch.setattr("cwli.readers.searching.in_processes", in_processes)
         search = Search([b"needle"], ISO, head=1, settled=-1, share=1, processes=3)
         (copy,) = search.copies([path], tmp_path).values()
         return copy.read_text().count("needle")

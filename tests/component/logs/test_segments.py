@@ -10,9 +10,9 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from onebox.logs.store import LogStore, LogStoreError
 
-from local.insights import run
+from cwli.insights import run
+from onebox.logs.store import LogStore, LogStoreError
 
 WRITER = """
 import sys

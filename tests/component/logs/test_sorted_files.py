@@ -8,11 +8,11 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from local.insights import run
-from local.logs.files import log_files
-from local.logs.mending import Mending
-from local.logs.sorted_files import SLACK_SECONDS, NotSortedError, SortedFiles
-from local.logs.timing import Untimed
+from cwli.insights import run
+from cwli.readers.files import log_files
+from cwli.readers.mending import Mending
+from cwli.readers.sorted_files import SLACK_SECONDS, NotSortedError, SortedFiles
+from cwli.readers.timing import Untimed
 from tests.component.logs.written_logs import BEGIN, KINDS, LEVELS, Record
 from tests.fuzzing import fuzz
 

@@ -5,10 +5,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+
+from cwli.insights import run
 from onebox.account import ACCOUNT
 from onebox.logs.store import LogStore, LogStoreError
-
-from local.insights import run
 
 AWKWARD = ["/aws/ecs/task", "..", ".", "../../up", "it's", "a b%2F", "a:b", "ü", "a\\b", "C.con"]
 

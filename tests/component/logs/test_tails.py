@@ -5,8 +5,8 @@ from contextlib import ExitStack
 
 import pytest
 
-from local.logs.folders import LogFilesError, logs_below
-from local.logs.tails import Tails
+from cwli.readers.folders import LogFilesError, logs_below
+from cwli.readers.tails import Tails
 
 A, B = "2024-06-02T14:26:00Z a\n", "2024-06-02T14:26:01Z b\n"
 
@@ -151,7 +151,7 @@ def test_a_rename_while_a_folder_is_listed_repeats_nothing(log, following, monke
         return files
 
     tails = following(log.parent)
-    monkeypatch.setattr("local.logs.tails.logs_below", listed)
+    monkeypatch.setattr("cwli.readers.tails.logs_below", listed)
     assert [taken(tails), taken(tails)] == [[], []]
 
 

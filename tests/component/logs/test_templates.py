@@ -7,11 +7,11 @@ import duckdb
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
+from cwli.insights import run
+from cwli.insights.templates import CONSTANT, MARK
 from onebox.logs.parsed import ParsedCache
 from onebox.logs.store import LogStore
-
-from local.insights import run
-from local.insights.templates import CONSTANT, MARK
 from tests.component.logs.test_differential import COLUMNS, CONDITIONS, QUERY
 from tests.component.logs.written_logs import KINDS, records
 from tests.fuzzing import fuzz

@@ -1,9 +1,9 @@
 """The queries of the suite kiwi, over lines of its load."""
 
 import pytest
-from onebox.logs.store import LogStore
 
-from local.insights import run
+from cwli.insights import run
+from onebox.logs.store import LogStore
 from tidemark.model.suite_asset import query_file
 from tidemark.model.suite_files import read_suites
 

@@ -3,9 +3,9 @@
 import json
 
 import pytest
-from onebox.logs.store import LogStore
 
-from local.insights import run
+from cwli.insights import run
+from onebox.logs.store import LogStore
 from tidemark.model.checkout import ROOT
 from tidemark.model.suite_asset import FOLDER, query_file
 from tidemark.run.collecting import _OF_TASKS

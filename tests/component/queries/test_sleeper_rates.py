@@ -10,9 +10,9 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from onebox.logs.store import LogStore
 
-from local.insights import run
+from cwli.insights import run
+from onebox.logs.store import LogStore
 from tidemark.cli.query_contract import check_queries
 from tidemark.model.checkout import ROOT
 from tidemark.model.metric import Metric

@@ -9,12 +9,12 @@ from datetime import UTC, datetime
 
 import pytest
 from click.testing import CliRunner
+
 from onebox.logs.merging import MIN_FILES
 from onebox.logs.store import LogStore, LogStoreError
 from onebox.store.bucket import FileBucket
 from onebox.store.object_files import ObjectFiles
 from onebox.store.stored_results import results_bucket
-
 from tests.checks.bench.commands import BUCKET, store_runs
 from tidemark.cli import tidemark
 from tidemark.model.acknowledgement import Acknowledgement

@@ -3,8 +3,8 @@
 from contextlib import closing
 
 import pytest
-from onebox.store.object_files import ObjectFiles
 
+from onebox.store.object_files import ObjectFiles
 from tests.checks import kiwi
 
 

@@ -5,6 +5,7 @@ import os
 import sqlite3
 
 import pytest
+
 from onebox.store.errors import DamagedObject, FolderInUse, ObjectFilesError
 from onebox.store.object_files import ObjectFiles
 

@@ -6,7 +6,6 @@ from pathlib import Path
 from random import Random
 
 from onebox.store.object_files import ObjectFiles
-
 from tests.system.faults.power.disk import Disk
 
 CUTS = 40

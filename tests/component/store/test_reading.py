@@ -6,9 +6,9 @@ import sys
 from datetime import UTC, datetime
 
 import pytest
+
 from onebox.store.bucket import FileBucket
 from onebox.store.object_files import ObjectFiles
-
 from tests.checks.bench.commands import BUCKET, READING, RUNS, store_runs
 from tests.plans import plan_of
 from tidemark.cli.this_machine import stored_on_this_machine

@@ -5,11 +5,11 @@ import io
 from contextlib import closing
 
 from click.testing import CliRunner
+
 from onebox.doctor.rebuilding import rebuilding
 from onebox.store.bucket import FileBucket
 from onebox.store.object_files import ObjectFiles
 from onebox.store.stored_results import own_bucket
-
 from tidemark.cli import profile, sql
 from tidemark.model.checkout import ROOT
 

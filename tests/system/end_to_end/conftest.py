@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 import pytest
+
 from onebox.cloud.deployment import synthesise
 from onebox.cloud.machine_settings import machine_settings
-
 from tests.system.end_to_end.command_line import SMALL, tidemark
 from tests.system.end_to_end.deployed import REQUEST, deploy
 

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from onebox.cloud.cloud import Cloud, start_cloud
 
 from aws.client.deployed import deployed_stack
+from onebox.cloud.cloud import Cloud, start_cloud
 from tests.system.policies.recording import recorded
 from tidemark.client.deployed import Deployed as App
 from tidemark.client.runs import Run, RunClient

@@ -6,8 +6,8 @@ import subprocess
 from datetime import datetime, timedelta
 
 import pytest
-from onebox.asl.jsonata import Template, is_expression
 
+from onebox.asl.jsonata import Template, is_expression
 from tidemark.model.checkout import ROOT
 
 UNCLASSIFIED = (

@@ -15,8 +15,8 @@ import time
 import psutil
 import pytest
 import yaml
-from onebox.logs.store import LogStore
 
+from onebox.logs.store import LogStore
 from tests.checks import kiwi
 from tests.system.end_to_end.command_line import TIDEMARK, tidemark
 from tidemark.model.checkout import ROOT

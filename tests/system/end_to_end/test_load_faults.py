@@ -7,9 +7,9 @@ from pathlib import Path
 from threading import Event, Thread, Timer
 
 import pytest
+
 from onebox.cloud.replacements import Replacements
 from onebox.logs.store import LogStore
-
 from tests.system.end_to_end.deployed import deploy
 from tests.system.faults.checks import processes, task_processes
 from tidemark.store import keys

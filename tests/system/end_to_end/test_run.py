@@ -6,9 +6,9 @@ import socket
 
 import pytest
 from botocore.exceptions import ClientError
+
 from onebox.cloud.deployment import synthesise
 from onebox.logs.store import LogStore
-
 from tests.system.end_to_end.raw_lines import mean_by_grep_and_awk
 from tidemark import __version__
 from tidemark.money.prices import list_prices

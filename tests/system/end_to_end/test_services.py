@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from onebox.cloud.cgroups import NotWritableError, hierarchy
 
+from onebox.cloud.cgroups import NotWritableError, hierarchy
 from tests.system.end_to_end.command_line import tidemark
 
 pytestmark = pytest.mark.systems

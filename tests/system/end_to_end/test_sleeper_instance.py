@@ -12,9 +12,9 @@ from statistics import fmean
 import boto3
 import pytest
 import yaml
+
 from onebox.account import ACCOUNT
 from onebox.cloud.policy_evaluation import read_statements
-
 from tests.system.end_to_end.command_line import TIDEMARK, up
 from tests.system.end_to_end.deployed import deploy
 from tests.system.end_to_end.sleeper.generations import GENERATIONS, NEWER, OLDER

@@ -3,8 +3,8 @@
 import json
 
 import pytest
-from onebox.logs.store import LogStore
 
+from onebox.logs.store import LogStore
 from tests.system.end_to_end.command_line import tidemark
 from tests.system.end_to_end.raw_lines import mean_by_grep_and_awk
 from tidemark.model.suite_files import read_suites

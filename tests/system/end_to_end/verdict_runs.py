@@ -13,10 +13,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from onebox.cloud.cloud import start_cloud
-
 from aws.bucket import S3Bucket
 from aws.client.deployed import deployed_stack
+from onebox.cloud.cloud import start_cloud
 from tidemark.client.deployed import Deployed
 from tidemark.dashboard.definition import data_sets, read_definition
 from tidemark.dashboard.rows import read_rows

@@ -12,11 +12,10 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from aws.client.deployed import deployed_stack
 from onebox.cloud.cloud import start_cloud
 from onebox.cloud.replacements import Replacements
 from onebox.logs.store import LogStore
-
-from aws.client.deployed import deployed_stack
 from tests.cpu_shares import measured_work
 from tests.system.faults.wire import on_the_wire
 from tests.system.policies.recording import recorded

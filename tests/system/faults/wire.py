@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
 
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication
+
 from onebox.cloud.replacements import Replacements
 
 if TYPE_CHECKING:

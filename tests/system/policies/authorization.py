@@ -13,7 +13,6 @@ from urllib.parse import unquote
 
 from onebox.account import ACCOUNT, REGION
 from onebox.cloud.policy_evaluation import Request, Unsupported
-
 from tests.system.policies.calls import Call
 from tests.system.policies.deployment import Deployment
 

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from onebox.cloud.policy_evaluation import Request, Statement, allowed, read_statements
-
 from tests.system.policies.authorization import requests
 from tests.system.policies.deployment import Deployment
 from tests.system.policies.reasons import REASONS

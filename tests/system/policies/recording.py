@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication
+
 from onebox.cloud.endpoint import Endpoint
 from onebox.cloud.replacements import Replacements
-
 from tests.system.policies.calls import Call, read_call
 from tests.system.policies.deployment import Deployment, read_deployment
 

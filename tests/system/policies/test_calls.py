@@ -7,8 +7,8 @@ import pytest
 from botocore.awsrequest import AWSResponse
 from moto.core.botocore_stubber import MockRawResponse
 from moto.core.request import Request as HttpRequest
-from onebox.cloud.policy_evaluation import Unsupported
 
+from onebox.cloud.policy_evaluation import Unsupported
 from tests.system.policies.authorization import requests
 from tests.system.policies.calls import Call, read_call
 from tests.system.policies.deployment import Deployment

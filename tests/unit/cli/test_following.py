@@ -5,8 +5,8 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from local.insights import compile as compile_query
-from local.logs.mending import Mending
+from cwli.insights import compile as compile_query
+from cwli.readers.mending import Mending
 from tidemark.cli.query import command
 from tidemark.cli.query.following import Following
 from tidemark.model.refusal import Refused

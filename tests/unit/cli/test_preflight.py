@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 import pytest
-from onebox.cloud.cgroups import NotWritableError
 
+from onebox.cloud.cgroups import NotWritableError
 from tidemark.cli import preflight
 from tidemark.cli.preflight import Machine, check_sizes, warnings
 from tidemark.model.checkout import ROOT

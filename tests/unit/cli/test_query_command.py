@@ -13,9 +13,9 @@ from zipfile import ZipFile
 import pytest
 from backports import zstd
 from click.testing import CliRunner
+
 from onebox.account import ACCOUNT
 from onebox.logs.store import LogStore
-
 from tidemark.cli.options import MomentType
 from tidemark.cli.query import command
 from tidemark.cli.query.paths import named_as_given

@@ -8,7 +8,7 @@ UNNEEDED = {
 }  # fmt: skip
 PROGRAM = """
 import sys
-from local.insights import EventSource, run
+from cwli.insights import EventSource, run
 from tidemark.cli import account_query
 run("fields @message | stats count(*) by bin(1m)", EventSource.union([]))
 print(*sys.modules)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
-from onebox.logs.errors import LogStoreError
 
-from local.insights import EventsError, LookupTableError, QueryError, QueryResult
-from local.insights import compile as compile_query
-from local.logs.clocks import ANYTHING, Beginning, Clock, field_clock, format_clock
-from local.logs.folders import LogFilesError, files_of
-from local.logs.mending import Mending
+from cwli.insights import EventsError, LookupTableError, QueryError, QueryResult
+from cwli.insights import compile as compile_query
+from cwli.readers.clocks import ANYTHING, Beginning, Clock, field_clock, format_clock
+from cwli.readers.folders import LogFilesError, files_of
+from cwli.readers.mending import Mending
+from onebox.logs.errors import LogStoreError
 from tidemark.cli.formats import format_option, show
 from tidemark.cli.options import Moment, MomentType, state_option
 from tidemark.cli.program import ENDED

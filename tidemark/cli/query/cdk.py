@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from local.insights.parser import MOST_CHARACTERS
+from cwli.insights.parser import MOST_CHARACTERS
 from tidemark.cli.query.written import in_one, inserted, known
 
 Value = str | list["Value"] | None

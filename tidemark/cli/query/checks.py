@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
-from local.insights import CompiledQuery, EventSource, QueryError, QueryResult, run
-from local.insights import compile as compile_query
+from cwli.insights import CompiledQuery, EventSource, QueryError, QueryResult, run
+from cwli.insights import compile as compile_query
 from tidemark.cli.query.infrastructure import holds_queries, queries_at
 from tidemark.cli.query.messages import warn
 from tidemark.cli.query.text import place_in_file, place_of, query_text

@@ -11,12 +11,12 @@ from tempfile import TemporaryDirectory
 
 import click
 
-from local.insights import CompiledQuery, run
-from local.insights import compile as compile_query
-from local.logs.files import log_files
-from local.logs.mending import Mending
-from local.logs.tails import Tails
-from local.logs.timing import Untimed
+from cwli.insights import CompiledQuery, run
+from cwli.insights import compile as compile_query
+from cwli.readers.files import log_files
+from cwli.readers.mending import Mending
+from cwli.readers.tails import Tails
+from cwli.readers.timing import Untimed
 from tidemark.cli.formats import show
 from tidemark.cli.query.messages import warn
 from tidemark.cli.query.paths import STANDARD_INPUT, damages

@@ -10,19 +10,18 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from cwli.cancellation import interruptible
+from cwli.insights import CompiledQuery, EventsError, EventSource, QueryResult, run
+from cwli.insights import compile as compile_query
+from cwli.insights.group_choice import NoLogGroupError, chosen, split_log
+from cwli.insights.progress import Told
+from cwli.readers.clocks import Clock
+from cwli.readers.files import log_files, name_groups
+from cwli.readers.folders import LogFilesError
+from cwli.readers.mending import Mending
+from cwli.readers.searching import NotSearchedError, Search
+from cwli.readers.timing import Untimed, untimed_event
 from onebox.account import ACCOUNT
-
-from local.cancellation import interruptible
-from local.insights import CompiledQuery, EventsError, EventSource, QueryResult, run
-from local.insights import compile as compile_query
-from local.insights.group_choice import NoLogGroupError, chosen, split_log
-from local.insights.progress import Told
-from local.logs.clocks import Clock
-from local.logs.files import log_files, name_groups
-from local.logs.folders import LogFilesError
-from local.logs.mending import Mending
-from local.logs.searching import NotSearchedError, Search
-from local.logs.timing import Untimed, untimed_event
 from tidemark.cli.options import state_flag
 from tidemark.cli.query.messages import tell, warn
 from tidemark.cli.query.paths import (
@@ -85,7 +84,7 @@ class LogQuery(NamedTuple):
 
     def _parts(self, files: list[Path], folder: Path, clock: Clock | None) -> list[Path]:
         """Return the files, of some a copy of the part with the events of the time ranges."""
-        from local.logs.sorted_files import SortedFiles  # noqa: PLC0415 (few queries need it)
+        from cwli.readers.sorted_files import SortedFiles  # noqa: PLC0415 (few queries need it)
 
         starts, ends = zip(self.window, *self.query.earlier(*self.window), strict=True)
         first = None if None in starts else min(starts)

@@ -14,12 +14,12 @@ from tempfile import TemporaryDirectory, gettempdir
 from typing import BinaryIO
 from urllib.parse import quote, unquote_to_bytes
 
-from local.insights import EventsError
-from local.logs.clocks import Clock
-from local.logs.fetched import log_of
-from local.logs.files import clocks_of
-from local.logs.folders import LogFilesError, files_of, skipped_below
-from local.logs.mending import Damage, Mended
+from cwli.insights import EventsError
+from cwli.readers.clocks import Clock
+from cwli.readers.fetched import log_of
+from cwli.readers.files import clocks_of
+from cwli.readers.folders import LogFilesError, files_of, skipped_below
+from cwli.readers.mending import Damage, Mended
 from tidemark.model.sentences import listed, plural
 
 STANDARD_INPUT = "-"

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import click
 
-from local.insights import QueryError
-from local.logs.clocks import Beginning
-from local.logs.folders import SUFFIXES
+from cwli.insights import QueryError
+from cwli.readers.clocks import Beginning
+from cwli.readers.folders import SUFFIXES
 from tidemark.cli.query.paths import STANDARD_INPUT
 from tidemark.model.refusal import Refused
 

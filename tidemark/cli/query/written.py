@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from local.insights.parser import MOST_CHARACTERS
+from cwli.insights.parser import MOST_CHARACTERS
 from tidemark.model.refusal import Refused
 
 # A line end after a backslash stays, so that lines of the text are lines of the file.

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from local.cancellation import Cancellation
+from cwli.cancellation import Cancellation
 from onebox.athena.catalogue import Catalogue
 from onebox.athena.errors import MalformedQuery, QueryError, ScanLimitExceeded
 from onebox.athena.execution import MOST_SECONDS, execute, keep

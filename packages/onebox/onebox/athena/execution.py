@@ -12,7 +12,7 @@ from typing import Any
 
 import duckdb
 
-from local.cancellation import Cancellation, TimedOut
+from cwli.cancellation import Cancellation, TimedOut
 from onebox.athena.catalogue import Catalogue, Partition, Table, read_table
 from onebox.athena.errors import QueryError, ScanLimitExceeded
 from onebox.athena.kept import KeptRows

@@ -26,7 +26,7 @@ from moto.glue.models import glue_backends
 from moto.s3.models import FakeBucket, s3_backends
 from sqlglot import exp
 
-from local.cancellation import Cancellation, Cancelled
+from cwli.cancellation import Cancellation, Cancelled
 from onebox.account import ACCOUNT, REGION
 from onebox.athena import api as athena
 from onebox.cloud.endpoint import Endpoint

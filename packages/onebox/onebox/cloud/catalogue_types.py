@@ -12,7 +12,7 @@ from moto.athena.models import athena_backends
 from moto.cloudformation.exceptions import ValidationError
 from moto.glue.models import glue_backends
 
-from local import insights
+from cwli import insights
 from onebox.cloud.resource import TemplateResource, resource_type
 
 _EFFECTIVE_ENGINE = "WorkGroupConfiguration.EngineVersion.EffectiveEngineVersion"

@@ -18,9 +18,9 @@ from moto.logs.exceptions import (
 )
 from moto.logs.responses import LogsResponse
 
-from local import insights
-from local.cancellation import Cancellation, Cancelled, TimedOut
-from local.insights.group_choice import NoLogGroupError, chosen
+from cwli import insights
+from cwli.cancellation import Cancellation, Cancelled, TimedOut
+from cwli.insights.group_choice import NoLogGroupError, chosen
 from onebox.account import ACCOUNT
 from onebox.cloud.unsupported import not_honoured
 from onebox.logs.store import LogStore, LogStoreError

@@ -16,8 +16,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from local import duckdb_core as duckdb
-from local.insights.values import quoted
+from cwli import duckdb_core as duckdb
+from cwli.insights.values import quoted
 from onebox.disk import sync_folder, write_synced
 from onebox.logs.errors import DOCTOR, LogStoreError
 from onebox.logs.lines import LogEvent

@@ -17,11 +17,11 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from local import duckdb_core as duckdb
-from local.insights.source import EventSource, TimeRange, over, rows_within
-from local.insights.sql import Parsed
-from local.insights.templates import Template
-from local.insights.values import quoted
+from cwli import duckdb_core as duckdb
+from cwli.insights.source import EventSource, TimeRange, over, rows_within
+from cwli.insights.sql import Parsed
+from cwli.insights.templates import Template
+from cwli.insights.values import quoted
 from onebox.logs.parquet import DIGEST, digest_of, has_digest, parquet_of
 from onebox.logs.templates import REST, TEMPLATE
 

@@ -18,8 +18,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from local import duckdb_core as duckdb
-from local.insights.values import quoted
+from cwli import duckdb_core as duckdb
+from cwli.insights.values import quoted
 from onebox.logs.errors import DOCTOR, LogStoreError
 from onebox.logs.lines import CheckedLines, LogEvent, event_of, line_of
 from onebox.logs.merging import clear, merge_small, superseded_by

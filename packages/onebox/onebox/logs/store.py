@@ -10,9 +10,9 @@ from itertools import count
 from pathlib import Path
 from time import time_ns
 
-from local.insights.source import EventSource, events_of
-from local.insights.values import quoted
-from local.logs.log_groups import folder_name, group_name
+from cwli.insights.source import EventSource, events_of
+from cwli.insights.values import quoted
+from cwli.readers.log_groups import folder_name, group_name
 from onebox.account import ACCOUNT
 from onebox.logs.errors import LogStoreError
 from onebox.logs.lines import CheckedLines, LogEvent

@@ -2,7 +2,7 @@
 
 A sample of the lines tells the templates. A line that fits one has its text in the column
 ``template_1`` and its variables in ``v1``, ``v2`` and so on; any other has its message again in
-``rest``. `local.insights.templates` says what a template is.
+``rest``. `cwli.insights.templates` says what a template is.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from local import duckdb_core as duckdb
-from local.insights.source import quoted_path
-from local.insights.templates import CONSTANT, MARK, VARIABLE, variable
-from local.insights.values import quoted
+from cwli import duckdb_core as duckdb
+from cwli.insights.source import quoted_path
+from cwli.insights.templates import CONSTANT, MARK, VARIABLE, variable
+from cwli.insights.values import quoted
 
 LEAST_BYTES = 1024**2
 """The minimum size of lines that get templates, and of a Parquet file whose templates are used."""
@@ -48,7 +48,7 @@ class _Learned(NamedTuple):
         return f"({quoted(self.shape)}, {quoted(self.text())}, {places}, [{values}]::VARCHAR[])"
 
     def text(self) -> str:
-        """Return the text of the template, as `local.insights.templates.Template` takes it."""
+        """Return the text of the template, as `cwli.insights.templates.Template` takes it."""
         first, *pieces = self.shape.split(MARK)
         values = (self.constants.get(place) for place in range(1, len(pieces) + 1))
         marks = (MARK if value is None else f"{CONSTANT}{value}{CONSTANT}" for value in values)

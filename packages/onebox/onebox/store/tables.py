@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from local.cancellation import interruptible
+from cwli.cancellation import interruptible
 from onebox.athena.catalogue import Catalogue
 from onebox.athena.errors import QueryError
 from onebox.athena.execution import MOST_SECONDS, Rows, Translation, execute

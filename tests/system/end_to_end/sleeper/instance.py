@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from onebox.account import ACCOUNT
-
 from tests.system.end_to_end.sleeper.generations import (
     Generation,
     TaskKind,

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 from moto.core.exceptions import JsonRESTError
 from moto.ecs.responses import EC2ContainerServiceResponse
+
+from cdk.functions import module_of
 from onebox.cloud import tasks as ecs_tasks
 from onebox.cloud.processes import Child
 from onebox.cloud.runtime_api import Reply
 from onebox.cloud.sandboxes import Sandbox
 from onebox.logs.store import LogStore
-
-from cdk.functions import module_of
 from tests.system.faults.catalogue.tasks import EXIT_1, NO_LINES, both
 from tests.system.faults.fault import Ending, Fault
 from tests.system.faults.ground import LOG_GROUP, Ground

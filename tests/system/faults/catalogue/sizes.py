@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from botocore.exceptions import ClientError
-from onebox.asl import history
 
+from onebox.asl import history
 from tests.system.faults.fault import Ending, Fault
 from tests.system.faults.ground import Ground, NeverHappened
 from tidemark.client.runs import Run

@@ -22,7 +22,6 @@ from random import Random
 
 from onebox.cloud.deployment import synthesise
 from onebox.cloud.machine_settings import machine_settings
-
 from tests.system.faults.power.disk import Disk
 from tests.system.faults.power.judging import NOTHING, Contents, problems
 from tests.system.faults.power.recording import Replay, record, traced

@@ -26,7 +26,6 @@ from random import Random
 
 from onebox.cloud.deployment import synthesise
 from onebox.cloud.machine_settings import machine_settings
-
 from tests.system.faults.power.judging import Contents, problems
 from tidemark.model.checkout import ROOT
 from tidemark.model.run_id import RUN_ID

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from click.testing import CliRunner
+
 from onebox.logs.store import LogStore
 from onebox.store.object_files import ObjectFiles
-
 from tidemark.cli import tidemark
 
 _RESULTS = "tidemark-resultsbucket"

@@ -1,0 +1,178 @@
+"""Commands ``lookup`` and ``cidrlookup``, which add columns of a lookup table to each row.
+
+Source: AWS documentation, CloudWatch Logs Insights query syntax: lookup, cidrlookup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from cwli.insights import printing
+from cwli.insights.addresses import marked_bits
+from cwli.insights.expressions import Reader
+from cwli.insights.lookup_tables import Lookup, TableColumn
+from cwli.insights.names import Names
+from cwli.insights.plan import Definition
+from cwli.insights.sql import Writer, texts
+from cwli.insights.syntax import Call, Column, Command, Field, Span
+from cwli.insights.values import Type, Value, text
+
+
+@dataclass(frozen=True)
+class Pair:
+    """``a as b``: a column of a lookup table, and a field."""
+
+    column: Field
+    field: Field
+
+    @classmethod
+    def read(cls, reader: Reader) -> Pair:
+        """Read a name, and another after ``as``; without ``as`` both have the same name."""
+        column = reader.field()
+        return cls(column, reader.field() if reader.take_word("as") else column)
+
+    def __str__(self) -> str:
+        return f"{printing.name(self.column.name)} as {printing.name(self.field.name)}"
+
+
+@dataclass(frozen=True)
+class LookUp(Command):
+    """``lookup users id as userId OUTPUT name, team``: columns of the first row with that id."""
+
+    table: Field
+    keys: tuple[Pair, ...]
+    taken: tuple[Pair, ...]
+
+    @classmethod
+    def read(cls, reader: Reader, start: Span) -> LookUp:
+        """Read the arguments of ``lookup``."""
+        table = reader.field()
+        keys = reader.list_of(lambda: Pair.read(reader))
+        reader.need_word("output")
+        taken = reader.list_of(lambda: Pair.read(reader))
+        return cls(reader.since(start), table, keys, taken)
+
+    def resolve(self, names: Names) -> None:
+        """Add the columns, in place of fields with the same names."""
+        key_columns = tuple(TableColumn(key.column.name, key.column.span) for key in self.keys)
+        fields = tuple(key.field for key in self.keys)
+        columns = _add_step(names, self.table, key_columns, fields, self.taken)
+        for pair, column in zip(self.taken, columns, strict=True):
+            names.define(pair.field.name, column)
+        names.selection.show(pair.field.name for pair in self.taken)
+
+    def __str__(self) -> str:
+        keys, taken = (", ".join(map(str, pairs)) for pairs in (self.keys, self.taken))
+        return f"lookup {printing.name(self.table.name)} {keys} OUTPUT {taken}"
+
+
+@dataclass(frozen=True)
+class CidrLookUp(Command):
+    """``cidrlookup nets srcAddr as cidr OUTPUTNEW owner``: columns of the narrowest range.
+
+    ``OUTPUTNEW`` keeps the value of a field unless it is missing or empty.
+    """
+
+    table: Field
+    address: Field
+    ranges: Field | None
+    only_new: bool
+    taken: tuple[Pair, ...]
+
+    @classmethod
+    def read(cls, reader: Reader, start: Span) -> CidrLookUp:
+        """Read the arguments of ``cidrlookup``."""
+        table, address = reader.field(), reader.field()
+        ranges = reader.field() if reader.take_word("as") else None
+        only_new = reader.one_of("output", "outputnew") == "outputnew"
+        taken = reader.list_of(lambda: Pair.read(reader))
+        return cls(reader.since(start), table, address, ranges, only_new, taken)
+
+    def resolve(self, names: Names) -> None:
+        """Add the columns."""
+        ranges = TableColumn(None, self.span)
+        if self.ranges:
+            ranges = TableColumn(self.ranges.name, self.ranges.span)
+        columns = _add_step(
+            names, self.table, (ranges,), (self.address,), self.taken, networks=True
+        )
+        for pair, column in zip(self.taken, columns, strict=True):
+            new = self._filled_column(names, pair.field, column) if self.only_new else column
+            names.define(pair.field.name, new)
+        names.selection.show(pair.field.name for pair in self.taken)
+
+    def _filled_column(self, names: Names, field: Field, column: str) -> str:
+        """Return the column of a field, with ``column`` where the field is missing or empty."""
+        if not names.before_stats and field.name not in names.scope.fields:
+            return column
+        empty = Call(field.span, (field,), "isempty")
+        return names.column(Call(field.span, (empty, Column(field.span, column), field), "if"))
+
+    def __str__(self) -> str:
+        ranges = f" as {printing.name(self.ranges.name)}" if self.ranges else ""
+        key = f"{printing.name(self.table.name)} {printing.name(self.address.name)}{ranges}"
+        output = "OUTPUTNEW" if self.only_new else "OUTPUT"
+        return f"cidrlookup {key} {output} {', '.join(map(str, self.taken))}"
+
+
+@dataclass(frozen=True)
+class FromTable(Definition):
+    """A step that adds cells, at the places in ``columns``, of the lookup table's matching row."""
+
+    per_event = True
+
+    columns: Mapping[str, int]
+    lookup: Lookup
+    keys: tuple[str, ...]
+
+    @property
+    def selects(self) -> int:
+        """One select for the bits of an address, one for the cells, one for the columns."""
+        return 3
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """The columns of the keys."""
+        return frozenset(self.keys)
+
+    def write(self, writer: Writer, kept: frozenset[str]) -> None:
+        """Write a join with the table, or a search for the longest of the ranges."""
+        cells = self._narrowest(writer, kept) if self.lookup.networks else "cells"
+        join = "" if self.lookup.networks else self._join(writer)
+        places = {column: f"{cells}[{place}]" for column, place in self.columns.items()}
+        writer.define(kept, texts(places), join)
+
+    def _join(self, writer: Writer) -> str:
+        keys = enumerate(str(text(writer.value(key))) for key in self.keys)
+        on = " AND ".join(f"key{place} = {key}" for place, key in keys)
+        return f"LEFT JOIN {self.lookup.view} ON {on}"
+
+    def _narrowest(self, writer: Writer, kept: frozenset[str]) -> str:
+        bits, cells = writer.temporary(), writer.temporary()
+        address = writer.text_column(Column(self.lookup.span, self.keys[0]), kept)
+        writer.define(kept, {bits: Value(marked_bits(address), Type.TEXT)})
+        ranges = f"FROM {self.lookup.view} WHERE starts_with({bits}, key0)"
+        narrowest = f"(SELECT arg_max(cells, length(key0)) {ranges})"
+        writer.define(kept, {cells: Value(narrowest, Type.TEXT)})
+        return cells
+
+
+def _add_step(
+    names: Names,
+    table: Field,
+    key_columns: tuple[TableColumn, ...],
+    fields: tuple[Field, ...],
+    taken: tuple[Pair, ...],
+    *,
+    networks: bool = False,
+) -> tuple[str, ...]:
+    """Add a step that takes the columns, and return their columns in SQL."""
+    keys = tuple(names.column(field) for field in fields)
+    cells = tuple(TableColumn(pair.column.name, pair.column.span) for pair in taken)
+    view = f"lookup_{names.new_column()}"
+    lookup = Lookup(table.name, table.span, view, key_columns, cells, networks)
+    columns = tuple(names.new_column() for _ in taken)
+    names.lookups.append(lookup)
+    names.step(FromTable({column: n for n, column in enumerate(columns, 1)}, lookup, keys))
+    return columns

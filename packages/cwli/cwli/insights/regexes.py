@@ -1,0 +1,166 @@
+r"""Regular expressions of queries, translated for RE2.
+
+A query names a group with ``(?<name>…)``. RE2 has no look-around and no back-references, and AWS
+documents RE2 for its functions (CloudWatch Logs Insights query syntax: regexReplace).
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from typing import NamedTuple
+
+from cwli.insights.gaps import Gaps, gaps_of
+from cwli.insights.syntax import QueryError, Regex, Span
+
+_PART = re.compile(
+    r"""
+      (?P<verbatim> \\Q.*?(?:\\E|\Z) | \[\^?+\]?+(?:\[:\w+:\]|[^\]\\]|\\.)*+\] | \(\?[a-zA-Z-]+\) )
+    | (?P<reference> \\[1-9k] )
+    | (?P<escape> \\. )
+    | (?P<named> \(\?P?<(?P<name>[A-Za-z_@]\w*)> )
+    | (?P<options> \(\?[a-zA-Z-]*: )
+    | (?P<around> \(\?<?[=!] )
+    | (?P<other> \(\?(?:<@?\w*|.)? )
+    | (?P<group> \( )
+    | (?P<close> \) )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_DIGITS = re.compile(r"(?:\\d|\[0-9\])(?:\+\??|\{[1-9]\d*(?:,\d*)?\}\??)?")
+_REFUSED = {
+    "reference": "a back-reference",
+    "around": "look-around",
+    "other": "this kind of group",
+}
+
+
+class _Opening(NamedTuple):
+    """The opening parenthesis of a capturing group."""
+
+    name: str | None
+
+
+class Pattern:
+    """A regular expression of a query.
+
+    Parameters
+    ----------
+    regex : Regex
+        The expression as written.
+    group_names : tuple of str
+        The names of the groups, in the order of their opening parentheses; empty if the expression
+        itself has the names.
+
+    Attributes
+    ----------
+    span : Span
+        The place of the expression in the query.
+    names : tuple of str
+        The named groups, in the order of their opening parentheses.
+    gaps : Gaps or None
+        The gaps between the texts that the expression consists of, None if it has other parts.
+
+    Raises
+    ------
+    QueryError
+        If the expression uses a feature that RE2 lacks, its parentheses do not match, or the
+        numbers of groups and of ``group_names`` differ.
+    """
+
+    def __init__(self, regex: Regex, group_names: tuple[str, ...] = ()) -> None:
+        self.span = regex.span
+        self._group_names = group_names
+        self._pieces: list[str | _Opening] = []
+        self._groups: dict[str, tuple[int, int]] = {}
+        self.gaps: Gaps | None = gaps_of(regex.pattern)
+        self._split(regex.pattern)
+        self.names = tuple(sorted(self._groups, key=self._groups.__getitem__))
+
+    def matching(self) -> str:
+        """Return the pattern for RE2 without capturing groups."""
+        return self._text(self._pieces, None)
+
+    def capturing(self, name: str) -> str:
+        """Return the pattern for RE2 in which group 1 captures ``name``, the only capture."""
+        return self._text(self._pieces, name)
+
+    def inside(self, name: str) -> str:
+        """Return the pattern inside a named group."""
+        start, end = self._groups[name]
+        return self._text(self._pieces[start + 1 : end], None)
+
+    def may_be_empty(self, name: str) -> bool:
+        """Tell whether a named group may match ''; True if that is uncertain."""
+        try:
+            # Python warns of patterns that RE2 reads in one way only, such as [[a].
+            with warnings.catch_warnings(action="ignore"):
+                return re.fullmatch(self.inside(name), "") is not None
+        except re.error:
+            # RE2 may accept a pattern that Python does not.
+            return True
+
+    def is_digits(self, name: str) -> bool:
+        """Tell whether a named group matches digits from 0 to 9 alone, and never ''."""
+        return _DIGITS.fullmatch(self.inside(name)) is not None
+
+    def gap_of(self, name: str, gaps: Gaps) -> int:
+        """Return the gap that a named group captures."""
+        groups = [piece.name for piece in self._pieces if isinstance(piece, _Opening)]
+        return gaps.groups[groups.index(name)]
+
+    @staticmethod
+    def _text(pieces: list[str | _Opening], captured: str | None) -> str:
+        return "".join(
+            piece
+            if isinstance(piece, str)
+            else "("
+            if captured and piece.name == captured
+            else "(?:"
+            for piece in pieces
+        )
+
+    def _split(self, pattern: str) -> None:
+        openings: list[tuple[re.Match[str], int]] = []
+        names = self._group_names
+        groups = 0
+        position = 0
+        for part in _PART.finditer(pattern):
+            self._pieces.append(pattern[position : part.start()])
+            position = part.end()
+            if part.lastgroup in _REFUSED:
+                raise self._error(f"{_REFUSED[part.lastgroup]} is not supported", part)
+            if part.lastgroup == "close":
+                if not openings:
+                    raise self._error("this parenthesis was not opened", part)
+                self._close(*openings.pop())
+            elif part["group"] or part["named"] or part["options"]:
+                openings.append((part, len(self._pieces)))
+            if part["group"] or part["named"]:
+                name = names[groups : groups + 1] if names else (part["name"],)
+                self._pieces.append(_Opening(*name or (None,)))
+                groups += 1
+            else:
+                self._pieces.append(part[0])
+        if openings:
+            raise self._error("this parenthesis is not closed", openings[-1][0])
+        if names and groups != len(names):
+            raise QueryError(
+                f"the regular expression has {groups} groups, but {len(names)} names follow "
+                "'as'; each group takes one name, (?:…) takes none",
+                self.span,
+            )
+        self._pieces.append(pattern[position:])
+
+    def _close(self, part: re.Match[str], start: int) -> None:
+        opening = self._pieces[start]
+        name = opening.name if isinstance(opening, _Opening) else None
+        if name in self._groups:
+            raise self._error(f"the group name {name!r} is used twice", part)
+        if name:
+            self._groups[name] = (start, len(self._pieces))
+
+    def _error(self, message: str, part: re.Match[str]) -> QueryError:
+        start = self.span.start + 1 + part.start()
+        span = Span(self.span.query, start, start + len(part[0]))
+        return QueryError(f"{message} in a regular expression: {part[0]}", span)

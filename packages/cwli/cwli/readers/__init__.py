@@ -1,0 +1,1 @@
+"""Foreign log files as events: their forms, clocks, damage and parts."""

@@ -1,0 +1,239 @@
+"""Copies of files that DuckDB cannot read as they are, and the counts of the damage in them.
+
+A query first reads the files as they are. Only if that fails, they are read here line by line:
+damaged files, files in UTF-16, files in which an event has several lines or a carriage return, what
+the console downloads, and files that bzip2, zstd or xz packed, or that are packed twice.
+"""
+
+from __future__ import annotations
+
+import filecmp
+import json
+import re
+from codecs import BOM_UTF8
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from enum import Enum
+from itertools import chain, islice, starmap
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from cwli.readers.boundaries import LIMITS
+from cwli.readers.clocks import Beginning, Clock, beginning
+from cwli.readers.downloads import CutTableError, Row, answered_rows, event_of, rows_of
+from cwli.readers.encodings import utf8_lines
+from cwli.readers.joining import MARKS, Joining, without_returns
+from cwli.readers.log_file import TABLES, Form, clock_in, form_of
+from cwli.readers.packing import INCOMPLETE, reason, unpacked
+
+_NONCHARACTERS = str.maketrans(dict.fromkeys("\U0010ffff\U0010fffe" + MARKS, "\ufffd"))
+# The lines that choose the form of a file and its clock.
+_FIRST_LINES = 200
+_NO_SPACE = re.compile(r"\S")
+# The forms in which a file is JSON as a whole.
+_DOCUMENTS = (Form.ANSWER, Form.LISTED, Form.RECORDS, Form.DELIVERY, Form.OBJECTS)
+
+
+class Damage(Enum):
+    """A kind of damage, with the words for its count: one, several."""
+
+    BYTES = ("line with bytes that are no text", "lines with bytes that are no text")
+    LONG = ("line too long for an event skipped", "lines too long for an event skipped")
+    NO_EVENT = ("line that is no event skipped", "lines that are no events skipped")
+    NO_TIME = (
+        "row without a time has that of the file's last change",
+        "rows without a time have that of the file's last change",
+    )
+    INCOMPLETE = ("file ends early", "files end early")
+    UNREADABLE = ("file cannot be read", "files cannot be read")
+
+
+class Mended(NamedTuple):
+    """The copies of files, and the damage of the files.
+
+    Attributes
+    ----------
+    copies : dict of Path to Path or None
+        The copy of each file; the file itself if a copy has the same bytes, so that each of its
+        lines is an event; None for a file that cannot be read at all.
+    damage : dict of Damage to int
+        The counts of lines and files.
+    first : dict of Damage to str
+        The file and the line of the first damage of a kind.
+    joined : int
+        The number of lines that belong to the event of a line before.
+    """
+
+    copies: Mapping[Path, Path | None]
+    damage: Mapping[Damage, int]
+    first: Mapping[Damage, str]
+    joined: int
+
+
+@dataclass
+class Mending:
+    """The copying of files.
+
+    Attributes
+    ----------
+    clock : Clock or None
+        The clock of each file; None if its first lines choose one.
+    begins : callable or None
+        Tells whether a line begins an event; None if the clock does.
+    most_bytes : int
+        The maximum size of a line of text with its line feed [B]; longer ones are left out.
+    """
+
+    clock: Clock | None = None
+    begins: Beginning | None = None
+    most_bytes: int = LIMITS.line
+
+    def copies(self, files: Iterable[Path], folder: Path) -> Mended:
+        """Return copies of files, written into a folder, and no copy that has the same bytes.
+
+        Bytes that are no UTF-8 become U+FFFD.
+        """
+        copies: dict[Path, Path | None] = {}
+        damage: Counter[Damage] = Counter()
+        first: dict[Damage, str] = {}
+        joined = 0
+        for number, file in enumerate(files):
+            copy = _Copy(file, folder / f"mended-{number}", self)
+            copy.write()
+            damage += copy.damage
+            first = copy.first | first
+            joined += copy.joined
+            if copy.damage[Damage.UNREADABLE]:
+                copies[file] = None
+            elif copy.differs():
+                copies[file] = copy.path
+            else:
+                copy.path.unlink()
+                copies[file] = file
+        return Mended(copies, damage, first, joined)
+
+
+class _Copy:
+    """A copy of one file, its damage and its joined lines."""
+
+    def __init__(self, file: Path, path: Path, mending: Mending) -> None:
+        self._file = file
+        self.path = path
+        self._mending = mending
+        self.damage: Counter[Damage] = Counter()
+        self.first: dict[Damage, str] = {}
+        self.joined = 0
+        self._form = Form.TEXT
+
+    def write(self) -> None:
+        with ExitStack() as opened:
+            try:
+                file = opened.enter_context(unpacked(self._file))
+            except INCOMPLETE as error:
+                self._count(Damage.UNREADABLE, reason=reason(error))
+                return
+            self._copy(file)
+
+    def _copy(self, file: BinaryIO) -> None:
+        with self.path.open("wb") as copy:
+            read = self._read(utf8_lines(file))
+            begin = list(islice(read, _FIRST_LINES))
+            self._form = form_of(b"".join(line for _, line in begin).decode(errors="replace"))
+            if self._form in TABLES:
+                copy.writelines(self._rows(chain(begin, read)))
+                return
+            lines = starmap(self._mended, chain(begin, read))
+            first = list(islice(lines, _FIRST_LINES))
+            joining = Joining(self._beginning(first), self._mending.most_bytes - 1)
+            events = joining.events(chain(first, lines))
+            copy.writelines(event + b"\n" for event in events if event)
+        self.joined = joining.joined
+        if self._form in _DOCUMENTS and not _is_json(self.path.read_text()):
+            self._count(Damage.UNREADABLE)
+
+    def differs(self) -> bool:
+        return not filecmp.cmp(self._file, self.path, shallow=False)
+
+    def _read(self, file: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
+        """Yield the number and the bytes of each line."""
+        number = 0
+        try:
+            for number, line in enumerate(file, 1):
+                yield number, line if number > 1 else line.removeprefix(BOM_UTF8)
+        except INCOMPLETE as error:
+            kind = Damage.INCOMPLETE if number else Damage.UNREADABLE
+            self._count(kind, number, reason(error))
+
+    def _rows(self, lines: Iterable[tuple[int, bytes]]) -> Iterator[bytes]:
+        """Yield the event of each row of a table as a line of JSON, as the AWS CLI prints them."""
+        texts = (self._text(*line) for line in lines)
+        is_csv = self._form is Form.DOWNLOAD
+        try:
+            for row in rows_of(texts) if is_csv else answered_rows("".join(texts)):
+                yield self._row(row)
+        except CutTableError as error:
+            self._count(Damage.INCOMPLETE, error.args[0])
+        except (ValueError, RecursionError):
+            self._count(Damage.UNREADABLE)
+
+    def _row(self, row: Row) -> bytes:
+        """Return the event of a row as a line, b"" if the row has none."""
+        event = row.cells and event_of(row.cells)
+        if not event:
+            self._count(Damage.NO_EVENT, row.line)
+            return b""
+        if event["timestamp"] is None:
+            self._count(Damage.NO_TIME, row.line)
+            event["timestamp"] = self._file.stat().st_mtime_ns // 1_000_000
+        return json.dumps(event, ensure_ascii=False).encode() + b"\n"
+
+    def _text(self, number: int, line: bytes) -> str:
+        text = _text_of(line)
+        if text != line:
+            self._count(Damage.BYTES, number)
+        return text.decode()
+
+    def _mended(self, number: int, line: bytes) -> bytes:
+        """Return a line as a copy has it, without its end; b"" for a line that is too long."""
+        line = line.rstrip(b"\r\n")
+        clean = text = line if line.isascii() else _text_of(line)
+        if b"\r" in text:
+            text = without_returns(text)
+        if self._form is Form.TEXT and len(text) >= self._mending.most_bytes:
+            self._count(Damage.LONG, number)
+            return b""
+        if self._form is Form.EVENTS and text and not _is_json(text.decode()):
+            self._count(Damage.NO_EVENT, number)
+            return b""
+        if clean != line:
+            self._count(Damage.BYTES, number)
+        return text
+
+    def _count(self, kind: Damage, line: int = 0, reason: str = "") -> None:
+        self.damage[kind] += 1
+        place = f", line {line}" if line else f": {reason}" if reason else ""
+        self.first.setdefault(kind, f"{self._file}{place}")
+
+    def _beginning(self, first: Sequence[bytes]) -> Beginning:
+        if self._form is not Form.TEXT:
+            return bool
+        lines = [line.decode() for line in first]
+        return self._mending.begins or beginning(self._mending.clock or clock_in(self._file, lines))
+
+
+def _is_json(text: str) -> bool:
+    """Tell whether a text is JSON, or several JSON texts one after the other."""
+    decode, first = json.JSONDecoder().raw_decode, _NO_SPACE.search(text)
+    try:
+        while first:
+            _, end = decode(text, first.start())
+            first = _NO_SPACE.search(text, end)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _text_of(line: bytes) -> bytes:
+    return line.decode(errors="replace").translate(_NONCHARACTERS).encode()

@@ -1,0 +1,228 @@
+"""Files that grow: the events that are appended to them, also while a rotation replaces them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from functools import partial
+from io import SEEK_END
+from pathlib import Path
+from typing import BinaryIO
+
+from cwli.readers.clocks import Beginning, Clock, beginning
+from cwli.readers.encodings import is_utf16
+from cwli.readers.folders import LogFilesError, files_of, is_rotated, logs_below
+from cwli.readers.joining import first_lines, last_event
+from cwli.readers.log_file import clock_in
+from cwli.readers.packing import Packing, packing_of
+
+_PEEKED_BYTES = 64 * 1024
+# The bytes that tell a file from another one, and a copy by its file.
+_HEAD_BYTES = 4 * 1024
+_Identity = tuple[int, int]
+"""The device and the inode of a file. An open file keeps them, whatever its name is."""
+
+
+class Tails(AbstractContextManager["Tails"]):
+    """The ends of files, from where they are at first; a later file begins at its beginning.
+
+    A file that is renamed is the same file. A rotation may also copy a file and empty it: the copy
+    goes on where the file was read to. Packed files below a folder are left out.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        Files and folders, as `cwli.readers.files.log_files` takes them.
+    clock : Clock, optional
+        The clock of each file; by default the one that its new lines fit.
+    begins : callable, optional
+        Tells whether a line begins an event; by default the clock does.
+
+    Raises
+    ------
+    LogFilesError
+        If a file cannot be read, is in UTF-16, or is packed and one of the paths.
+    """
+
+    def __init__(
+        self, paths: Sequence[Path], clock: Clock | None = None, begins: Beginning | None = None
+    ) -> None:
+        self._paths = paths
+        self._new_tail = partial(_Tail, clock=clock, begins=begins)
+        self._tails: dict[_Identity, _Tail] = {}
+        with ExitStack() as opened:
+            opened.push(self)
+            for path in paths:
+                with _refused(path):
+                    for file in files_of([path]):
+                        file.stat()
+            self._find()
+            for tail in self._tails.values():
+                tail.skip()
+            opened.pop_all()
+
+    def __exit__(self, *_: object) -> None:
+        """Close the files."""
+        for tail in self._tails.values():
+            tail.close()
+
+    def events(self) -> Iterator[tuple[Path, bytes]]:
+        """Yield each file with new events, and their lines.
+
+        The last event of a file is held back until no line follows it in one call. The events of a
+        file that was renamed are those of its first name.
+
+        Raises
+        ------
+        LogFilesError
+            If a file cannot be read any more, or a new file cannot be followed.
+        """
+        emptied = [tail for tail in self._tails.values() if tail.is_emptied()]
+        listed = self._find()  # after that, since a copy is older than the emptiness of its file
+        if not self._tails.keys() <= listed:
+            # A rename while a folder is listed hides a file, which would else be new later.
+            listed |= self._find()
+        for tail in emptied:
+            tail.begin_again(copy for copy in self._tails.values() if copy.original is tail)
+        # A rotation gives a name to another file.
+        found: dict[Path, bytes] = {}
+        for identity, tail in list(self._tails.items()):
+            with _refused(tail.path):
+                lines = tail.events() if identity in listed else tail.rest()
+            found[tail.path] = found.get(tail.path, b"") + lines
+            if identity not in listed:
+                self._tails.pop(identity).close()
+        yield from ((path, lines) for path, lines in found.items() if lines)
+
+    def _find(self) -> set[_Identity]:
+        """Open the files that are new; return the identities of all that are listed."""
+        listed: set[_Identity] = set()
+        for path in self._paths:
+            with _refused(path):
+                if path.is_dir():
+                    listed.update(*map(self._below, logs_below(path)))
+                else:
+                    listed.update(self._named(path))
+        return listed
+
+    def _named(self, path: Path) -> set[_Identity]:
+        """Return the identity of a file that is one of the paths."""
+        try:
+            if packing_of(path) is not Packing.NONE:
+                raise LogFilesError(f"{path}: a packed file does not grow")
+            return self._opened(path)
+        except FileNotFoundError:  # a rotation has not made the new file yet
+            return {identity for identity, tail in self._tails.items() if tail.path == path}
+
+    def _below(self, path: Path) -> set[_Identity]:
+        """Return the identity of a file below a folder, none if it is not followed."""
+        try:
+            status = path.stat()
+            is_known = _identity(status) in self._tails
+            # An empty file may become a packed one.
+            if is_known or (status.st_size and packing_of(path) is Packing.NONE):
+                return self._opened(path)
+            return set()
+        except FileNotFoundError:  # a rotation has removed it meanwhile
+            return set()
+
+    def _opened(self, path: Path) -> set[_Identity]:
+        identity = _identity(path.stat())
+        if identity not in self._tails:
+            file = path.open("rb")
+            identity = _identity(os.fstat(file.fileno()))
+            tail = self._new_tail(path, file)
+            tail.original = next(filter(tail.is_copy_of, self._tails.values()), None)
+            self._tails[identity] = tail
+            if is_utf16(file):
+                raise LogFilesError(f"{path}: a file in UTF-16 is not followed")
+        return {identity}
+
+
+class _Tail:
+    def __init__(
+        self, path: Path, file: BinaryIO, clock: Clock | None, begins: Beginning | None
+    ) -> None:
+        self.path = path
+        self._file = file
+        self._clock = clock
+        self._begins = begins
+        self._held = b""
+        self._head = b""
+        self.original: _Tail | None = None
+        """The file of which this one is a copy, until that file is emptied."""
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def skip(self) -> None:
+        """Move to the end of the file."""
+        self._file.seek(0, SEEK_END)
+        self._head = self._begin()
+
+    def is_emptied(self) -> bool:
+        """Tell whether the file was emptied in its place, perhaps with new lines since then."""
+        is_shorter = os.fstat(self._file.fileno()).st_size < self._file.tell()
+        return is_shorter or not self._begin().startswith(self._head)
+
+    def is_copy_of(self, other: _Tail) -> bool:
+        """Tell whether a rotation made the file of the lines of another one."""
+        begin = self._begin()[: len(other._head)]
+        return is_rotated(self.path, other.path) and begin != b"" and other._head.startswith(begin)
+
+    def begin_again(self, copies: Iterable[_Tail]) -> None:
+        """Move to the beginning of the emptied file; what it had is left to its copies."""
+        for copy in copies:
+            copy._file.seek(self._file.tell())
+            copy._held, self._held = self._held, b""
+            copy.original = None
+        if self._held[-1:] not in (b"", b"\n"):
+            self._held += b"\n"
+        self._file.seek(0)
+        self._head = b""
+
+    def events(self) -> bytes:
+        """Return the lines of the new events; a line without an end is none yet."""
+        new = self._read()
+        lines = self._held + new
+        end = lines.rfind(b"\n") + 1
+        ready = last_event(lines, self._begins or self._beginning(lines[:end])) if new else end
+        self._held = lines[ready:]
+        return lines[:ready]
+
+    def rest(self) -> bytes:
+        """Return all lines that are left, also one without an end."""
+        lines = self._held + self._read()
+        return lines if lines[-1:] in (b"", b"\n") else lines + b"\n"
+
+    def _read(self) -> bytes:
+        """Return the bytes since the last call; none of a copy, since its file has them."""
+        if self.original and self.is_copy_of(self.original):
+            return b""
+        new = self._file.read()
+        if new and len(self._head) < _HEAD_BYTES:
+            self._head = self._begin()[: self._file.tell()]
+        return new
+
+    def _begin(self) -> bytes:
+        return os.pread(self._file.fileno(), _HEAD_BYTES, 0)
+
+    def _beginning(self, lines: bytes) -> Beginning:
+        first = first_lines(lines[:_PEEKED_BYTES].decode(errors="replace"))
+        return beginning(self._clock or clock_in(self.path, first))
+
+
+def _identity(status: os.stat_result) -> _Identity:
+    return status.st_dev, status.st_ino
+
+
+@contextmanager
+def _refused(path: Path) -> Iterator[None]:
+    """Raise LogFilesError for an error of the system."""
+    try:
+        yield
+    except OSError as error:
+        name = error.filename or path
+        raise LogFilesError(f"{name}: this file cannot be read: {error.strerror}") from None
