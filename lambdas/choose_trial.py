@@ -7,7 +7,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from lambdas import storage
 from lambdas.observability import logger
-from tidemark.run.next_trial import ChooseTrialEvent, choose
+from tidemark.run.choose_trial import ChooseTrialEvent, choose
 
 
 @logger.inject_lambda_context(clear_state=True)

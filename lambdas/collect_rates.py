@@ -8,9 +8,8 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from lambdas import services, storage
 from lambdas.environment import Environment
 from lambdas.observability import logger
-from tidemark.run.asked_step import ask_step
-from tidemark.run.backlog import CLUSTER, QUEUE
-from tidemark.run.collecting import Collected, CollectRatesEvent, collect
+from tidemark.run.check_condition import CLUSTER, QUEUE, check_condition
+from tidemark.run.collect_rates import Collected, CollectRatesEvent, collect
 from tidemark.run.condition import CheckedCondition, ConditionEvent
 from tidemark.run.found_tasks import FindTasksEvent, FoundTasks, find_tasks
 from tidemark.run.services import StoppedServices, StopServicesEvent, stop_services
@@ -33,7 +32,7 @@ def _read(
         return stop_services(services.tasks(), event)
     if isinstance(event, ConditionEvent):
         backlogs = {QUEUE: services.queues, CLUSTER: services.clusters}
-        return ask_step(bucket, queries, services.tasks(), systems, backlogs, event)
+        return check_condition(bucket, queries, services.tasks(), systems, backlogs, event)
     if isinstance(event, FindTasksEvent):
         return find_tasks(bucket, services.tasks(), event)
     seconds = environment.logs_deadline_seconds

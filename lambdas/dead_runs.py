@@ -31,8 +31,8 @@ def _publish(bucket: Bucket, run_id: str) -> StoredRun:
     # Most ends have no figures to write, and these imports would delay each of them.
     from tidemark.report.page import packed_vega  # noqa: PLC0415
     from tidemark.report.run_report.publishing import write_report  # noqa: PLC0415
+    from tidemark.run.record_rates import write_rates  # noqa: PLC0415
     from tidemark.store.stored_run import fold  # noqa: PLC0415
-    from tidemark.store.tables import write_rates  # noqa: PLC0415
 
     def write(run: StoredRun) -> StoredRun:
         write_rates(bucket, run)

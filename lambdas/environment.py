@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from tidemark.run.system import System
+from tidemark.run.ecs_resources import System
 
 
 class Environment:

@@ -9,7 +9,7 @@ from lambdas import services, storage
 from lambdas.observability import logger
 from tidemark.model.suite_asset import packed_suites
 from tidemark.run.execution_event import ExecutionEvent
-from tidemark.run.start import begin
+from tidemark.run.plan_run import begin
 
 
 @logger.inject_lambda_context(clear_state=True)

@@ -9,7 +9,7 @@ from lambdas import services, storage
 from lambdas.environment import Environment
 from lambdas.observability import logger
 from tidemark.run.events import TrialEvent
-from tidemark.run.preparing import prepare
+from tidemark.run.prepare_trial import prepare
 from tidemark.run.reported_version import check_version_of
 from tidemark.run.version_images import with_image
 from tidemark.store.stored_plan import planned, read_plan

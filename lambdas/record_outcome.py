@@ -10,8 +10,8 @@ from lambdas import services, storage
 from lambdas.listeners import listeners
 from lambdas.observability import logger
 from tidemark.model.failure import Failure
-from tidemark.run.concluding import conclude
 from tidemark.run.execution_event import ExecutionEvent
+from tidemark.run.record_outcome import conclude
 
 
 class RecordOutcomeEvent(ExecutionEvent):

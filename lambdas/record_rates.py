@@ -8,7 +8,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from lambdas import storage
 from lambdas.observability import logger
 from tidemark.run.events import RunEvent
-from tidemark.store.tables import record_rates
+from tidemark.run.record_rates import record_rates
 
 
 @logger.inject_lambda_context(clear_state=True)

@@ -7,7 +7,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from lambdas import services, storage
 from lambdas.observability import logger
-from tidemark.run.recording import RecordTrialEvent, record_trial
+from tidemark.run.record_trial import RecordTrialEvent, record_trial
 
 
 @logger.inject_lambda_context(clear_state=True)

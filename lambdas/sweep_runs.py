@@ -11,7 +11,7 @@ from lambdas.dead_runs import ending
 from lambdas.environment import Environment
 from lambdas.observability import logger
 from tidemark.run.attempts import Attempts
-from tidemark.run.missed import tell_missed
+from tidemark.run.missed_schedules import tell_missed
 
 
 @logger.inject_lambda_context(clear_state=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from tidemark.cli.slowness import slowness
+from tidemark.cli.machine_load import slowness
 from tidemark.cli.target import Target
 from tidemark.cli.wording import around, duration
 from tidemark.client.earlier_runs import earlier_paces

@@ -15,7 +15,7 @@ class InProcessPublisher:
 
     def rates(self, run_id: str) -> None:
         """Write a run's rows of the tables again."""
-        from tidemark.store.tables import record_rates  # noqa: PLC0415
+        from tidemark.run.record_rates import record_rates  # noqa: PLC0415
 
         record_rates(self._bucket, run_id)
 

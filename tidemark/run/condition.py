@@ -1,12 +1,9 @@
-"""The wait of a step for a condition: here that a log query has a row."""
+"""The wait for a condition: its event, its answer, and the log query that both read."""
 
-import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from datetime import datetime
 
 from tidemark.model.frozen import Frozen
-from tidemark.model.steps import WaitUntil
-from tidemark.model.suite import Suite
 from tidemark.model.suite_asset import query_file
 from tidemark.run.logged_test import LoggedTest
 from tidemark.run.ports import Answer, LogQueries, TooManyRows
@@ -68,36 +65,6 @@ class CheckedCondition(Frozen):
     """The address of a service that is ready, as an environment variable of later tasks."""
     holds: int = 0
     """The readings in sequence, up to this one, that found the condition to hold."""
-
-
-def check(
-    queries: LogQueries,
-    streams: Mapping[str, Collection[str]],
-    suite: Suite,
-    wait: WaitUntil,
-    query: str,
-    event: ConditionEvent,
-) -> CheckedCondition:
-    """Return whether a query has a row of the log streams of the steps before, or how long to wait.
-
-    The streams are by log group.
-    """
-    answers = [ask(queries, suite.name, query, group, own, event) for group, own in streams.items()]
-    scanned = event.bytes_scanned + sum(answer.bytes_scanned for answer in answers)
-    if any(answer.rows for answer in answers):
-        return CheckedCondition(over=True, bytes_scanned=scanned)
-    why = f"no row of query {query} within {wait.within_seconds} s"
-    return read_again(wait, event, why).model_copy(update={"bytes_scanned": scanned})
-
-
-def read_again(wait: WaitUntil, event: ConditionEvent, why: str) -> CheckedCondition:
-    """Return how long to wait for a condition, or that its time is over and ``why`` it failed."""
-    left = wait.within_seconds - event.waited_seconds
-    if left <= 0:
-        why = f"step {event.step}: {why}"
-        return CheckedCondition(over=True, stopped_by=why, bytes_scanned=event.bytes_scanned)
-    seconds = min(wait.every_seconds, math.ceil(left))
-    return CheckedCondition(over=False, wait_seconds=seconds, bytes_scanned=event.bytes_scanned)
 
 
 def ask(

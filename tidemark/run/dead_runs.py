@@ -13,10 +13,10 @@ from tidemark.model.run_id import RUN_ID, is_trial_execution
 from tidemark.run.announcing import Listeners
 from tidemark.run.attempts import Attempts
 from tidemark.run.executions import ExecutionState, holder, with_cause
-from tidemark.run.judging import planned_outcome, published_keys, unplanned_outcome
 from tidemark.run.pausing import resume
 from tidemark.run.ports import Executions, Rules, Tasks
-from tidemark.run.strays import clusters_of
+from tidemark.run.run_outcome import planned_outcome, published_keys, unplanned_outcome
+from tidemark.run.stray_tasks import clusters_of
 from tidemark.store import claims, keys
 from tidemark.store.alarms import alarms_of
 from tidemark.store.bucket import Bucket, delete_what_is_possible

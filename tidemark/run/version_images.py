@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tidemark.model.suite import Suite
+    from tidemark.run.ecs_resources import System
     from tidemark.run.ports import TaskDefinitions
-    from tidemark.run.system import System
 
 
 def with_image(system: System, suite: Suite, image: str, definitions: TaskDefinitions) -> System:

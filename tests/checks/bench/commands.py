@@ -21,7 +21,7 @@ from onebox.store.stored_results import own_bucket
 from tests.unit.measured_runs import measured, planned
 from tidemark.client.in_process import InProcessPublisher
 from tidemark.model.checkout import ROOT
-from tidemark.run.judging import planned_outcome
+from tidemark.run.run_outcome import planned_outcome
 from tidemark.store import keys
 from tidemark.store.bucket import Bucket
 from tidemark.store.run_ends import record_run

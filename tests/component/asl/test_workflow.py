@@ -7,9 +7,9 @@ import pytest
 from cdk.definitions import definition
 from onebox.asl.payload import MAX_BYTES
 from tests.plans import RUN
-from tests.unit.run.test_next_trial import NEW, Measuring
+from tests.unit.run.test_choose_trial import NEW, Measuring
 from tests.unit.run.test_search import BISECT, found, searching
-from tidemark.run.next_trial import ChooseTrialEvent, choose
+from tidemark.run.choose_trial import ChooseTrialEvent, choose
 from tidemark.store.stored_plan import read_plan
 
 TEXT = definition("workflow")

@@ -12,7 +12,7 @@ from cdk.permissions import FUNCTIONS, needs_of
 from tidemark.model.request import resolve_request
 from tidemark.model.suite_files import read_suites
 from tidemark.money.prices import REPORT_MEMORY, TRIALS_MEMORY, list_prices
-from tidemark.run.collecting import patience_seconds
+from tidemark.run.collect_rates import patience_seconds
 from tidemark.store.keys import BELOW_A_SECRET, DATA
 
 SUITES = sorted(read_suites())

@@ -8,7 +8,7 @@ from cwli.insights import run
 from onebox.logs.store import LogStore
 from tidemark.model.checkout import ROOT
 from tidemark.model.suite_asset import FOLDER, query_file
-from tidemark.run.collecting import _OF_TASKS
+from tidemark.run.collect_rates import _OF_TASKS
 
 QUERIES = ROOT / "queries" / "logs"
 GROUP = "/Tidemark/rocksdb"

@@ -5,7 +5,7 @@ import pytest
 from tests.component.cloud.twelve_versions import Tables
 from tests.plans import EXECUTION, RUN, STARTED
 from tests.unit.measured_runs import left_out
-from tests.unit.run.test_next_trial import BASE, NEW, OTHER, Measuring
+from tests.unit.run.test_choose_trial import BASE, NEW, OTHER, Measuring
 from tidemark.dashboard.definition import data_sets, read_definition
 from tidemark.dashboard.rows import read_rows
 from tidemark.figures.verdicts.version_verdicts import verdicts, version_pairs
@@ -15,11 +15,11 @@ from tidemark.report.comparison.document import document
 from tidemark.report.comparison.sides import sides
 from tidemark.report.run_report.measured import measured_run
 from tidemark.report.run_report.versions import summary
+from tidemark.run.record_rates import record_rates
 from tidemark.store import keys
 from tidemark.store.run_ends import record_run
 from tidemark.store.stored_plan import read_plan
 from tidemark.store.stored_run import read_run
-from tidemark.store.tables import record_rates
 
 NAMES = ("test", "metric", "base", "new")
 KINDS = {

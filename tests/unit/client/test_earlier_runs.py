@@ -9,7 +9,7 @@ from tests.unit.fakes import FakeBucket
 from tests.unit.measured_runs import measured, planned
 from tidemark.client.earlier_runs import earlier_paces
 from tidemark.client.results import Results
-from tidemark.run.judging import planned_outcome
+from tidemark.run.run_outcome import planned_outcome
 from tidemark.store import keys
 from tidemark.store.bucket import Damaged
 from tidemark.store.run_objects import record

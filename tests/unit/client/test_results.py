@@ -8,7 +8,7 @@ from tests.plans import RUN
 from tests.unit.fakes import FakeBucket
 from tests.unit.measured_runs import measured, planned
 from tidemark.client.results import Progress, Results
-from tidemark.run.judging import planned_outcome
+from tidemark.run.run_outcome import planned_outcome
 from tidemark.store import claims, keys
 from tidemark.store.claims import Claim
 

@@ -22,7 +22,7 @@ from tidemark.report.comparison.sides import sides
 from tidemark.report.markdown import markdown
 from tidemark.report.run_report.contents import report
 from tidemark.report.run_report.measured import measured_run
-from tidemark.run import recording
+from tidemark.run import record_trial
 from tidemark.store.rows import rate_rows, sample_rows
 from tidemark.store.stored_run import StoredRun
 from tidemark.store.verdict_rows import verdict_rows
@@ -200,7 +200,7 @@ def test_an_axis_of_any_accepted_name_is_a_dimension_in_cloudwatch():
     fields = {"versions": BOTH, "repetitions": 1, "tasks": 1}
     plan, metrics = plan_of(fields, suite=with_axes({"unit": ("a", "b")})), FakeMetrics()
 
-    recording._send_rates(metrics, "rocksdb", measured(plan)[0])
+    record_trial._send_rates(metrics, "rocksdb", measured(plan)[0])
 
     assert [dimensions["unit"] for _, _, _, dimensions in metrics.sent] == ["a", "a"]
 
@@ -208,7 +208,7 @@ def test_an_axis_of_any_accepted_name_is_a_dimension_in_cloudwatch():
 def test_cloudwatch_gets_a_figure_for_each_value(run):
     metrics = FakeMetrics()
 
-    recording._send_rates(metrics, "rocksdb", run.trials[0])
+    record_trial._send_rates(metrics, "rocksdb", run.trials[0])
 
     assert [(name, dimensions["database"]) for name, _, _, dimensions in metrics.sent] == [
         ("ingest_rate", "postgresql"), ("compaction_rate", "postgresql"),

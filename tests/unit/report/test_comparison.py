@@ -33,7 +33,7 @@ from tidemark.report.comparison.sides import sides
 from tidemark.report.folds import unfolded
 from tidemark.report.markdown import markdown
 from tidemark.report.page import page
-from tidemark.run.judging import planned_outcome
+from tidemark.run.run_outcome import planned_outcome
 from tidemark.store.columns import timestamp
 from tidemark.store.keys import run_of_version
 from tidemark.store.stored_run import StoredRun

@@ -19,7 +19,7 @@ from tidemark.report.markdown import markdown
 from tidemark.report.page import page
 from tidemark.report.run_report.contents import report
 from tidemark.report.run_report.measured import measured_run
-from tidemark.run import recording
+from tidemark.run import record_trial
 from tidemark.store.rows import rate_rows, sample_rows
 from tidemark.store.stored_run import StoredRun
 from tidemark.store.verdict_rows import verdict_rows
@@ -284,7 +284,7 @@ def test_the_progress_of_a_run_shows_the_first_rates_and_counts_the_others(thous
 def test_cloudwatch_gets_no_figure_with_labels_and_one_for_each_other_metric():
     metrics = FakeMetrics()
 
-    recording._send_rates(metrics, "rocksdb", run_of(latency_plan()).trials[0])
+    record_trial._send_rates(metrics, "rocksdb", run_of(latency_plan()).trials[0])
 
     assert [name for name, *_ in metrics.sent] == ["compaction_rate"]
 

@@ -11,9 +11,9 @@ from tidemark.model.sizes import Size
 from tidemark.model.suite_files import read_suites
 from tidemark.model.user_search import Bounds, Plateaus
 from tidemark.run.condition import ConditionEvent
+from tidemark.run.ecs_resources import System
 from tidemark.run.load_levels import hold
 from tidemark.run.services import RunningService
-from tidemark.run.system import System
 from tidemark.store import keys
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)

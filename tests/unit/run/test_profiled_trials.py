@@ -17,15 +17,15 @@ from tidemark.model.run_spec import RunSpec
 from tidemark.model.sampling import PROFILE_FILE
 from tidemark.money.budget import Spent
 from tidemark.report.run_report.publishing import publish_report
-from tidemark.run.judging import planned_outcome
-from tidemark.run.next_trial import ChooseTrialEvent, choose
-from tidemark.run.preparing import prepare
-from tidemark.run.recording import RecordTrialEvent, record_trial
-from tidemark.run.system import System
+from tidemark.run.choose_trial import ChooseTrialEvent, choose
+from tidemark.run.ecs_resources import System
+from tidemark.run.prepare_trial import prepare
+from tidemark.run.record_rates import record_rates
+from tidemark.run.record_trial import RecordTrialEvent, record_trial
+from tidemark.run.run_outcome import planned_outcome
 from tidemark.store import keys
 from tidemark.store.profiles.stored_profile import read_profiles, read_stacks
 from tidemark.store.run_ends import record_end
-from tidemark.store.tables import record_rates
 
 VERSIONS = ["8.8.1", "9.8.4"]
 STACKS = b"main;rocksdb::Add 30\nmain;rocksdb::Next 10\n"

@@ -1,8 +1,8 @@
 """The size that a trial gives its services, and the place of their profiles."""
 
 from tests.unit.sized_runs import sized_plan
-from tidemark.run.preparing import PreparedService, prepare
-from tidemark.run.system import System
+from tidemark.run.ecs_resources import System
+from tidemark.run.prepare_trial import PreparedService, prepare
 
 DEFINITIONS = {"server": "server:1", "agent": "agent:1"}
 

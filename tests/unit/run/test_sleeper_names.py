@@ -16,10 +16,10 @@ from tidemark.model.checkout import ROOT
 from tidemark.model.refusal import Refused
 from tidemark.model.steps import Pause, Step
 from tidemark.model.suite_files import read_suite
+from tidemark.run.ecs_resources import System
 from tidemark.run.known_names import known_instance
 from tidemark.run.ports import Definition
-from tidemark.run.preparing import PreparedPause, PreparedStep, prepare
-from tidemark.run.system import System
+from tidemark.run.prepare_trial import PreparedPause, PreparedStep, prepare
 
 ROLE = "my-id-SystemTestNestedSt-SystemTestTaskFamilyTask-1A2B3C4D5E6F"
 INSTANCES = ROOT / "instances"

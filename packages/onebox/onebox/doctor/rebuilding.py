@@ -14,7 +14,7 @@ from onebox.store.bucket import FileBucket
 from tidemark.client.in_process import InProcessPublisher
 from tidemark.model.outcome import Outcome
 from tidemark.model.run_id import RUN_ID
-from tidemark.run.judging import planned_outcome, published_keys
+from tidemark.run.run_outcome import planned_outcome, published_keys
 from tidemark.store import keys
 from tidemark.store.profiles.stored_profile import record_profile
 from tidemark.store.run_ends import record_run

@@ -33,7 +33,7 @@ from tests.checks.bench.slowed_runs import StoredRun
 from tests.checks.bench.verdict_picture import chart
 from tests.plans import plan_of
 from tests.unit.measured_runs import failed, measured, with_values
-from tests.unit.run.test_next_trial import Measuring
+from tests.unit.run.test_choose_trial import Measuring
 from tidemark.model.run_spec import requirement
 from tidemark.model.search import between
 from tidemark.model.suite_files import read_suites

@@ -20,7 +20,7 @@ from tidemark.model.suite import (
     Test,
 )
 from tidemark.model.trial_numbers import is_profiled
-from tidemark.run.system import System
+from tidemark.run.ecs_resources import System
 from tidemark.store import keys
 
 # Step Functions waits this much longer than the task's own deadline, so that the task's log says

@@ -7,7 +7,7 @@ import pytest
 from tests.unit.fakes import FakeTasks
 from tidemark.model.results import TaskResult
 from tidemark.run.stopped_task import classify
-from tidemark.run.strays import stop_strays
+from tidemark.run.stray_tasks import stop_strays
 
 BEGUN = datetime(2026, 11, 20, 12, tzinfo=UTC)
 NOW = BEGUN + timedelta(seconds=330)

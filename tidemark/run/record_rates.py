@@ -1,4 +1,4 @@
-"""Writers of the rows of a run's trials in Athena's tables."""
+"""RecordRates: write the rows of a run's trials in Athena's tables."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterator
 
 from tidemark.store import keys
-from tidemark.store import rows as tables
 from tidemark.store.bucket import Bucket
 from tidemark.store.latest import keep_latest
+from tidemark.store.rows import Row, packed, rate_rows, sample_rows, usage_rows
 from tidemark.store.stored_run import StoredRun, fold
 from tidemark.store.verdict_rows import verdict_rows
 
@@ -22,12 +22,12 @@ def write_rates(bucket: Bucket, run: StoredRun) -> dict[str, int]:
     """Write the rows of a run as it was read; return the number of rows of each kind."""
     suite, run_id, counts = run.plan.suite.name, run.plan.run_id, Counter[str]()
     of_trials = (run.trials, run.exclusions)
-    rates = tables.packed(_counted(tables.rate_rows(run.plan, *of_trials), "rates", counts))
-    samples = tables.packed(_counted(tables.sample_rows(*of_trials), "samples", counts))
+    rates = packed(_counted(rate_rows(run.plan, *of_trials), "rates", counts))
+    samples = packed(_counted(sample_rows(*of_trials), "samples", counts))
     bucket.write(keys.table("task_rates", suite, run_id), samples)
-    usages, verdicts = tables.usage_rows(*of_trials), verdict_rows(run)
-    bucket.write(keys.table("task_usage", suite, run_id), tables.packed(usages))
-    bucket.write(keys.table("verdicts", suite, run_id), tables.packed(verdicts))
+    usages, verdicts = usage_rows(*of_trials), verdict_rows(run)
+    bucket.write(keys.table("task_usage", suite, run_id), packed(usages))
+    bucket.write(keys.table("verdicts", suite, run_id), packed(verdicts))
     if counts["rates"]:
         keep_latest(bucket, "latest_rates", suite, run_id, rates)
     # An import knows by these rows that the others are written.
@@ -35,7 +35,7 @@ def write_rates(bucket: Bucket, run: StoredRun) -> dict[str, int]:
     return {"rates": counts["rates"], "samples": counts["samples"]}
 
 
-def _counted(rows: Iterator[tables.Row], kind: str, counts: Counter[str]) -> Iterator[tables.Row]:
+def _counted(rows: Iterator[Row], kind: str, counts: Counter[str]) -> Iterator[Row]:
     """Yield rows and count them: all rows of a large run would not fit into a function."""
     for row in rows:
         counts[kind] += 1

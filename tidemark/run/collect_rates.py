@@ -26,12 +26,12 @@ from tidemark.model.telemetry import LOGGER
 from tidemark.model.trial_numbers import is_profiled
 from tidemark.run.artefacts import Place, keep
 from tidemark.run.condition import levels_key
+from tidemark.run.ecs_resources import System, by_value
 from tidemark.run.logged_test import LoggedTest
 from tidemark.run.ports import LogQueries, Properties, QueryFailed, Tasks, TooManyRows
 from tidemark.run.reported_version import check_version_of
 from tidemark.run.services import with_crashes
-from tidemark.run.strays import clusters_of, stop_strays
-from tidemark.run.system import System, by_value
+from tidemark.run.stray_tasks import clusters_of, stop_strays
 from tidemark.store import keys
 from tidemark.store.bucket import Bucket, CopyingBucket
 from tidemark.store.stored_plan import planned, read_plan

@@ -30,7 +30,7 @@ def record_trial(bucket: Bucket, metrics: Metrics, event: RecordTrialEvent) -> T
     profiled = is_profiled(event.trial)
     if profiled:
         # Few trials are profiled: the others load no reader of profiles.
-        from tidemark.run.folding import with_profiles  # noqa: PLC0415
+        from tidemark.run.trial_profiles import with_profiles  # noqa: PLC0415
 
         result = with_profiles(bucket, plan, result)
     if record(bucket, result):

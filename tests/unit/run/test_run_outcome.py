@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 from tests.plans import plan_of
-from tidemark.run.judging import planned_outcome
+from tidemark.run.run_outcome import planned_outcome
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 

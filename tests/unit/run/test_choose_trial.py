@@ -18,8 +18,8 @@ from tidemark.model.suite_files import read_suites
 from tidemark.report.markdown import markdown
 from tidemark.report.run_report.contents import report
 from tidemark.report.run_report.measured import measured_run
-from tidemark.run.judging import planned_outcome
-from tidemark.run.next_trial import ChooseTrialEvent, choose
+from tidemark.run.choose_trial import ChooseTrialEvent, choose
+from tidemark.run.run_outcome import planned_outcome
 from tidemark.store import keys
 from tidemark.store.stored_plan import read_plan
 from tidemark.store.stored_run import read_run, read_standing

@@ -9,7 +9,7 @@ from botocore.exceptions import ClientError
 from aws.metrics import EmbeddedMetrics
 from lambdas import plan_run, sweep_runs
 from tidemark.run.attempts import Attempts, AttemptsFailed
-from tidemark.run.missed import tell_missed
+from tidemark.run.missed_schedules import tell_missed
 
 pytestmark = pytest.mark.usefixtures("packed")
 

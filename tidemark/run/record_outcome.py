@@ -9,9 +9,9 @@ from tidemark.model.outcome import Outcome, RunStatus
 from tidemark.model.run_id import run_id
 from tidemark.run.announcing import Listeners
 from tidemark.run.execution_event import ExecutionEvent
-from tidemark.run.judging import planned_outcome, published_keys, unplanned_outcome
 from tidemark.run.pausing import resume
 from tidemark.run.ports import Rules
+from tidemark.run.run_outcome import planned_outcome, published_keys, unplanned_outcome
 from tidemark.store import claims, keys
 from tidemark.store.alarms import alarms_of
 from tidemark.store.bucket import Bucket, delete_what_is_possible
