@@ -8,9 +8,9 @@ from typing import NamedTuple
 from tidemark.client.results import Results
 from tidemark.figures.summary import Quantity
 from tidemark.figures.verdicts.needed_trials import with_next_comparison
-from tidemark.figures.verdicts.outlook import missing
-from tidemark.figures.verdicts.standing import (
-    Standing,
+from tidemark.figures.verdicts.power import missing
+from tidemark.figures.verdicts.sequential_run import (
+    SequentialRun,
     awaited,
     criteria,
     ends,
@@ -58,7 +58,7 @@ def ahead(results: Results, plan: Plan, known: Collection[int]) -> Ahead:
     return Ahead(left[0] if left else None, trials, decided, total - len(decided))
 
 
-def _decided(standing: Standing, plan: Plan) -> Iterator[str]:
+def _decided(standing: SequentialRun, plan: Plan) -> Iterator[str]:
     """Yield each decided verdict; an alarm is none until new pairs confirm it."""
     for version in plan.compared:
         for quantity in awaited(plan):
@@ -71,7 +71,7 @@ def _decided(standing: Standing, plan: Plan) -> Iterator[str]:
                 yield f"decided  {version:>8}  {quantity.name} {told}"
 
 
-def _expected(standing: Standing, plan: Plan) -> int:
+def _expected(standing: SequentialRun, plan: Plan) -> int:
     """Return about how many trials are left if rates change and scatter as before."""
     versions = undecided(standing, plan)
     repetitions = [
@@ -84,7 +84,7 @@ def _expected(standing: Standing, plan: Plan) -> int:
     return len(measured) * count(plan.request.axes) * max(repetitions, default=0)
 
 
-def _missing(standing: Standing, plan: Plan, version: str, quantity: Quantity) -> int:
+def _missing(standing: SequentialRun, plan: Plan, version: str, quantity: Quantity) -> int:
     course, between = standing.course(version, quantity), ends(standing, plan)
     if between and is_between(plan, version, quantity):
         return between.missing(course.first)

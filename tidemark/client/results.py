@@ -16,7 +16,7 @@ from tidemark.store.bucket import Bucket, Damaged, Tagged
 
 if TYPE_CHECKING:
     from tidemark.figures.profiles.folded_stacks import Stacks
-    from tidemark.figures.verdicts.standing import Standing
+    from tidemark.figures.verdicts.sequential_run import SequentialRun
     from tidemark.model.exclusions import Exclusions
     from tidemark.model.outcome import Outcome
     from tidemark.model.plan import Plan
@@ -118,7 +118,7 @@ class Results:
 
         return read_run(self._bucket, plan).plan if plan.request.until else plan
 
-    def standing(self, run_id: str) -> Standing:
+    def standing(self, run_id: str) -> SequentialRun:
         """Return the standing of an active run until decided, empty if it has none."""
         from tidemark.store.stored_run import read_standing  # noqa: PLC0415
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable
 
-from tidemark.figures.verdicts.course import Stage
 from tidemark.figures.verdicts.rule import ALARM, ALARMS, EQUIVALENCE, UNCONFIRMED
+from tidemark.figures.verdicts.sequential_metric import Stage
 from tidemark.model.metric import Metric
 from tidemark.model.numerals import bound
 from tidemark.model.repetitions import FEWEST

@@ -7,7 +7,7 @@ from pydantic import BaseModel
 
 from tidemark.figures.trial_result import trial_result
 from tidemark.figures.verdicts.needed_trials import with_next_comparison
-from tidemark.figures.verdicts.standing import Standing, after, following
+from tidemark.figures.verdicts.sequential_run import SequentialRun, after, following
 from tidemark.model.exclusions import Exclusions
 from tidemark.model.failure import Failure
 from tidemark.model.frozen import Frozen
@@ -84,7 +84,7 @@ def choose(bucket: Bucket, event: ChooseTrialEvent) -> Choice:
     )
 
 
-def _planned_on(bucket: Bucket, plan: Plan, standing: Standing) -> Plan:
+def _planned_on(bucket: Bucket, plan: Plan, standing: SequentialRun) -> Plan:
     """Return the plan; store it first if a search goes on to its next comparison."""
     longer = with_next_comparison(plan, standing)
     if longer == plan:
@@ -97,7 +97,7 @@ def _planned_on(bucket: Bucket, plan: Plan, standing: Standing) -> Plan:
     return read_plan(bucket, plan.run_id)
 
 
-def _next(plan: Plan, standing: Standing | None, done: Collection[str]) -> int | None:
+def _next(plan: Plan, standing: SequentialRun | None, done: Collection[str]) -> int | None:
     """Return the number of the next trial: verdicts, their confirmation, and then profiles."""
     left = plan.trials if standing is None else following(standing, plan)
     in_order = (*left, *plan.profiled)
@@ -114,7 +114,9 @@ def _record_lost(bucket: Bucket, plan: Plan, lost: LostTrial) -> None:
     bucket.delete(keys.measurements(plan.run_id, trial.trial))
 
 
-def count(bucket: Bucket, plan: Plan, spent: Spent | None) -> tuple[Spent | None, Standing | None]:
+def count(
+    bucket: Bucket, plan: Plan, spent: Spent | None
+) -> tuple[Spent | None, SequentialRun | None]:
     """Return the cost and the standing after all recorded trials, and store the standing.
 
     The cost is None if the last one is: the run has no budget. The standing is None for a run of a
@@ -139,10 +141,10 @@ def count(bucket: Bucket, plan: Plan, spent: Spent | None) -> tuple[Spent | None
     return spent, standing
 
 
-def _standing(bucket: Bucket, plan: Plan, exclusions: Exclusions) -> Standing:
+def _standing(bucket: Bucket, plan: Plan, exclusions: Exclusions) -> SequentialRun:
     """Return the stored standing, or an empty one if a user changed the exclusions since."""
     standing = read_standing(bucket, plan.run_id)
     recorded = [int(PurePosixPath(key).stem) for key in bucket.keys(keys.trials(plan.run_id))]
     counted_trials = recorded[: standing.trials]
     excluded = tuple(trial for trial in counted_trials if exclusions.reason(trial) is not None)
-    return standing if excluded == standing.excluded else Standing()
+    return standing if excluded == standing.excluded else SequentialRun()

@@ -7,7 +7,7 @@ from itertools import chain
 from typing import NamedTuple, TypeVar
 
 from tidemark.figures.verdicts.needed_trials import so_far
-from tidemark.figures.verdicts.standing import Standing
+from tidemark.figures.verdicts.sequential_run import SequentialRun
 from tidemark.model.exclusions import Exclusions
 from tidemark.model.plan import Plan
 from tidemark.model.results import TrialResult
@@ -61,7 +61,7 @@ def _contents(bucket: Bucket, run_id: str) -> dict[str, bytes]:
     }
 
 
-def read_standing(bucket: Bucket, run_id: str) -> Standing:
+def read_standing(bucket: Bucket, run_id: str) -> SequentialRun:
     """Return the standing of a run that goes on until it is decided, empty if none is stored."""
     stored = bucket.find(keys.standing(run_id))
-    return Standing.model_validate_json(stored.body) if stored else Standing()
+    return SequentialRun.model_validate_json(stored.body) if stored else SequentialRun()

@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 from tests.checks.bench.slowed_rocksdb import BASE, LOSSES, slowed
 from tests.checks.bench.slowed_runs import StoredRun
-from tidemark.figures.verdicts.course import Course
 from tidemark.figures.verdicts.methods import MIXTURE_T, PAIRED_T
 from tidemark.figures.verdicts.pairs import Pairs
 from tidemark.figures.verdicts.rule import Criteria, Margins, Word, judge
+from tidemark.figures.verdicts.sequential_metric import SequentialMetric
 from tidemark.model.results import TrialResult
 from tidemark.model.suite_files import read_suites
 
@@ -52,7 +52,7 @@ Rule = Callable[[Sequence[Differences], random.Random], Verdicts]
 def until_decided(measured: Sequence[Differences], chance: random.Random) -> Verdicts:
     """Draw repetitions until both metrics are decided."""
     count = 0
-    courses = [Course() for _ in METRICS]
+    courses = [SequentialMetric() for _ in METRICS]
     while not all(course.is_decided for course in courses):
         drawn, count = chance.choice(measured), count + 1
         courses = [

@@ -7,7 +7,7 @@ import random
 from tests.checks.bench.noises import Trial, slow_tail, steady
 from tidemark.figures.profiles.growth import ALPHA
 from tidemark.figures.profiles.trial_change import Side, change
-from tidemark.figures.verdicts.family import holm
+from tidemark.figures.verdicts.multiple_testing import holm
 
 _FUNCTIONS, _SCATTER = 40, 0.1
 

@@ -15,8 +15,8 @@ from typing import NamedTuple
 from tests.checks.bench.slowed_rocksdb import FIRST_SLOWER, SEARCHED, SEARCHED_LOSS, searched
 from tests.checks.bench.slowed_runs import FOLDER, StoredRun, seconds_of_trials, start, stored
 from tests.checks.docs import write_part
-from tidemark.figures.verdicts.first_slower import Bisection
-from tidemark.figures.verdicts.standing import findings, settled, standing_of
+from tidemark.figures.verdicts.bisection import Bisection
+from tidemark.figures.verdicts.sequential_run import findings, settled, standing_of
 from tidemark.model.exclusions import NONE
 from tidemark.model.numerals import decimal
 from tidemark.model.sentences import listed

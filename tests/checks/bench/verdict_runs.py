@@ -9,12 +9,11 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from tests.checks.bench.noises import Noise
-from tidemark.figures.verdicts.course import Course
-from tidemark.figures.verdicts.first_slower import Bisection, Finding
+from tidemark.figures.verdicts.bisection import Bisection, Ends, Finding, Nearer
 from tidemark.figures.verdicts.methods import MIXTURE_T, PAIRED_T
-from tidemark.figures.verdicts.nearer_end import Ends, Nearer
 from tidemark.figures.verdicts.pairs import Pairs
 from tidemark.figures.verdicts.rule import Criteria, Judgement, Margins, Word, judge
+from tidemark.figures.verdicts.sequential_metric import SequentialMetric
 
 CAP = 100
 """The most pairs of a comparison before its confirmation."""
@@ -77,8 +76,8 @@ def until_decided(metric: Metric, chance: random.Random, most: int = CAP) -> End
     return Ended(course.judgement(metric.adaptive), course.first.count + extra, extra)
 
 
-def _decided(metric: Metric, chance: random.Random, most: int) -> Course:
-    course, criteria = Course(), metric.adaptive
+def _decided(metric: Metric, chance: random.Random, most: int) -> SequentialMetric:
+    course, criteria = SequentialMetric(), metric.adaptive
     for pair in metric.pairs(chance):
         course = course.after(pair, criteria, most)
         if course.is_decided:

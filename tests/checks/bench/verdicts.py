@@ -27,7 +27,7 @@ from tests.checks.bench.profiled_functions import NOISES as FUNCTION_NOISES
 from tests.checks.bench.profiled_functions import any_told
 from tests.checks.bench.verdict_runs import Ended, Metric, fixed, searched, until_decided
 from tests.checks.docs import write_part
-from tidemark.figures.verdicts.nearer_end import MISLED
+from tidemark.figures.verdicts.bisection import MISLED
 from tidemark.figures.verdicts.rule import ALARMS, UNCONFIRMED, Judgement
 from tidemark.model.search import Search
 from tidemark.model.suite_files import read_suites

@@ -17,7 +17,7 @@ from tidemark.cli.remaining_trials import ahead
 from tidemark.cli.target import Target
 from tidemark.client.results import Progress
 from tidemark.client.runs import Run
-from tidemark.figures.verdicts.standing import Standing, after
+from tidemark.figures.verdicts.sequential_run import SequentialRun, after
 from tidemark.model.level_alarm import LevelAlarm
 
 PLAN = planned(["9.0.0"], repetitions=2)
@@ -49,7 +49,7 @@ def test_the_place_of_a_run_is_asked_for_at_most_every_two_seconds():
 
 def standings(pairs, plan=UNTIL):
     """Return results whose run until decided has these d of ingest, and no d of compaction."""
-    standing = Standing()
+    standing = SequentialRun()
     trials = {trial.trial: trial for trial in measured(plan)}
     for planned_trial in plan.trials[: 2 * len(pairs)]:
         d = pairs[planned_trial.repetition - 1] if planned_trial.version == "9.8.4" else 0
@@ -77,7 +77,7 @@ def test_the_progress_of_a_run_until_decided_has_its_verdicts_and_about_what_is_
 def test_what_is_left_has_the_trials_of_every_combination_and_of_the_canary():
     fields = {"versions": ["9.0.0", "9.8.4"], "until": "decided", "repetitions": 5, "tasks": 1}
     suite = with_axes(DATABASES).model_copy(update={"canary": "8.8.1"})
-    nothing = SimpleNamespace(standing=lambda _: Standing())
+    nothing = SimpleNamespace(standing=lambda _: SequentialRun())
 
     assert ahead(nothing, plan_of(fields, suite=suite), []).trials == 3 * 2 * 5
 

@@ -9,8 +9,8 @@ import pytest
 from tests.plans import DATABASES, RUN, plan_of, with_axes
 from tests.unit.fakes import FakeBucket
 from tests.unit.measured_runs import left_out, row
-from tidemark.figures.verdicts.course import HOPELESS, WITHOUT_PAIR
-from tidemark.figures.verdicts.standing import closed, standing_of
+from tidemark.figures.verdicts.sequential_metric import HOPELESS, WITHOUT_PAIR
+from tidemark.figures.verdicts.sequential_run import closed, standing_of
 from tidemark.figures.verdicts.version_verdicts import verdicts
 from tidemark.model.exclusions import NONE
 from tidemark.model.results import TestResult, TrialResult, no_rate

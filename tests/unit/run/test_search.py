@@ -14,7 +14,7 @@ from tests.unit.run.test_choose_trial import Measuring
 from tidemark.cli.rates_table import fitting
 from tidemark.cli.remaining_trials import ahead
 from tidemark.figures.verdicts import needed_trials
-from tidemark.figures.verdicts.standing import closed, standing_of
+from tidemark.figures.verdicts.sequential_run import closed, standing_of
 from tidemark.model.refusal import Refused
 from tidemark.model.request import resolve_request
 from tidemark.model.search import between

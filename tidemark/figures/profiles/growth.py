@@ -12,7 +12,7 @@ from tidemark.figures.profiles.folded_stacks import SEPARATOR, Stacks, merged
 from tidemark.figures.profiles.function_names import plain_name
 from tidemark.figures.profiles.renames import LEAST_SHARE, renames
 from tidemark.figures.profiles.trial_change import Change, Side, change
-from tidemark.figures.verdicts.family import holm
+from tidemark.figures.verdicts.multiple_testing import holm
 
 ALPHA = 0.05
 """The probability that any function of a comparison is said to have changed by chance."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tidemark.figures.verdicts.standing import (
-    Standing,
+from tidemark.figures.verdicts.sequential_run import (
+    SequentialRun,
     following,
     settled,
     standing_of,
@@ -34,7 +34,7 @@ def so_far(plan: Plan, trials: Sequence[TrialResult], exclusions: Exclusions) ->
     return plan.model_copy(update={"trials": kept})
 
 
-def with_next_comparison(plan: Plan, standing: Standing) -> Plan:
+def with_next_comparison(plan: Plan, standing: SequentialRun) -> Plan:
     """Return the plan of a search with the trials of the comparison that it needs next.
 
     The new trials replace those that the previous comparison did not need. A plan that is no
@@ -49,7 +49,7 @@ def with_next_comparison(plan: Plan, standing: Standing) -> Plan:
     return plan if longer == plan else with_next_comparison(longer, standing)
 
 
-def _with_comparison(plan: Plan, version: str, standing: Standing) -> Plan:
+def _with_comparison(plan: Plan, version: str, standing: SequentialRun) -> Plan:
     """Return a plan with the trials that compare a version, unless it has them."""
     ahead = {trial.version for trial in plan.trials if trial.trial > standing.last}
     if version in plan.request.versions and version in ahead:
@@ -65,7 +65,7 @@ def _with_comparison(plan: Plan, version: str, standing: Standing) -> Plan:
 
 
 def _comparison(
-    plan: Plan, version: str, kept: Sequence[PlannedTrial], standing: Standing
+    plan: Plan, version: str, kept: Sequence[PlannedTrial], standing: SequentialRun
 ) -> Sequence[PlannedTrial]:
     """Return the trials that compare a version with the base, as many as the run has room for."""
     request = plan.request

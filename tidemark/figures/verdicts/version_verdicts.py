@@ -8,14 +8,14 @@ from itertools import combinations
 from typing import NamedTuple
 
 from tidemark.figures.summary import Key, Quantity, change, mean, quantities, rate_key
-from tidemark.figures.verdicts.course import Stage, unconfirmed
-from tidemark.figures.verdicts.family import equally, holm
 from tidemark.figures.verdicts.methods import MIXTURE_T, PAIRED_T, Method
-from tidemark.figures.verdicts.outlook import detectable, missing
+from tidemark.figures.verdicts.multiple_testing import equally, holm
 from tidemark.figures.verdicts.pairs import Pairs, differences
+from tidemark.figures.verdicts.power import detectable, missing
 from tidemark.figures.verdicts.rule import Criteria, Judgement, Margins, judge, judge_by
-from tidemark.figures.verdicts.standing import (
-    Standing,
+from tidemark.figures.verdicts.sequential_metric import Stage, unconfirmed
+from tidemark.figures.verdicts.sequential_run import (
+    SequentialRun,
     closed,
     criteria,
     judged,
@@ -163,7 +163,7 @@ def _verdict(
     )
 
 
-def _staged(verdict: Verdict, plan: Plan, standing: Standing | None) -> Verdict:
+def _staged(verdict: Verdict, plan: Plan, standing: SequentialRun | None) -> Verdict:
     """Return the verdict of a run until decided, whose alarms new pairs have to confirm."""
     if standing is None:
         return verdict

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from tidemark.figures.machines import unlike
 from tidemark.figures.summary import Quantity, VersionRate, change, version_rate
-from tidemark.figures.verdicts.apart import APART, judge_apart
+from tidemark.figures.verdicts.across_runs import APART, judge_apart
 from tidemark.figures.verdicts.rule import Margins
 from tidemark.figures.verdicts.version_verdicts import Verdict
 from tidemark.model.axes import Combination, combinations

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tidemark.figures.verdicts.rule import Judgement
-from tidemark.figures.verdicts.standing import deciding
+from tidemark.figures.verdicts.sequential_run import deciding
 from tidemark.figures.verdicts.version_verdicts import Verdict
 from tidemark.model.numerals import percent_change
 from tidemark.report.blocks import Block, Row, Section, Table

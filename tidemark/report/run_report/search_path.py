@@ -5,11 +5,10 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from tidemark.figures.summary import Quantity
-from tidemark.figures.verdicts.first_slower import Bisection, Finding
-from tidemark.figures.verdicts.nearer_end import MISLED
+from tidemark.figures.verdicts.bisection import MISLED, Bisection, Finding
 from tidemark.figures.verdicts.rule import ALARM
-from tidemark.figures.verdicts.standing import (
-    Standing,
+from tidemark.figures.verdicts.sequential_run import (
+    SequentialRun,
     awaited,
     closed,
     findings,
@@ -115,7 +114,7 @@ def _cells(each: Comparison) -> tuple[str, ...]:
     return each.version, verdict, str(each.pairs), percent_change(each.effect), interval
 
 
-def _comparison(standing: Standing, plan: Plan, version: str, found: Finding) -> Comparison:
+def _comparison(standing: SequentialRun, plan: Plan, version: str, found: Finding) -> Comparison:
     (quantity,) = awaited(plan)
     judgement = judged(standing, plan, version, quantity)
     return Comparison(

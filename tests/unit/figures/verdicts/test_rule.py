@@ -5,8 +5,8 @@ import random
 
 import pytest
 
-from tidemark.figures.verdicts.family import equally, holm
 from tidemark.figures.verdicts.methods import MIXTURE_T, PAIRED_T
+from tidemark.figures.verdicts.multiple_testing import equally, holm
 from tidemark.figures.verdicts.pairs import Pairs, differences
 from tidemark.figures.verdicts.rule import ALARM, Criteria, Margins, judge
 

@@ -1,8 +1,9 @@
-"""The end of a search that a version is nearer to: its base or its newest version.
+"""The search for the first slower version, by comparisons of versions with one base.
 
-Wald's sequential test of two levels decides, which needs far fewer pairs than a verdict against the
-base alone. With an estimate s of the scatter, of n degrees of freedom, and known levels, a version
-at one end is taken for one at the other at most as often as
+A version between is nearer to one end of the search: its base or its newest version. Wald's
+sequential test of two levels decides, which needs far fewer pairs than a verdict against the base
+alone. With an estimate s of the scatter, of n degrees of freedom, and known levels, a version at
+one end is taken for one at the other at most as often as
 E[exp(-bound · s²/σ²)] = (1 + 2 · bound / n)^(-n / 2).
 
 The level of the newest version is not known: it is estimated from pairs that ended once they told
@@ -16,9 +17,11 @@ estimate from earlier pairs alone. That of both versions' pairs is right for out
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from tidemark.figures.verdicts.pairs import Pairs
+from tidemark.figures.verdicts.rule import Word
 from tidemark.model.repetitions import FEWEST
 
 MISLED = 0.06
@@ -58,3 +61,41 @@ class Ends(NamedTuple):
         freedom = self.newest.count - 1 + max(0, pairs.count - 1)
         squares = self.newest.scatter + pairs.scatter  # n · s²
         return squares / 2 * (math.pow(self.alpha, -2 / freedom) - 1)
+
+
+Finding = Word | Nearer
+"""The verdict on the newest version, or the end that a version between is nearer to."""
+
+
+class Bisection(NamedTuple):
+    """A search among versions in ascending order, the base first."""
+
+    versions: Sequence[str]
+    findings: Mapping[str, Finding]
+    """The finding on each version that was compared with the base."""
+
+    @property
+    def following(self) -> str | None:
+        """The version to compare next; None if the search has ended.
+
+        The newest version comes first: if it is not slower, there is nothing to find.
+        """
+        suspects = self.suspects
+        if self.versions[-1] not in self.findings:
+            return self.versions[-1]
+        middle = suspects[len(suspects) // 2 - 1] if len(suspects) > 1 else None
+        return None if middle in self.findings else middle
+
+    @property
+    def suspects(self) -> Sequence[str]:
+        """The versions that may be the first slower one; empty if the newest is not slower."""
+        if self.findings.get(self.versions[-1]) != "slower":
+            return ()
+        newest = len(self.versions) - 1
+        slower = [at for at in range(1, newest) if self._found(at) == "nearer to the newest"]
+        first = min(slower, default=newest)
+        before = [at for at in range(1, first) if self._found(at) == "nearer to the base"]
+        return self.versions[max(before, default=0) + 1 : first + 1]
+
+    def _found(self, place: int) -> Finding | None:
+        return self.findings.get(self.versions[place])

@@ -6,9 +6,9 @@ from itertools import pairwise
 import pytest
 
 from tests.unit.figures.verdicts.test_rule import criteria
-from tidemark.figures.verdicts.course import HOPELESS, Course
 from tidemark.figures.verdicts.methods import MIXTURE_T
 from tidemark.figures.verdicts.pairs import Pairs
+from tidemark.figures.verdicts.sequential_metric import HOPELESS, SequentialMetric
 from tidemark.model.repetitions import CONFIRMATION
 
 RULE = criteria(MIXTURE_T)
@@ -17,7 +17,7 @@ ALARM = (*LOSS, *LOSS, LOSS[0])
 
 
 def follow(*pairs, most=30):
-    course = Course()
+    course = SequentialMetric()
     for pair in pairs:
         assert not course.is_decided
         course = course.after(pair, RULE, most)
@@ -25,7 +25,7 @@ def follow(*pairs, most=30):
 
 
 def until_decided(pattern, most=30):
-    course, count = Course(), 0
+    course, count = SequentialMetric(), 0
     while not course.is_decided:
         course, count = course.after(pattern[count % len(pattern)], RULE, most), count + 1
     return course, count
@@ -62,7 +62,7 @@ def test_new_pairs_of_the_opposite_change_confirm_nothing(pattern, opposite):
 def test_the_interval_of_a_confirmed_change_leaves_zero_out():
     chance = random.Random(1)
     for _ in range(200):
-        course = Course()
+        course = SequentialMetric()
         while not course.is_decided:
             course = course.after(chance.gauss(-0.08, 0.08), RULE, 30)
         judgement = course.judgement(RULE)
@@ -85,7 +85,7 @@ def test_a_confirmation_has_its_own_number_of_pairs():
     course = follow(*ALARM, most=6)
 
     assert not course.is_decided
-    scattered = Course(course.first, Pairs(CONFIRMATION - 1, -3.0, 4.0))
+    scattered = SequentialMetric(course.first, Pairs(CONFIRMATION - 1, -3.0, 4.0))
     assert scattered.after(0.1, RULE, 6).is_decided
 
 
@@ -97,7 +97,7 @@ def test_pairs_that_scatter_too_much_end_before_the_last_one():
 
 
 def test_the_sums_never_shrink():
-    courses = [Course()]
+    courses = [SequentialMetric()]
     for pair in 6 * LOSS:
         courses.append(courses[-1].after(pair, RULE, 30))
 

@@ -6,11 +6,10 @@ from functools import partial
 from pydantic import Field
 
 from tidemark.figures.summary import Quantity, rate_key, shared_names
-from tidemark.figures.verdicts.course import Course, unconfirmed, untold
-from tidemark.figures.verdicts.first_slower import Bisection, Finding
+from tidemark.figures.verdicts.bisection import Bisection, Ends, Finding
 from tidemark.figures.verdicts.methods import MIXTURE_T
-from tidemark.figures.verdicts.nearer_end import Ends
 from tidemark.figures.verdicts.rule import Criteria, Judgement, Margins
+from tidemark.figures.verdicts.sequential_metric import SequentialMetric, unconfirmed, untold
 from tidemark.model.axes import combinations
 from tidemark.model.exclusions import Exclusions
 from tidemark.model.frozen import Frozen
@@ -25,7 +24,7 @@ Figures = dict[str, float]
 """Rates by the quantity's name."""
 
 
-class Standing(Frozen):
+class SequentialRun(Frozen):
     """The running sums of the trials so far: ``work/<run_id>/standing.json``."""
 
     trials: int = 0
@@ -38,12 +37,12 @@ class Standing(Frozen):
     """The repetition of the last trial."""
     rates: dict[str, Figures] = Field(default_factory=dict)
     """The rates of each version in that repetition, until it is whole."""
-    courses: dict[str, dict[str, Course]] = Field(default_factory=dict)
+    courses: dict[str, dict[str, SequentialMetric]] = Field(default_factory=dict)
     """The courses of each version's quantities over the repetitions before."""
 
-    def course(self, version: str, quantity: Quantity) -> Course:
+    def course(self, version: str, quantity: Quantity) -> SequentialMetric:
         """Return the course of a quantity of a version against the baseline."""
-        return self.courses.get(version, {}).get(_name(quantity), Course())
+        return self.courses.get(version, {}).get(_name(quantity), SequentialMetric())
 
 
 def deciding(plan: Plan) -> list[Quantity]:
@@ -74,7 +73,9 @@ def criteria(plan: Plan, quantity: Quantity) -> Criteria:
     return Criteria(quantity.metric.direction, MIXTURE_T, Margins.of(quantity.metric), 1 / family)
 
 
-def after(standing: Standing, plan: Plan, trial: TrialResult, *, excluded: bool) -> Standing:
+def after(
+    standing: SequentialRun, plan: Plan, trial: TrialResult, *, excluded: bool
+) -> SequentialRun:
     """Return the standing after the next trial of a run."""
     if trial.repetition != standing.repetition:
         standing = closed(standing, plan)
@@ -93,7 +94,7 @@ def after(standing: Standing, plan: Plan, trial: TrialResult, *, excluded: bool)
     )
 
 
-def closed(standing: Standing, plan: Plan) -> Standing:
+def closed(standing: SequentialRun, plan: Plan) -> SequentialRun:
     """Return a standing whose last repetition is over, with its pairs in the courses."""
     base = standing.rates.get(plan.request.baseline or "")
     if base is None:
@@ -110,30 +111,35 @@ def closed(standing: Standing, plan: Plan) -> Standing:
 
 
 def _course_after(
-    standing: Standing, plan: Plan, version: str, quantity: Quantity, base: Figures, new: Figures
-) -> Course:
+    standing: SequentialRun,
+    plan: Plan,
+    version: str,
+    quantity: Quantity,
+    base: Figures,
+    new: Figures,
+) -> SequentialMetric:
     """Return the course of a quantity after a repetition with these rates."""
     course, name = standing.course(version, quantity), _name(quantity)
     if is_between(plan, version, quantity):
         if finding(standing, plan, version, quantity):
             return course
-        step = Course.longer
+        step = SequentialMetric.longer
     else:
         rule = criteria(plan, quantity)
-        step = partial(Course.after, criteria=rule, most=plan.request.repetitions)
+        step = partial(SequentialMetric.after, criteria=rule, most=plan.request.repetitions)
     return course.after_rates(base.get(name), new.get(name), step)
 
 
-def standing_of(plan: Plan, trials: Iterable[TrialResult], exclusions: Exclusions) -> Standing:
+def standing_of(plan: Plan, trials: Iterable[TrialResult], exclusions: Exclusions) -> SequentialRun:
     """Return the standing after all recorded trials."""
-    standing = Standing()
+    standing = SequentialRun()
     for trial in trials:
         excluded = exclusions.reason(trial.trial) is not None
         standing = after(standing, plan, trial, excluded=excluded)
     return standing
 
 
-def undecided(standing: Standing, plan: Plan) -> list[str]:
+def undecided(standing: SequentialRun, plan: Plan) -> list[str]:
     """Return the versions that need more pairs; a search compares one version at a time."""
     if plan.request.bisect:
         following = Bisection(plan.request.bisect.versions, findings(standing, plan)).following
@@ -145,14 +151,14 @@ def undecided(standing: Standing, plan: Plan) -> list[str]:
     ]
 
 
-def findings(standing: Standing, plan: Plan) -> dict[str, Finding]:
+def findings(standing: SequentialRun, plan: Plan) -> dict[str, Finding]:
     """Return what a search has found of each version that it has compared with the base."""
     (quantity,) = awaited(plan)
     found = {version: finding(standing, plan, version, quantity) for version in plan.compared}
     return {version: each for version, each in found.items() if each}
 
 
-def ends(standing: Standing, plan: Plan) -> Ends | None:
+def ends(standing: SequentialRun, plan: Plan) -> Ends | None:
     """Return the ends of a search; None unless its newest version is slower."""
     search = plan.request.bisect
     if search is None:
@@ -174,7 +180,7 @@ def is_between(plan: Plan, version: str, quantity: Quantity) -> bool:
     )
 
 
-def nearer_to(standing: Standing, plan: Plan, version: str, quantity: Quantity) -> str:
+def nearer_to(standing: SequentialRun, plan: Plan, version: str, quantity: Quantity) -> str:
     """Return the end of a search that a version between is nearer to, '' if that is not told."""
     search = plan.request.bisect
     if search is None or not is_between(plan, version, quantity):
@@ -184,7 +190,7 @@ def nearer_to(standing: Standing, plan: Plan, version: str, quantity: Quantity) 
     return ends.get(found or "", "")
 
 
-def judged(standing: Standing, plan: Plan, version: str, quantity: Quantity) -> Judgement:
+def judged(standing: SequentialRun, plan: Plan, version: str, quantity: Quantity) -> Judgement:
     """Return the verdict on a version against the baseline."""
     judgement = standing.course(version, quantity).judgement(criteria(plan, quantity))
     if not is_between(plan, version, quantity):
@@ -195,14 +201,16 @@ def judged(standing: Standing, plan: Plan, version: str, quantity: Quantity) -> 
     return unconfirmed(judgement, "a search confirms the change of its newest version alone")
 
 
-def why_untold(standing: Standing, plan: Plan, version: str, quantity: Quantity) -> str:
+def why_untold(standing: SequentialRun, plan: Plan, version: str, quantity: Quantity) -> str:
     """Return why pairs cannot tell a version from the baseline or, between, the nearer end."""
     if is_between(plan, version, quantity):
         return standing.course(version, quantity).given_up or _NO_END_NEARER
     return judged(standing, plan, version, quantity).reason
 
 
-def finding(standing: Standing, plan: Plan, version: str, quantity: Quantity) -> Finding | None:
+def finding(
+    standing: SequentialRun, plan: Plan, version: str, quantity: Quantity
+) -> Finding | None:
     """Return what is decided about a quantity of a version; None if it needs more pairs."""
     course = standing.course(version, quantity)
     if not is_between(plan, version, quantity):
@@ -213,7 +221,7 @@ def finding(standing: Standing, plan: Plan, version: str, quantity: Quantity) ->
     return nearer if is_last or nearer != "cannot tell" else None
 
 
-def following(standing: Standing, plan: Plan) -> list[PlannedTrial]:
+def following(standing: SequentialRun, plan: Plan) -> list[PlannedTrial]:
     """Return the trials to measure next: the rest of the repetition, or else the next repetition.
 
     A repetition measures the baseline, the canary and the versions that were undecided before it.
@@ -222,13 +230,13 @@ def following(standing: Standing, plan: Plan) -> list[PlannedTrial]:
     return rest or list(_missing(closed(standing, plan), plan, standing.repetition + 1))
 
 
-def settled(standing: Standing, plan: Plan) -> Standing:
+def settled(standing: SequentialRun, plan: Plan) -> SequentialRun:
     """Return a standing with the pairs of its last repetition if that is whole."""
     is_whole = not any(_missing(standing, plan, standing.repetition))
     return closed(standing, plan) if is_whole else standing
 
 
-def _missing(standing: Standing, plan: Plan, repetition: int) -> Iterator[PlannedTrial]:
+def _missing(standing: SequentialRun, plan: Plan, repetition: int) -> Iterator[PlannedTrial]:
     """Yield the trials of a repetition that follow the last one."""
     versions = undecided(standing, plan)
     measured = {plan.request.baseline, plan.request.canary, *versions} if versions else set()

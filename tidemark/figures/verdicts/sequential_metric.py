@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from tidemark.figures.verdicts.outlook import is_hopeless
 from tidemark.figures.verdicts.pairs import Pairs
+from tidemark.figures.verdicts.power import is_hopeless
 from tidemark.figures.verdicts.rule import ALARMS, Criteria, Judgement, judge, word
 from tidemark.model.repetitions import CONFIRMATION
 
@@ -22,12 +22,12 @@ WITHOUT_PAIR = "repetitions in a row gave no pair"
 _MOST_WITHOUT_PAIR = 5
 
 Stage = Literal["first", "confirmed"]
-Step = Callable[["Course", float], "Course"]
+Step = Callable[["SequentialMetric", float], "SequentialMetric"]
 """A function of a course and one more pair d that returns the course after it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Course:
+class SequentialMetric:
     """The running sums of one metric of two versions, and whether they are decided."""
 
     first: Pairs = field(default_factory=Pairs)
@@ -40,7 +40,7 @@ class Course:
     lacking: int = 0
     """The repetitions without a pair since the last pair."""
 
-    def after_rates(self, base: float | None, new: float | None, step: Step) -> Course:
+    def after_rates(self, base: float | None, new: float | None, step: Step) -> SequentialMetric:
         """Return the course after the rates of one more repetition; None is a missing rate.
 
         ``step`` takes the pair of both rates, if they have one.
@@ -56,16 +56,16 @@ class Course:
             return replace(self, is_decided=True, given_up=NOT_POSITIVE)
         return step(self, math.log(new) - math.log(base))
 
-    def after(self, pair: float, criteria: Criteria, most: int) -> Course:
+    def after(self, pair: float, criteria: Criteria, most: int) -> SequentialMetric:
         """Return the course after one more pair d, with ``most`` pairs in the first stage."""
         one = Pairs.of([pair])
         if self.again is None:
             return _first(self.first + one, criteria, most)
         return _ended(self.first, self.again + one, criteria)
 
-    def longer(self, pair: float) -> Course:
+    def longer(self, pair: float) -> SequentialMetric:
         """Return the course after one more pair d that something else than the rule decides by."""
-        return Course(self.first + Pairs.of([pair]))
+        return SequentialMetric(self.first + Pairs.of([pair]))
 
     def judgement(self, criteria: Criteria) -> Judgement:
         """Return the verdict; a change is estimated from the confirming pairs alone, if any."""
@@ -92,20 +92,20 @@ class Course:
         return self.first if self.again is None else self.again
 
 
-def _first(pairs: Pairs, criteria: Criteria, most: int) -> Course:
+def _first(pairs: Pairs, criteria: Criteria, most: int) -> SequentialMetric:
     found = word(pairs, criteria)
     if found in ALARMS:
-        return Course(pairs, Pairs())
+        return SequentialMetric(pairs, Pairs())
     hopeless = found == "cannot tell" and is_hopeless(pairs, criteria, most)
     decided = found != "cannot tell" or hopeless or pairs.count >= most
-    return Course(pairs, None, decided, HOPELESS if hopeless else "")
+    return SequentialMetric(pairs, None, decided, HOPELESS if hopeless else "")
 
 
-def _ended(first: Pairs, again: Pairs, criteria: Criteria) -> Course:
+def _ended(first: Pairs, again: Pairs, criteria: Criteria) -> SequentialMetric:
     confirming = criteria.confirming
     hopeless = is_hopeless(again, confirming, CONFIRMATION)
     decided = word(again, confirming) != "cannot tell" or again.count >= CONFIRMATION
-    return Course(first, again, decided or hopeless, HOPELESS if hopeless else "")
+    return SequentialMetric(first, again, decided or hopeless, HOPELESS if hopeless else "")
 
 
 def unconfirmed(judgement: Judgement, why: str) -> Judgement:
