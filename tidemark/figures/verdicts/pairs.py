@@ -7,7 +7,7 @@ change of the machine cancels in d.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 
@@ -61,6 +61,28 @@ def differences(base: Mapping[int, float], new: Mapping[int, float]) -> dict[int
     less has no logarithm: it raises ValueError.
     """
     both = sorted(base.keys() & new.keys())
-    return {
-        repetition: math.log(new[repetition]) - math.log(base[repetition]) for repetition in both
-    }
+    return {repetition: _log_ratio(base[repetition], new[repetition]) for repetition in both}
+
+
+def round_difference(base: Sequence[float], new: Sequence[float]) -> float:
+    """Return d = ln(new / base) of one round, from both versions' slices in the order of blocks.
+
+    ``base[n]`` and ``new[n]`` are the figures of the n-th measured slice of each version, without
+    warm-up. A block that one version alone measured does not count. d is the median of the blocks'
+    ln ratios, which a pause in a few slices does not move: docs/verdicts.md compares other means.
+
+    Raises
+    ------
+    ValueError
+        If no block has both slices, or if a figure is not positive.
+
+    """
+    blocks = sorted(_log_ratio(one, other) for one, other in zip(base, new, strict=False))
+    if not blocks:
+        raise ValueError("slices: no block has a slice of both versions; expected one or more")
+    half = len(blocks) // 2
+    return (blocks[half] + blocks[~half]) / 2
+
+
+def _log_ratio(base: float, new: float) -> float:
+    return math.log(new) - math.log(base)
