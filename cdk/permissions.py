@@ -99,6 +99,7 @@ RECORDING: Mapping[str, Needs] = {
             _rows("task_rates"),
             _rows("task_usage"),
             _rows("latest_rates"),
+            _rows("version_rates"),
             _rows("verdicts"),
         ],
         lists=[

@@ -23,7 +23,7 @@ from tidemark.store import keys
 from tidemark.store.history import record_history
 from tidemark.store.rows import packed, rate_rows, run_row, sample_rows
 from tidemark.store.stored_run import StoredRun
-from tidemark.store.verdict_rows import verdict_rows
+from tidemark.store.version_rows import judged_against_bases, verdict_rows, version_rate_rows
 
 DATABASES = ("mariadb", "postgresql")
 SMALL, LARGE = 200_000, 1_000_000
@@ -93,6 +93,7 @@ def tables(runs: list[StoredRun]) -> dict[str, bytes]:
             "rates": rate_rows(plan, trials, exclusions),
             "task_rates": sample_rows(trials, exclusions),
             "runs": [run_row(plan, trials, planned.status, reason, ended)],
+            "version_rates": version_rate_rows(run, judged_against_bases(run)),
             "verdicts": verdict_rows(run),
         }
         for table, each in rows.items():

@@ -28,12 +28,12 @@ _LONGEST_STATEMENT = 262_144  # AWS documentation, StartQueryExecution: QueryStr
 def command(statement: str, form: str, target: Target) -> None:
     """Query the tables of results with a SELECT in Athena's SQL.
 
-    The tables are runs, rates, latest_rates, task_rates, task_usage, verdicts,
-    profiles and changes.
+    The tables are runs, rates, latest_rates, task_rates, task_usage, version_rates,
+    verdicts, profiles and changes.
 
     \b
     Example:
-      tidemark sql "SELECT version, avg(value) FROM rates GROUP BY version"
+      tidemark sql "SELECT title, version, mean, stddev FROM version_rates"
     """
     if not 0 < len(statement.strip()) <= _LONGEST_STATEMENT:
         raise Refused(

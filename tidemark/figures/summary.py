@@ -3,7 +3,10 @@
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence, Set
+from datetime import datetime
 from typing import NamedTuple
+
+from pydantic import Field
 
 from tidemark.model.axes import Combination, combinations
 from tidemark.model.exclusions import Exclusions
@@ -11,7 +14,7 @@ from tidemark.model.frozen import Frozen
 from tidemark.model.labels import canonical, figure_name
 from tidemark.model.metric import Metric
 from tidemark.model.plan import Plan
-from tidemark.model.results import Rate, TrialResult
+from tidemark.model.results import Rate, TestResult, TrialResult
 from tidemark.model.suite import Suite
 
 Key = tuple[str, str, str, str]
@@ -75,6 +78,20 @@ class VersionRate(Frozen):
     samples: int
     change: float | None
     """The change from the version's base, 0.1 being 10 % more; None without a base."""
+    # The summary of a report, which is JSON, has none of the following.
+    least: float | None = Field(exclude=True)
+    most: float | None = Field(exclude=True)
+    mean_logarithm: float | None = Field(exclude=True)
+    """The mean of the natural logarithms; None if a rate has none."""
+    first_at: datetime | None = Field(exclude=True)
+    last_at: datetime | None = Field(exclude=True)
+    """The first and the last start of the test in a trial with a rate."""
+    image_digest: str | None = Field(exclude=True)
+    """The image that the last of these trials ran; None without an image."""
+    value_text: str | None = Field(exclude=True)
+    """An imported figure digit for digit; None for a mean of several."""
+    base: str | None = Field(exclude=True)
+    """The version that this one is compared with; None without one."""
 
     @property
     def key(self) -> Key:
@@ -125,16 +142,25 @@ def counting(trials: Iterable[TrialResult], exclusions: Exclusions) -> list[Tria
     ]
 
 
+class Measured(NamedTuple):
+    """A rate of a trial, with the test that gave it."""
+
+    result: TestResult
+    rate: Rate
+
+
 def summarise(
     plan: Plan, trials: Sequence[TrialResult], exclusions: Exclusions
 ) -> list[VersionRate]:
     """Return a run's rates by quantity and, within it, in version order."""
-    rates: defaultdict[tuple[str, Key], list[Rate]] = defaultdict(list)
+    rates: defaultdict[tuple[str, Key], list[Measured]] = defaultdict(list)
     for trial in trials:
         if exclusions.reason(trial.trial) is None:
             for result in trial.tests:
                 for rate in result.rates:
-                    rates[trial.version, rate_key(result.test, rate)].append(rate)
+                    if rate.value is not None:
+                        key = trial.version, rate_key(result.test, rate)
+                        rates[key].append(Measured(result, rate))
     summary: list[VersionRate] = []
     for quantity in quantities(plan, trials):
         of_version = {each: rates[each, quantity.key] for each in plan.ascending}
@@ -150,14 +176,16 @@ def version_rate(
     plan: Plan,
     version: str,
     quantity: Quantity,
-    rates: Sequence[Rate],
-    of_base: Sequence[Rate] = (),
+    rates: Sequence[Measured],
+    of_base: Sequence[Measured] = (),
 ) -> VersionRate:
     """Return the rate of a version from those of its trials, and from those of its base."""
     values, base = (
-        [each.value for each in side if each.value is not None] for side in (rates, of_base)
+        [each.rate.value for each in side if each.rate.value is not None]
+        for side in (rates, of_base)
     )
     value = mean(values) if values else None
+    starts = [each.result.started_at for each in rates if each.result.started_at]
     return VersionRate(
         version=version,
         test=quantity.test,
@@ -168,9 +196,17 @@ def version_rate(
         direction=quantity.metric.direction,
         value=value,
         spread=spread(values),
+        least=min(values, default=None),
+        most=max(values, default=None),
+        mean_logarithm=mean_logarithm(values),
         trials=len(values),
         planned=_planned(plan, version, quantity),
-        samples=sum(rate.samples for rate in rates if rate.value is not None),
+        samples=sum(each.rate.samples for each in rates),
+        first_at=min(starts, default=None),
+        last_at=max(starts, default=None),
+        image_digest=rates[-1].result.image_digest if rates else None,
+        value_text=rates[0].rate.value_text if len(rates) == 1 else None,
+        base=plan.bases.get(version),
         change=change(mean(base) if base else None, value),
     )
 
@@ -191,8 +227,7 @@ def change(base: float | None, new: float | None) -> float | None:
     return new / base - 1 if new is not None and base else None
 
 
-# The steps are those of queries/sql/rates_by_version.sql, so that a report and Athena show the same
-# figures to the last bit: values are added in ascending order, with a rounding after each.
+# Values are added in ascending order, so that the order of trials changes no bit of a figure.
 
 
 def mean(values: Sequence[float]) -> float:
@@ -207,6 +242,13 @@ def spread(values: Sequence[float]) -> float | None:
     middle = mean(values)
     squares = ((value - middle) * (value - middle) for value in sorted(values))
     return math.sqrt(_sum(squares) / (len(values) - 1))
+
+
+def mean_logarithm(values: Sequence[float]) -> float | None:
+    """Return the mean of the natural logarithms of values; None if a value has none."""
+    if not values or min(values) <= 0:
+        return None
+    return mean([math.log(value) for value in values])
 
 
 def _sum(numbers: Iterable[float]) -> float:

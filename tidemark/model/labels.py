@@ -19,7 +19,16 @@ def labelled_name(name: str, labels: Mapping[str, str]) -> str:
 def figure_name(metric: str, statistic: str, labels: str) -> str:
     """Return the name of a figure, such as ``latency p99 {operation: create}``.
 
-    ``labels`` are canonical. The saved queries name figures in the same way.
+    ``labels`` are canonical.
     """
     words = (metric, "" if statistic == "mean" else statistic, labels.replace('"', ""))
     return " ".join(word for word in words if word)
+
+
+def figure_title(test: str, metric: str, statistic: str, labels: str, unit: str) -> str:
+    """Return a figure as people name it, such as ``compaction rate (records/s)``.
+
+    The test stands before the name of a metric that does not begin with it.
+    """
+    of_test = "" if metric.startswith(test) else f"{test} "
+    return f"{of_test}{figure_name(metric.replace('_', ' '), statistic, labels)} ({unit})"

@@ -205,6 +205,15 @@ def no_rate(metric: Metric, statistic: str, labels: Combination) -> Rate:
     )
 
 
+_MOST_NAMES = 20  # each task of a test may log another machine
+
+
+def joined(names: Iterable[object]) -> str | None:
+    """Return the first different names joined, None if no name is known."""
+    known = sorted({str(name) for name in names if name is not None})
+    return " + ".join(known[:_MOST_NAMES]) or None
+
+
 class TestResult(Frozen):
     """The result of one test of a trial."""
 
@@ -240,6 +249,11 @@ class TestResult(Frozen):
     def own_tasks(self) -> Sequence[TaskResult]:
         """The tasks of the test itself, without those of services."""
         return [task for task in self.tasks if not task.service]
+
+    @property
+    def image_digest(self) -> str | None:
+        """The images of the test's own tasks joined, None if no task ran one."""
+        return joined(task.image_digest for task in self.own_tasks)
 
     @property
     def begun_at(self) -> datetime | None:

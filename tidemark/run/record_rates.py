@@ -10,7 +10,7 @@ from tidemark.store.bucket import Bucket
 from tidemark.store.latest import keep_latest
 from tidemark.store.rows import Row, packed, rate_rows, sample_rows, usage_rows
 from tidemark.store.stored_run import StoredRun, fold
-from tidemark.store.verdict_rows import verdict_rows
+from tidemark.store.version_rows import judged_against_bases, verdict_rows, version_rate_rows
 
 
 def record_rates(bucket: Bucket, run_id: str) -> dict[str, int]:
@@ -25,9 +25,14 @@ def write_rates(bucket: Bucket, run: StoredRun) -> dict[str, int]:
     rates = packed(_counted(rate_rows(run.plan, *of_trials), "rates", counts))
     samples = packed(_counted(sample_rows(*of_trials), "samples", counts))
     bucket.write(keys.table("task_rates", suite, run_id), samples)
-    usages, verdicts = usage_rows(*of_trials), verdict_rows(run)
-    bucket.write(keys.table("task_usage", suite, run_id), packed(usages))
-    bucket.write(keys.table("verdicts", suite, run_id), packed(verdicts))
+    judged = judged_against_bases(run)
+    more = {
+        "task_usage": usage_rows(*of_trials),
+        "version_rates": version_rate_rows(run, judged),
+        "verdicts": verdict_rows(run, judged),
+    }
+    for table, rows in more.items():
+        bucket.write(keys.table(table, suite, run_id), packed(rows))
     if counts["rates"]:
         keep_latest(bucket, "latest_rates", suite, run_id, rates)
     # An import knows by these rows that the others are written.

@@ -134,6 +134,42 @@ _OF_ALL_RUNS: Mapping[str, Mapping[str, str]] = {
         "excluded": "boolean",
         "schema": "int",
     },
+    # The figures of each version of a run, over its trials that count. Key: run_id, test, metric,
+    # statistic, labels, version.
+    "version_rates": {
+        "run_id": "string",
+        "test": "string",
+        "metric": "string",
+        "statistic": "string",
+        "labels": "string",
+        "unit": "string",
+        "direction": "string",  # higher | lower is better
+        "title": "string",  # as people name the figure: compaction rate (records/s)
+        "version": "string",
+        "trials": "int",
+        "planned": "int",
+        "samples": "int",
+        "mean": "double",  # [unit], null without a trial, as the next three
+        "stddev": "double",  # of the trials (n - 1) [unit], null for fewer than two
+        "min": "double",  # [unit]
+        "max": "double",  # [unit]
+        "mean_logarithm": "double",  # of ln(rate), null if a rate is zero or below
+        "first_at": "timestamp",  # the first and the last start of the test
+        "last_at": "timestamp",
+        "image_digest": "string",  # of the last trial
+        "value_text": "string",  # an imported figure digit for digit
+        "base": "string",  # the version that it is compared with
+        "change": "double",  # (mean - base's mean) / base's mean
+        "version_order": "string",  # sorts as versions do
+        "verdict": "string",  # against the base, as the next four; null without a base
+        "effect": "double",  # new / base - 1, of the pairs
+        "low": "double",  # new / base - 1
+        "high": "double",  # new / base - 1
+        "reason": "string",
+        "sizes": "string",  # tasks × records of each, or the parameters
+        "provenance": "string",  # measured | imported
+        "schema": "int",
+    },
     # Since 5. Key: run_id, test, metric, statistic, labels, version, baseline.
     "verdicts": {
         "run_id": "string",

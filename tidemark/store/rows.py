@@ -15,7 +15,15 @@ from tidemark.model.exclusions import NONE, Exclusions
 from tidemark.model.labels import canonical
 from tidemark.model.metric import Metric
 from tidemark.model.plan import Plan
-from tidemark.model.results import Rate, TestResult, TrialResult, Usage, no_rate, span_seconds
+from tidemark.model.results import (
+    Rate,
+    TestResult,
+    TrialResult,
+    Usage,
+    joined,
+    no_rate,
+    span_seconds,
+)
 from tidemark.model.resume import Resume
 from tidemark.model.run_spec import RunSpec
 from tidemark.model.step_tasks import tasks_of
@@ -25,7 +33,6 @@ from tidemark.store.columns import SCHEMA, timestamp
 
 Row = dict[str, Any]
 _USAGE = [field.name for field in fields(Usage)]
-_MOST_NAMES = 20  # each task of a test may log another machine
 
 
 def rate_rows(
@@ -68,7 +75,7 @@ def rate_rows(
                     "source": plan.imported.text if plan.imported else None,
                     "schema": SCHEMA,
                     "warm_up": False,
-                    "image_digest": _joined(task.image_digest for task in result.own_tasks),
+                    "image_digest": result.image_digest,
                 }
 
 
@@ -180,11 +187,11 @@ def run_row(
             )
             for resume in resumes
         ],
-        "parameters": _parameters(request),
+        "parameters": other_parameters(request),
     }
 
 
-def _parameters(request: RunSpec) -> str | None:
+def other_parameters(request: RunSpec) -> str | None:
     """Return the parameters as JSON, None if they have columns of their own or are unknown."""
     if request.trigger == "import" or request.parameters.keys() == {"tasks", "records"}:
         return None
@@ -213,15 +220,9 @@ def _environment(result: TestResult) -> Row:
     text = json.dumps(result.environments, sort_keys=True)
     return {
         "environment": hashlib.sha256(text.encode()).hexdigest() if result.environments else None,
-        "cpu_model": _joined(machine.get("cpu_model") for machine in result.environments),
-        "arch": _joined(machine.get("arch") for machine in result.environments),
+        "cpu_model": joined(machine.get("cpu_model") for machine in result.environments),
+        "arch": joined(machine.get("arch") for machine in result.environments),
     }
-
-
-def _joined(names: Iterable[object]) -> str | None:
-    """Return the first different names joined, None if no name is known."""
-    known = sorted({str(name) for name in names if name is not None})
-    return " + ".join(known[:_MOST_NAMES]) or None
 
 
 def _time(moment: datetime | None) -> str | None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 import random
 import statistics
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -21,7 +22,7 @@ from tidemark.store import keys
 from tidemark.store.columns import PARTITIONS, TABLES
 from tidemark.store.rows import packed, rate_rows, run_row, sample_rows
 from tidemark.store.stored_run import StoredRun
-from tidemark.store.verdict_rows import verdict_rows
+from tidemark.store.version_rows import judged_against_bases, verdict_rows, version_rate_rows
 
 Row = dict[str, Any]
 Objects = dict[str, bytes]
@@ -81,11 +82,13 @@ def run_objects(
     plan, trials = measured_run(chance, started, note, records)
     ended = started + timedelta(minutes=7)
     row = run_row(plan, trials, "incomplete", "ingest: 1 task died", ended)
+    run = StoredRun(plan, trials, exclusions, [])
     rows = {
         "rates": rate_rows(plan, trials, exclusions),
         "task_rates": sample_rows(trials, exclusions),
         "runs": [row],
-        "verdicts": verdict_rows(StoredRun(plan, trials, exclusions, [])),
+        "version_rates": version_rate_rows(run, judged_against_bases(run)),
+        "verdicts": verdict_rows(run),
     }
     return {keys.table(table, "rocksdb", plan.run_id): packed(each) for table, each in rows.items()}
 
@@ -227,9 +230,10 @@ def _imported(suite: str, run_id: str, rows: Iterator[Row]) -> Objects:
         "versions": [],
         "schema": 1,
     }
-    rates = ({"run_id": run_id, "trial": trial, **row} for trial, row in enumerate(rows, start=1))
+    rates = [{"run_id": run_id, "trial": trial, **row} for trial, row in enumerate(rows, start=1)]
     return {
         keys.table("rates", suite, run_id): packed(rates),
+        keys.table("version_rates", suite, run_id): packed(version_rates_of(rates, [run])),
         keys.table("runs", suite, run_id): packed([run]),
     }
 
@@ -281,3 +285,64 @@ def mean_rate(
         "direction": direction,
         "value": value,
     }
+
+
+_FIGURE = ("run_id", "test", "metric", "statistic", "labels", "version")
+
+
+def version_rates_of(rates: Iterable[Row], runs: Iterable[Row] = ()) -> list[Row]:
+    """Return rows of ``version_rates`` plainly worked out from rows of ``rates`` and ``runs``.
+
+    They have no verdicts, and only the versions with a rate that counts.
+    """
+    by_run = {run["run_id"]: run for run in runs}
+    figures: dict[tuple[Any, ...], list[Row]] = {}
+    for rate in rates:
+        if rate["value"] is not None and not rate.get("excluded"):
+            figures.setdefault(tuple(rate[name] for name in _FIGURE), []).append(rate)
+    return [_version_rate(of_trials, by_run) for of_trials in figures.values()]
+
+
+def _version_rate(rates: list[Row], runs: Mapping[str, Row]) -> Row:
+    last, values = rates[-1], sorted(rate["value"] for rate in rates)
+    starts = [rate["started_at"] for rate in rates]
+    middle = _ordered_sum(values) / len(values)
+    scatter = _ordered_sum((value - middle) * (value - middle) for value in values)
+    logarithms = [math.log(value) for value in values if value > 0]
+    copied = (*_FIGURE, "unit", "direction", "version_order")
+    labels = last["labels"].replace('"', "")
+    words = (last["test"], last["metric"].replace("_", " "), last["statistic"], labels)
+    own = words[1:] if last["metric"].startswith(last["test"]) else words
+    name = " ".join(word for word in own if word not in {"", "mean"})
+    return {
+        **{column: last[column] for column in copied},
+        "title": f"{name} ({last['unit']})",
+        "trials": len(values),
+        "mean": middle,
+        "stddev": math.sqrt(scatter / (len(values) - 1)) if len(values) > 1 else None,
+        "min": values[0],
+        "max": values[-1],
+        "mean_logarithm": (
+            _ordered_sum(logarithms) / len(values) if len(logarithms) == len(values) else None
+        ),
+        "first_at": min(starts),
+        "last_at": max(starts),
+        "image_digest": last.get("image_digest"),
+        "value_text": last.get("value_text") if len(values) == 1 else None,
+        "sizes": _sizes(runs.get(last["run_id"], {})),
+        "provenance": last.get("provenance"),
+    }
+
+
+def _sizes(run: Row) -> str:
+    if run.get("parameters"):
+        return str(run["parameters"])
+    return f"{run['tasks']:,} × {run['records']:,}" if run.get("records") else "unknown"
+
+
+def _ordered_sum(numbers: Iterable[float]) -> float:
+    """Return the sum in this order, rounded after each addition; ``sum`` rounds less often."""
+    total = 0.0
+    for number in numbers:
+        total += number
+    return total

@@ -22,7 +22,7 @@ from tidemark.report.run_report.measured import measured_run
 from tidemark.run import record_trial
 from tidemark.store.rows import rate_rows, sample_rows
 from tidemark.store.stored_run import StoredRun
-from tidemark.store.verdict_rows import verdict_rows
+from tidemark.store.version_rows import verdict_rows
 
 OPERATIONS = ("create", "delete")
 

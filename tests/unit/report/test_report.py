@@ -45,7 +45,7 @@ from tidemark.report.run_report.contents import report
 from tidemark.report.run_report.measured import measured_run
 from tidemark.report.run_report.versions import summary
 from tidemark.store.stored_run import StoredRun
-from tidemark.store.verdict_rows import verdict_rows
+from tidemark.store.version_rows import verdict_rows
 
 
 def report_of(plan, trials, exclusions=NONE, resumes=()):

@@ -332,7 +332,7 @@ def test_no_rate_verdict_history_or_report_has_a_figure_of_a_profiled_trial():
     both = written(stored(made, [*trials, *profiled_results(made)]), made, trials)
 
     assert {key.split("/")[1] for key in alone if key.startswith("tables/")} == {
-        "changes", "rates", "task_rates", "task_usage", "latest_rates", "verdicts",
+        "changes", "rates", "task_rates", "task_usage", "latest_rates", "version_rates", "verdicts",
     }  # fmt: skip
     same = [key for key in alone if "report." not in key]
     assert any("against" in key for key in same)

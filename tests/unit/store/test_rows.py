@@ -15,7 +15,7 @@ from tidemark.model.results import Rate, Sample, TaskResult, TestResult, Usage
 from tidemark.store.columns import PARTITIONS, TABLES
 from tidemark.store.rows import packed, rate_rows, run_row, sample_rows, usage_rows
 from tidemark.store.stored_run import StoredRun
-from tidemark.store.verdict_rows import verdict_rows
+from tidemark.store.version_rows import judged_against_bases, verdict_rows, version_rate_rows
 
 PYTHON = {
     "string": str, "int": int, "bigint": int, "double": float, "boolean": bool,
@@ -76,8 +76,11 @@ def test_every_row_has_exactly_the_columns_of_its_table_in_their_types(plan):
         fits(row, "rates")
     for row in sample_rows(trials):
         fits(row, "task_rates")
-    for row in verdict_rows(StoredRun(plan, trials, NONE, [])):
+    run = StoredRun(plan, trials, NONE, [])
+    for row in verdict_rows(run):
         fits(row, "verdicts")
+    for row in version_rate_rows(run, judged_against_bases(run)):
+        fits(row, "version_rates")
     for row in usage_rows(trials):
         fits(row, "task_usage")
         assert row["second"] == 1.5
