@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from cdk.policy_statements import uncovered
-from tidemark.model.sampling import PROFILE_FILE
+from tidemark.model.profile import PROFILE_FILE
 from tidemark.model.suite import Suite
 from tidemark.money.prices import FUNCTION_MEMORY, REPORT_MEMORY, TRIALS_MEMORY
 from tidemark.store import keys

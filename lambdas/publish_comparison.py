@@ -8,7 +8,7 @@ from pydantic import Field
 
 from lambdas import storage
 from lambdas.observability import logger
-from tidemark.model.name import NAME
+from tidemark.model.base import NAME
 from tidemark.report import page
 from tidemark.report.comparison.publishing import publish_comparison
 

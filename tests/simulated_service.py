@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 from tidemark.figures.load.next_level import Decision, Level
 from tidemark.figures.load.stop_rule import decide
-from tidemark.model.user_search import Bounds, Feedback, Plateaus
+from tidemark.model.load import Bounds, Feedback, Plateaus
 
 SERVICE_MS, LIMIT_MS = 15.0, 100.0
 # The latency of a queue, service time / (1 - utilisation), reaches the limit at this utilisation.

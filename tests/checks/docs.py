@@ -13,14 +13,13 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from tidemark.model.checkout import ROOT
-from tidemark.model.files_to_keep import Artefact
 from tidemark.model.instance import Instance
 from tidemark.model.instance_names import InstanceName
-from tidemark.model.load import Load
-from tidemark.model.metric import Metric
+from tidemark.model.kept_files import Artefact
+from tidemark.model.load import Bounds, Feedback, Load, Plateaus
+from tidemark.model.metric import Metric, Series
 from tidemark.model.parameters import Parameter
 from tidemark.model.request import ResumeRequest, RunRequest
-from tidemark.model.series import Series
 from tidemark.model.services import Container, Ready, Service, ServiceTask
 from tidemark.model.settings import Settings
 from tidemark.model.sizes import Size
@@ -28,7 +27,6 @@ from tidemark.model.steps import FindTasks, Invoke, Pause, RunCommand, RunTasks,
 from tidemark.model.subject import Subject
 from tidemark.model.suite import Defaults, Suite, Test
 from tidemark.model.task import Task
-from tidemark.model.user_search import Bounds, Feedback, Plateaus
 from tidemark.report.comparison.document import ComparedMetric, ComparisonDocument
 
 SUITES = ROOT / "docs" / "suites.md"

@@ -14,7 +14,7 @@ from tidemark.cli.options import run_argument
 from tidemark.cli.saving import save
 from tidemark.cli.target import Target, stored, target_options
 from tidemark.client.results import Results
-from tidemark.model.labels import canonical
+from tidemark.model.axes import canonical
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import plural
 from tidemark.store import keys

@@ -20,7 +20,7 @@ from tidemark.client.published.file_figures import contradictions, file_figures,
 from tidemark.client.published.release_figure import ReleaseFigure, refused_at
 from tidemark.client.published.release_tables import Wishes
 from tidemark.model.context import check_written_suite, stored_suites
-from tidemark.model.imported import Import
+from tidemark.model.plan import Import
 from tidemark.model.publication import Publication, find_publication, measured_publication
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import plural, shown

@@ -22,7 +22,7 @@ from tidemark.model.numerals import figure
 from tidemark.model.plan import Plan, PlannedTrial
 from tidemark.model.refusal import Refused
 from tidemark.model.results import TrialResult
-from tidemark.model.trial_numbers import is_profiled, place_of
+from tidemark.model.run_id import is_profiled, place_of
 from tidemark.store import keys
 
 _MOST_RATES = 6

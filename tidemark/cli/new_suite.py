@@ -8,9 +8,9 @@ from pathlib import Path
 
 import click
 
+from tidemark.model.base import NAME
 from tidemark.model.context import written_systems
 from tidemark.model.harness import HARNESS
-from tidemark.model.name import NAME
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import shown
 

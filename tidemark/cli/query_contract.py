@@ -12,13 +12,14 @@ from tidemark.model.load import LEVEL_COLUMNS
 from tidemark.model.metric import (
     HISTOGRAM_COLUMNS,
     MORE_SAMPLE_COLUMNS,
+    MORE_SERIES_COLUMNS,
     MOST_SAMPLES,
     RATE_COLUMNS,
     SAMPLE_COLUMNS,
+    Series,
 )
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed
-from tidemark.model.series import MORE_SERIES_COLUMNS, Series
 from tidemark.model.suite import Suite
 from tidemark.model.suite_asset import query_file, shared_queries
 

@@ -12,7 +12,7 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from tidemark.model.labels import figure_name
+from tidemark.model.axes import figure_name
 from tidemark.model.numerals import delta, percent_places, span, supported
 from tidemark.report.marks import marked
 from tidemark.report.numbers import MISSING, figure

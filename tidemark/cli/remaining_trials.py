@@ -24,7 +24,7 @@ from tidemark.figures.verdicts.sequential_run import (
 )
 from tidemark.model.axes import count
 from tidemark.model.plan import Plan, PlannedTrial
-from tidemark.model.repetitions import CONFIRMATION
+from tidemark.model.run_spec import CONFIRMATION
 
 
 class Ahead(NamedTuple):

@@ -31,10 +31,10 @@ from tidemark.client.deployed import Deployed
 from tidemark.client.results import Progress, Results
 from tidemark.client.runs import Run
 from tidemark.model.plan import Plan
+from tidemark.model.profile import DEFAULT_HZ
 from tidemark.model.refusal import Refused
 from tidemark.model.request import resume_request
 from tidemark.model.run_spec import RunSpec
-from tidemark.model.sampling import DEFAULT_HZ
 from tidemark.model.sentences import listed, plural
 from tidemark.model.suite import Suite
 from tidemark.money.estimate import estimate

@@ -10,8 +10,8 @@ from typing import NamedTuple
 from tidemark.client.published.release_figure import ReleaseFigure
 from tidemark.client.stored import Stored
 from tidemark.client.tables import Tables
-from tidemark.model.imported import Import
-from tidemark.model.labels import canonical
+from tidemark.model.axes import canonical
+from tidemark.model.plan import Import
 from tidemark.model.version_order import version_order
 from tidemark.store.imported_run import ImportedFigure, Release
 

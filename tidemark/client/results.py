@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tidemark.model.trial_numbers import is_profiled
+from tidemark.model.run_id import is_profiled
 from tidemark.store import keys
 from tidemark.store.bucket import Bucket, Damaged, Tagged
 
@@ -157,7 +157,7 @@ class Results:
         self, suite: str, change: tuple[str, str, str], reason: str, until: date
     ) -> None:
         """Accept the level of a metric since its change: the run, the test and the metric."""
-        from tidemark.model.acknowledgement import Acknowledgement  # noqa: PLC0415
+        from tidemark.model.level_alarm import Acknowledgement  # noqa: PLC0415
 
         decision = Acknowledgement(reason=reason, until=until, at=datetime.now(UTC))
         key = keys.acknowledgement(suite, *change)

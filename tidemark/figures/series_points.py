@@ -10,10 +10,10 @@ from typing import TypeVar
 
 from tidemark.figures.load.histogram import Histogram, histogram, merged, quantile
 from tidemark.figures.statistic import QUANTILES, of_streams
+from tidemark.model.metric import MOST_POINTS, Series
 from tidemark.model.refusal import Refused
 from tidemark.model.results import MeasuredSeries, Point
 from tidemark.model.sentences import shown
-from tidemark.model.series import MOST_POINTS, Series
 
 Row = Mapping[str, str]
 T = TypeVar("T")

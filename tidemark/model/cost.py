@@ -3,7 +3,7 @@
 from datetime import date
 from typing import Literal
 
-from tidemark.model.frozen import Frozen
+from tidemark.model.base import Frozen
 from tidemark.model.task import Task
 
 # AWS Fargate pricing: billed by the second, from the image's pull to the task's end, for at least

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime
 
-from tidemark.model.frozen import Frozen
+from tidemark.model.base import Frozen
 
 WHOLE_RUN = "run"
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from tidemark.model.consistent import Consistent
+from tidemark.model.base import Consistent, Name
 from tidemark.model.instance_names import (
     NAMES_FORMS,
     RESERVED_WORDS,
@@ -16,7 +16,6 @@ from tidemark.model.instance_names import (
     Property,
     words,
 )
-from tidemark.model.name import Name
 from tidemark.model.refusal import Problem, problem
 from tidemark.model.sentences import shown
 

@@ -1,10 +1,20 @@
-"""The alarm that the level of a metric changed, for people and programs."""
+"""The alarm that the level of a metric changed, and the acceptance of a new level by people."""
 
+from datetime import date, datetime
 from typing import Literal
 
-from tidemark.model.frozen import Frozen
+from tidemark.model.base import Frozen
 from tidemark.model.numerals import percent
 from tidemark.model.version_order import versions_at
+
+
+class Acknowledgement(Frozen):
+    """The last decision on a change of a metric's level."""
+
+    reason: str
+    until: date
+    """The last day, in UTC, on which the new level is accepted."""
+    at: datetime
 
 
 class LevelAlarm(Frozen):

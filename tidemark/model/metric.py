@@ -1,4 +1,4 @@
-"""The model of a metric: what log queries read of a test, and which figures are made of it."""
+"""The models of metrics and series: log queries of a test, and the figures made of them."""
 
 import operator
 from collections.abc import Iterator
@@ -6,11 +6,41 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
-from tidemark.model.consistent import Consistent
-from tidemark.model.name import Name
+from tidemark.model.base import Consistent, Frozen, Name
 from tidemark.model.refusal import Problem, problem
 from tidemark.model.sentences import listed, there_are
 from tidemark.model.subject import Line
+
+MORE_SERIES_COLUMNS = ("n",)
+"""The column that a series' query may have, too: the number of values that ``value`` is of."""
+MOST_POINTS = 600
+"""The most points of a series that a trial keeps: 90 minutes have 540 of ten seconds each."""
+_PLACE = ("@logStream", "at")
+
+
+class Series(Frozen):
+    """A quantity of one test over time, which a chart shows."""
+
+    name: Name
+    """The name, in the form of ``active_users``."""
+    unit: Line
+    """The unit of the values, such as ``users``."""
+    query: Name
+    """The query: ``<query>.cwli`` beside the suite, or else in ``queries/logs``."""
+    statistic: Literal["total", "mean", "max", "min", "p50", "p90", "p95", "p99"] = "total"
+    """The figure of all log streams that have a value at the same time; a quantile is that of the
+    [histograms](#histograms) of this time."""
+
+    @property
+    def of_histograms(self) -> bool:
+        """Whether the query gives histograms, from which a quantile is read."""
+        return self.statistic.startswith("p")
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the query: a value or a histogram at a time, by log stream."""
+        return (*_PLACE, "histogram" if self.of_histograms else "value")
+
 
 # One answer of Logs Insights holds 10,000 rows; only fewer rows prove that none is missing.
 MOST_SAMPLES = 9_999

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, PlainValidator
 
-from tidemark.model.consistent import Consistent
+from tidemark.model.base import Consistent
 from tidemark.model.refusal import Problem, problem
 from tidemark.model.sentences import listed, shown
 from tidemark.model.subject import Line

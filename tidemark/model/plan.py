@@ -1,20 +1,36 @@
-"""The plan of a run: its trials in their order, and its expected time and cost."""
+"""The plan of a run: its trials in their order, its expected time and cost, and its resumes."""
 
 import operator
-from datetime import datetime
+from collections.abc import Sequence
+from datetime import date, datetime
 
 from pydantic import Field
 
-from tidemark.model.axes import Combination
+from tidemark.model.axes import Combination, labelled_name
+from tidemark.model.base import Frozen
 from tidemark.model.cost import Estimate, Prices
-from tidemark.model.frozen import Frozen
-from tidemark.model.imported import Import
-from tidemark.model.known_instance import KnownInstance
-from tidemark.model.labels import labelled_name
+from tidemark.model.instance_names import KnownInstance
 from tidemark.model.run_spec import RunSpec
 from tidemark.model.sentences import listed
 from tidemark.model.suite import Suite
 from tidemark.model.version_order import typed_order
+
+
+class Import(Frozen):
+    """The place of published figures, and the day of their import."""
+
+    file: str
+    """The name of the file without its folder."""
+    line: int
+    source: str
+    """The place where the file is published, as the user names it, '' without a name."""
+    imported_on: date
+
+    @property
+    def text(self) -> str:
+        """The origin for a table: ``system-tests.md line 48, imported 2026-11-23``."""
+        published = f" of {self.source}" if self.source else ""
+        return f"{self.file}{published}, line {self.line}, imported {self.imported_on}"
 
 
 class PlannedTrial(Frozen):
@@ -123,3 +139,23 @@ class Plan(Frozen):
         """The most versions that are compared with one of them; one without another version."""
         search = self.request.bisect
         return search.most_comparisons if search else max(1, len(self.request.versions) - 1)
+
+
+class Resume(Frozen):
+    """An execution that resumed a run after an early end, with the fields of its request."""
+
+    execution_arn: str
+    started_at: datetime
+    trigger: str
+    note: str
+    budget_usd: float | None = None
+    """The new budget of the run [USD]; None keeps the last budget."""
+
+
+def latest_budget(plan: Plan, resumes: Sequence[Resume]) -> float | None:
+    """Return the last budget of a run [USD], None if it never had one.
+
+    ``resumes`` are in the order of time; a resume without a budget keeps the last one.
+    """
+    budgets = [plan.request.budget_usd, *(resume.budget_usd for resume in resumes)]
+    return next((budget for budget in reversed(budgets) if budget is not None), None)

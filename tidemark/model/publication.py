@@ -9,9 +9,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, ValidationError
 
-from tidemark.model.axes import Combination
-from tidemark.model.consistent import Consistent
-from tidemark.model.labels import canonical, figure_name
+from tidemark.model.axes import Combination, canonical, figure_name
+from tidemark.model.base import NAME, Consistent, Name
 from tidemark.model.metric import (
     MARGIN,
     SAME_WITHIN,
@@ -19,7 +18,6 @@ from tidemark.model.metric import (
     Share,
     contradicting_bounds,
 )
-from tidemark.model.name import NAME, Name
 from tidemark.model.refusal import Problem, Refused, problem, problems
 from tidemark.model.sentences import shown
 from tidemark.model.subject import Line
@@ -114,7 +112,7 @@ def find_publication(systems: Path, suite: str) -> Publication | None:
     if not re.fullmatch(NAME, suite) or not path.is_file():
         return None
     # Imported here because the Lambda asset has no YAML parser.
-    from tidemark.model.plain_yaml import read_yaml  # noqa: PLC0415
+    from tidemark.model.strict_yaml import read_yaml  # noqa: PLC0415
 
     name = f"{suite}/{_FILE}"
     document = read_yaml(path, name)

@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import Field, ValidationError, field_validator
 
 from tidemark.model.axes import Axes, count, narrowed
+from tidemark.model.base import Frozen
 from tidemark.model.context import check_suite_name
-from tidemark.model.frozen import Frozen
 from tidemark.model.instance import (
     ACCEPTED_ID,
     EXAMPLE,
@@ -18,8 +18,8 @@ from tidemark.model.instance import (
     of_instance,
 )
 from tidemark.model.parameters import MOST_TASKS, TASKS, Value
+from tidemark.model.profile import OptionalProfiling, Profiling
 from tidemark.model.refusal import Refused, refusal
-from tidemark.model.repetitions import Until, most_until_decided
 from tidemark.model.requested_versions import (
     Released,
     Reported,
@@ -29,8 +29,7 @@ from tidemark.model.requested_versions import (
 )
 from tidemark.model.run_id import RUN_ID
 from tidemark.model.run_size import check_size, most_trials
-from tidemark.model.run_spec import RunSpec
-from tidemark.model.sampling import OptionalProfiling, Profiling
+from tidemark.model.run_spec import RunSpec, Until, most_until_decided
 from tidemark.model.search import between, check_listed
 from tidemark.model.sentences import ONE_LINE, listed, shown, there_are
 from tidemark.model.steps import LONGEST_NAME

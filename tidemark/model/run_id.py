@@ -1,9 +1,27 @@
-"""The names of runs, and of the executions of their trials."""
+"""The ids of runs, the names of the executions of trials, and the numbers of trials."""
 
 from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
+
+# The history of a run's execution holds 25,000 events. A trial takes 13 of them, which leaves room
+# for about four retries in every trial. Trial numbers have three digits.
+MOST_TRIALS = 900
+FIRST_PROFILED = MOST_TRIALS + 1
+"""The number of the first profiled trial: a run until decided may grow to ``MOST_TRIALS``."""
+MOST_PROFILED = 99
+
+
+def is_profiled(number: int) -> bool:
+    """Tell whether a trial of this number is profiled, and so counts in no rate."""
+    return number >= FIRST_PROFILED
+
+
+def place_of(number: int) -> int:
+    """Return the place of a trial among those of its kind, counted from 1."""
+    return number - FIRST_PROFILED + 1 if is_profiled(number) else number
+
 
 RUN_ID = r"20\d{6}T\d{6}Z-[0-9a-f]{6}"
 """The form of a run's name."""

@@ -6,18 +6,16 @@ import math
 from collections.abc import Iterator
 
 from tidemark.model.axes import count
-from tidemark.model.files_to_keep import MOST_FILES
-from tidemark.model.metric import MOST_SAMPLES, Metric
+from tidemark.model.kept_files import MOST_FILES
+from tidemark.model.metric import MOST_POINTS, MOST_SAMPLES, Metric
 from tidemark.model.parameters import MOST_TASKS
 from tidemark.model.refusal import Refused
-from tidemark.model.repetitions import CONFIRMATION
-from tidemark.model.run_spec import RunSpec
+from tidemark.model.run_id import MOST_PROFILED, MOST_TRIALS
+from tidemark.model.run_spec import CONFIRMATION, RunSpec
 from tidemark.model.sentences import plural
-from tidemark.model.series import MOST_POINTS
 from tidemark.model.services import LONGEST_STOP_SECONDS, questions_within
 from tidemark.model.steps import Step
 from tidemark.model.suite import Suite, Test
-from tidemark.model.trial_numbers import MOST_PROFILED, MOST_TRIALS
 
 # The history of a trial's execution holds 25,000 events, too. At worst a task takes 45: 2 for
 # its iteration, 19 for five failed starts and a task that ends, 20 for a classification with five

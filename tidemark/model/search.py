@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 
-from tidemark.model.axes import Axes, count
-from tidemark.model.frozen import Frozen
-from tidemark.model.labels import figure_name
+from tidemark.model.axes import Axes, count, figure_name
+from tidemark.model.base import Frozen
 from tidemark.model.metric import Metric
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed, shown, there_are

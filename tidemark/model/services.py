@@ -7,9 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from tidemark.model.consistent import Consistent
-from tidemark.model.frozen import Frozen
-from tidemark.model.name import Name
+from tidemark.model.base import Consistent, Frozen, Name
 from tidemark.model.refusal import Problem, problem
 from tidemark.model.sentences import listed, shown
 from tidemark.model.sizes import SIZE, Size, missized

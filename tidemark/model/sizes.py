@@ -6,9 +6,8 @@ from typing import Any, TypeVar
 
 from pydantic import Field
 
-from tidemark.model.frozen import Frozen
-from tidemark.model.raw_parts import mapping
-from tidemark.model.refusal import Problem, problem
+from tidemark.model.base import Frozen
+from tidemark.model.refusal import Problem, mapping, problem
 from tidemark.model.sentences import listed
 from tidemark.model.task import LEAST_MEMORY, MOST_MEMORY, CpuUnits, Task
 

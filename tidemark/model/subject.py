@@ -15,7 +15,7 @@ from pydantic import (
 )
 from pydantic_core import SchemaError
 
-from tidemark.model.consistent import Consistent
+from tidemark.model.base import Consistent
 from tidemark.model.instance import INSTANCE_FORMS, Instance
 from tidemark.model.refusal import Problem, problem
 from tidemark.model.sentences import ONE_LINE, listed, shown

@@ -7,17 +7,14 @@ from typing import Literal
 from pydantic import Field
 
 from tidemark.model.axes import MOST_AXES, Axis, MaybeAxis
-from tidemark.model.consistent import Consistent
-from tidemark.model.files_to_keep import ARTEFACT_FORMS, Artefact
-from tidemark.model.frozen import Frozen
+from tidemark.model.base import NAME, Consistent, Frozen, Name
 from tidemark.model.instance_names import word_of
+from tidemark.model.kept_files import ARTEFACT_FORMS, Artefact
 from tidemark.model.load import Load
-from tidemark.model.metric import Metric, Statistic
-from tidemark.model.name import NAME, Name
+from tidemark.model.metric import Metric, Series, Statistic
 from tidemark.model.parameters import Number, Parameter, Value
 from tidemark.model.refusal import Problem, problem
 from tidemark.model.sentences import listed, shown, there_are
-from tidemark.model.series import Series
 from tidemark.model.services import MOST_SERVICES, SERVICE_FORMS, Service
 from tidemark.model.steps import (
     LONGEST_TESTS_SECONDS,

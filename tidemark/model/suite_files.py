@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, TypeGuard
 
 from pydantic import ValidationError
 
+from tidemark.model.base import NAME
 from tidemark.model.checkout import ROOT
 from tidemark.model.harness import HARNESS
-from tidemark.model.name import NAME
-from tidemark.model.raw_parts import mapping, mappings
-from tidemark.model.refusal import Place, Problem, Refused, problem, problems
+from tidemark.model.refusal import Place, Problem, Refused, mapping, mappings, problem, problems
 from tidemark.model.request import example_input, resolve_request
 from tidemark.model.sentences import shown
 from tidemark.model.suite import FORMS, Suite
@@ -21,7 +20,7 @@ from tidemark.model.suite_asset import query_file
 from tidemark.model.suite_parts import contradictions
 
 if TYPE_CHECKING:
-    from tidemark.model.plain_yaml import Document
+    from tidemark.model.strict_yaml import Document
 
 _FILE = "suite.yaml"
 _MOST_PROBLEMS = 50
@@ -34,7 +33,7 @@ def read_suite(path: Path, workloads: Path = ROOT / "workloads") -> Suite:
     problem, with the line of the file.
     """
     # Imported here because the Lambda asset has no YAML parser: its suites are JSON.
-    from tidemark.model.plain_yaml import read_yaml  # noqa: PLC0415
+    from tidemark.model.strict_yaml import read_yaml  # noqa: PLC0415
 
     name = f"{path.parent.name}/{path.name}"
     document = read_yaml(path, name)

@@ -5,8 +5,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from tidemark.model.frozen import Frozen
-from tidemark.model.name import Name
+from tidemark.model.base import Frozen, Name
 from tidemark.model.subject import Line
 
 CpuUnits = Literal[256, 512, 1024, 2048, 4096, 8192, 16384]

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable
 
-from tidemark.model.frozen import Frozen
+from tidemark.model.base import Frozen
 from tidemark.model.plan import Plan
 from tidemark.model.results import TrialResult
-from tidemark.model.trial_numbers import is_profiled
+from tidemark.model.run_id import is_profiled
 from tidemark.money.estimate import estimate
 from tidemark.money.prices import list_prices
 from tidemark.money.run_cost import run_cost

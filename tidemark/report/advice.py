@@ -10,8 +10,7 @@ from tidemark.figures.verdicts.rule import ALARMS
 from tidemark.figures.verdicts.version_verdicts import Verdict
 from tidemark.model.parameters import Value, described
 from tidemark.model.plan import Plan
-from tidemark.model.repetitions import FEWEST
-from tidemark.model.run_spec import RunSpec
+from tidemark.model.run_spec import FEWEST, RunSpec
 from tidemark.model.sentences import listed, plural
 from tidemark.model.suite import MOST_REPETITIONS, Suite
 

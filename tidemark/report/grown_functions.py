@@ -11,7 +11,7 @@ from tidemark.figures.profiles.growth import ProfiledTrial, compare
 from tidemark.figures.profiles.growth_sentence import growth_sentences
 from tidemark.model.plan import Plan
 from tidemark.model.results import TrialResult
-from tidemark.model.trial_numbers import place_of
+from tidemark.model.run_id import place_of
 from tidemark.report.blocks import Block, Bullets, Link
 from tidemark.report.flame_page.differential import Side, differential_page, plain_side
 from tidemark.report.flame_page.libraries import installed_scripts

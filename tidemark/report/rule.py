@@ -9,7 +9,7 @@ from tidemark.figures.verdicts.rule import ALARM, ALARMS, EQUIVALENCE, UNCONFIRM
 from tidemark.figures.verdicts.sequential_metric import Stage
 from tidemark.model.metric import Metric
 from tidemark.model.numerals import bound
-from tidemark.model.repetitions import FEWEST
+from tidemark.model.run_spec import FEWEST
 from tidemark.model.sentences import listed
 
 _RULE = (

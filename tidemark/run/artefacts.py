@@ -10,8 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from tidemark.model.files_to_keep import MOST_FILES, Artefact
-from tidemark.model.kept_files import FILE_NAME, NAME_WORDS, Kept, KeptFile
+from tidemark.model.kept_files import FILE_NAME, MOST_FILES, NAME_WORDS, Artefact, Kept, KeptFile
 from tidemark.model.results import TaskResult
 from tidemark.model.sentences import shown
 from tidemark.model.suite import Test

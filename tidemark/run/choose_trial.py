@@ -8,9 +8,9 @@ from pydantic import BaseModel
 from tidemark.figures.trial_result import trial_result
 from tidemark.figures.verdicts.needed_trials import with_next_comparison
 from tidemark.figures.verdicts.sequential_run import SequentialRun, after, following
+from tidemark.model.base import Frozen
 from tidemark.model.exclusions import Exclusions
 from tidemark.model.failure import Failure
-from tidemark.model.frozen import Frozen
 from tidemark.model.plan import Plan
 from tidemark.model.run_id import trial_execution
 from tidemark.money.budget import Spent, counted, passed

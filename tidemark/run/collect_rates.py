@@ -9,21 +9,20 @@ from tidemark.figures.metric_rows import MetricRows
 from tidemark.figures.rates import missing
 from tidemark.figures.series_points import measured_series
 from tidemark.figures.test_result import Logged, test_result
-from tidemark.model.frozen import Frozen
+from tidemark.model.base import Frozen
 from tidemark.model.load import LoadCourse
-from tidemark.model.metric import Metric
+from tidemark.model.metric import Metric, Series
 from tidemark.model.plan import Plan, PlannedTrial
+from tidemark.model.profile import with_profile
 from tidemark.model.refusal import Refused
 from tidemark.model.results import CLOUD, MeasuredSeries, Status, TaskResult
-from tidemark.model.sampling import with_profile
+from tidemark.model.run_id import is_profiled
 from tidemark.model.sentences import shortened
-from tidemark.model.series import Series
 from tidemark.model.services import LAST_LINES_QUERY
 from tidemark.model.step_tasks import of_steps, tasks_of
 from tidemark.model.suite import Test
 from tidemark.model.suite_asset import query_file
 from tidemark.model.telemetry import LOGGER
-from tidemark.model.trial_numbers import is_profiled
 from tidemark.run.artefacts import Place, keep
 from tidemark.run.condition import levels_key
 from tidemark.run.ecs_resources import System, by_value

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from datetime import datetime
 
-from tidemark.model.frozen import Frozen
+from tidemark.model.base import Frozen
 from tidemark.model.suite_asset import query_file
 from tidemark.run.logged_test import LoggedTest
 from tidemark.run.ports import Answer, LogQueries, TooManyRows

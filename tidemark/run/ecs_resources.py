@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:  # PrepareTrial starts without the models of results
-    from tidemark.model.known_instance import KnownInstance, LoggingTask
+    from tidemark.model.instance_names import KnownInstance, LoggingTask
     from tidemark.model.results import TaskResult
 
 

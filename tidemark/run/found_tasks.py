@@ -5,9 +5,8 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from tidemark.model.frozen import Frozen
-from tidemark.model.instance_names import word_of
-from tidemark.model.known_instance import KnownInstance
+from tidemark.model.base import Frozen
+from tidemark.model.instance_names import KnownInstance, word_of
 from tidemark.model.parameters import MOST_TASKS
 from tidemark.model.plan import Plan
 from tidemark.model.results import TaskResult

@@ -6,8 +6,7 @@ from collections.abc import Collection, Sequence
 from fnmatch import fnmatchcase
 
 from tidemark.model.instance import Instance, of_instance
-from tidemark.model.instance_names import THINGS, InstanceName
-from tidemark.model.known_instance import KnownInstance, LoggingTask
+from tidemark.model.instance_names import THINGS, InstanceName, KnownInstance, LoggingTask
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed, shown
 from tidemark.model.suite import Suite

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 from urllib.parse import quote
 
-from tidemark.model.frozen import Frozen
+from tidemark.model.base import Frozen
 
 
 class Link(Frozen):

@@ -7,9 +7,9 @@ from datetime import datetime
 
 from tidemark import __version__
 from tidemark.model.plan import Plan
+from tidemark.model.run_id import FIRST_PROFILED
 from tidemark.model.run_spec import RunSpec
 from tidemark.model.suite import Suite
-from tidemark.model.trial_numbers import FIRST_PROFILED
 from tidemark.model.trial_order import in_turns
 from tidemark.money.estimate import estimate
 from tidemark.money.prices import list_prices

@@ -3,12 +3,11 @@
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
+from tidemark.model.base import Frozen
 from tidemark.model.cost import Estimate
-from tidemark.model.frozen import Frozen
-from tidemark.model.plan import Plan
+from tidemark.model.plan import Plan, Resume, latest_budget
 from tidemark.model.refusal import Refused
 from tidemark.model.request import ResumeRequest, check_one_machine, resolve_request, resume_request
-from tidemark.model.resume import Resume, latest_budget
 from tidemark.model.run_id import run_id
 from tidemark.model.sentences import listed
 from tidemark.model.suite import Suite

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from pydantic import Field, JsonValue
 
-from tidemark.model.frozen import Frozen
+from tidemark.model.base import Frozen
 from tidemark.model.instance_names import filled, word_of
 from tidemark.model.plan import Plan, PlannedTrial
+from tidemark.model.run_id import is_profiled
 from tidemark.model.services import READY_QUERY
 from tidemark.model.sizes import Size
 from tidemark.model.steps import Step
@@ -19,7 +20,6 @@ from tidemark.model.suite import (
     Suite,
     Test,
 )
-from tidemark.model.trial_numbers import is_profiled
 from tidemark.run.ecs_resources import System
 from tidemark.store import keys
 

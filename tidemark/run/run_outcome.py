@@ -6,8 +6,8 @@ import re
 from collections.abc import Collection, Sequence
 from datetime import datetime
 
+from tidemark.model.base import NAME
 from tidemark.model.level_alarm import LevelAlarm
-from tidemark.model.name import NAME
 from tidemark.model.outcome import Outcome, RunStatus
 from tidemark.model.plan import Plan
 from tidemark.model.results import TrialResult

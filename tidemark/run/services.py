@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from tidemark.model.frozen import Frozen
+from tidemark.model.base import Frozen
 from tidemark.model.results import TaskResult
 from tidemark.model.services import LONGEST_STOP_SECONDS, pause_seconds
 from tidemark.run.ports import Tasks

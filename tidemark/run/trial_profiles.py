@@ -10,9 +10,8 @@ from io import BytesIO
 
 from tidemark.figures.profiles.folded_stacks import SEPARATOR, Stacks
 from tidemark.model.plan import Plan
-from tidemark.model.profile import Profile
+from tidemark.model.profile import PROFILE_FILE, Profile
 from tidemark.model.results import TestResult, TrialResult
-from tidemark.model.sampling import PROFILE_FILE
 from tidemark.store import keys
 from tidemark.store.bucket import Bucket
 from tidemark.store.profiles.file_content import unpacked

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from pydantic import Field
 
-from tidemark.model.frozen import Frozen
+from tidemark.model.base import Frozen
 from tidemark.store import keys
 from tidemark.store.bucket import Bucket
 

@@ -6,9 +6,8 @@ from typing import Any
 from tidemark.figures.history.changes import Change, Place, Said, judged
 from tidemark.figures.history.run_medians import RunMedians, Series, run_medians
 from tidemark.figures.history.untold import Untold
-from tidemark.model.acknowledgement import Acknowledgement
-from tidemark.model.frozen import Frozen
-from tidemark.model.level_alarm import LevelAlarm
+from tidemark.model.base import Frozen
+from tidemark.model.level_alarm import Acknowledgement, LevelAlarm
 from tidemark.model.run_id import moment
 from tidemark.store import keys
 from tidemark.store.alarms import read_alarms, write_alarms

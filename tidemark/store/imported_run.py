@@ -8,12 +8,10 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import NamedTuple
 
 from tidemark import __version__
-from tidemark.model.axes import Combination
-from tidemark.model.imported import Import
-from tidemark.model.labels import canonical
+from tidemark.model.axes import Combination, canonical
 from tidemark.model.metric import Metric
 from tidemark.model.outcome import Outcome
-from tidemark.model.plan import Plan, PlannedTrial
+from tidemark.model.plan import Import, Plan, PlannedTrial
 from tidemark.model.publication import PublishedMetric
 from tidemark.model.results import Rate, TestResult, TrialResult
 from tidemark.model.run_id import run_id

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from tidemark.model.trial_numbers import is_profiled
+from tidemark.model.run_id import is_profiled
 
 # The end of the year 9999: seconds count down from it, so that the newest run sorts first.
 _LAST_SECOND = 99991231235959

@@ -10,11 +10,10 @@ from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
-from tidemark.model.axes import Combination
+from tidemark.model.axes import Combination, canonical
 from tidemark.model.exclusions import NONE, Exclusions
-from tidemark.model.labels import canonical
 from tidemark.model.metric import Metric
-from tidemark.model.plan import Plan
+from tidemark.model.plan import Plan, Resume
 from tidemark.model.results import (
     Rate,
     TestResult,
@@ -24,7 +23,6 @@ from tidemark.model.results import (
     no_rate,
     span_seconds,
 )
-from tidemark.model.resume import Resume
 from tidemark.model.run_spec import RunSpec
 from tidemark.model.step_tasks import tasks_of
 from tidemark.model.suite import Test

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from tidemark.model.plan import Plan, PlannedTrial
-from tidemark.model.resume import Resume
+from tidemark.model.plan import Plan, PlannedTrial, Resume
 from tidemark.store import keys
 from tidemark.store.bucket import Bucket
 

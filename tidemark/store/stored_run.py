@@ -9,9 +9,8 @@ from typing import NamedTuple, TypeVar
 from tidemark.figures.verdicts.needed_trials import so_far
 from tidemark.figures.verdicts.sequential_run import SequentialRun
 from tidemark.model.exclusions import Exclusions
-from tidemark.model.plan import Plan
+from tidemark.model.plan import Plan, Resume
 from tidemark.model.results import TrialResult
-from tidemark.model.resume import Resume
 from tidemark.store import keys
 from tidemark.store.bucket import Bucket
 from tidemark.store.run_objects import read_exclusions, read_trials

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from tests.simulated_service import SimulatedService, search
 from tidemark.figures.summary import mean
-from tidemark.model.user_search import Bounds, Feedback, Plateaus
+from tidemark.model.load import Bounds, Feedback, Plateaus
 
 CAPACITIES = (52, 500, 2_000)
 _SEARCHES = 400

@@ -28,7 +28,7 @@ from onebox.cloud.server import Server
 from tidemark.figures.verdicts import student
 from tidemark.model.checkout import ROOT
 from tidemark.model.harness import PREPARATION
-from tidemark.model.sampling import DEFAULT_HZ
+from tidemark.model.profile import DEFAULT_HZ
 from tidemark.model.suite_files import read_suites
 
 ROUNDS = 12

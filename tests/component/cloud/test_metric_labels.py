@@ -9,9 +9,8 @@ from tidemark.figures.metric_rows import MetricRows
 from tidemark.figures.rates import differing, missing, rates
 from tidemark.figures.series_points import measured_series
 from tidemark.model.checkout import ROOT
-from tidemark.model.metric import Metric
+from tidemark.model.metric import Metric, Series
 from tidemark.model.results import TaskResult
-from tidemark.model.series import Series
 
 GROUP = "/Tidemark/kiwi"
 NOON = 1_763_640_000  # 2025-11-20 12:00:00 UTC [s]

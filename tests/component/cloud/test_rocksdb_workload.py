@@ -14,7 +14,7 @@ from onebox.cloud.processes import BARE_PYTHON, workload_environment
 from onebox.cloud.server import Server
 from tidemark.model.checkout import ROOT
 from tidemark.model.harness import PREPARATION
-from tidemark.model.sampling import PROFILE_FILE
+from tidemark.model.profile import PROFILE_FILE
 from tidemark.model.suite_files import read_suites
 
 FOLDER = ROOT / "workloads" / "rocksdb"

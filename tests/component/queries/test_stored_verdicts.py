@@ -9,7 +9,7 @@ from tests.unit.run.test_choose_trial import BASE, NEW, OTHER, Measuring
 from tidemark.dashboard.definition import data_sets, read_definition
 from tidemark.dashboard.rows import read_rows
 from tidemark.figures.verdicts.version_verdicts import verdicts, version_pairs
-from tidemark.model.resume import Resume
+from tidemark.model.plan import Resume
 from tidemark.model.version_order import NEWEST, PREVIOUS
 from tidemark.report.comparison.document import document
 from tidemark.report.comparison.sides import sides

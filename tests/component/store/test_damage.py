@@ -17,9 +17,8 @@ from onebox.store.object_files import ObjectFiles
 from onebox.store.stored_results import results_bucket
 from tests.checks.bench.commands import BUCKET, store_runs
 from tidemark.cli import tidemark
-from tidemark.model.acknowledgement import Acknowledgement
 from tidemark.model.kept_files import KeptFile
-from tidemark.model.level_alarm import LevelAlarm
+from tidemark.model.level_alarm import Acknowledgement, LevelAlarm
 from tidemark.model.outcome import Outcome
 from tidemark.store import claims, keys
 from tidemark.store.alarms import read_alarms

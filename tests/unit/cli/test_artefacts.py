@@ -13,8 +13,7 @@ from tests.unit.fakes import FakeBucket
 from tests.unit.measured_runs import measured, planned
 from tidemark.cli import artefacts
 from tidemark.client.results import Results
-from tidemark.model.files_to_keep import Artefact
-from tidemark.model.kept_files import KeptFile
+from tidemark.model.kept_files import Artefact, KeptFile
 from tidemark.model.results import TrialResult
 from tidemark.store import keys
 

@@ -19,7 +19,7 @@ from tidemark.client.results import Results
 from tidemark.client.stored import Stored
 from tidemark.client.tables import Answer
 from tidemark.model.checkout import ROOT
-from tidemark.model.imported import Import
+from tidemark.model.plan import Import
 from tidemark.model.publication import find_publication
 from tidemark.report.comparison.publishing import publish_comparison
 from tidemark.store import keys

@@ -3,8 +3,8 @@
 import pytest
 
 from tidemark.figures.series_points import measured_series
+from tidemark.model.metric import MOST_POINTS, Series
 from tidemark.model.refusal import Refused
-from tidemark.model.series import MOST_POINTS, Series
 
 USERS = Series(name="users", unit="users", query="users_over_time")
 

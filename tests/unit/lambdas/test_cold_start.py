@@ -14,7 +14,7 @@ from tidemark.model.checkout import ROOT
 UNNEEDED = {
     "restore_system": {
         "lambdas.services",
-        "tidemark.model.frozen",
+        "tidemark.model.base",
         "tidemark.run.execution_event",
         "tidemark.run.ports",
     },

@@ -5,8 +5,8 @@ import pytest
 from lambdas import collect_rates
 from tests.plans import RUN
 from tests.unit.measured_runs import with_ingest
+from tidemark.model.metric import Series
 from tidemark.model.refusal import Refused
-from tidemark.model.series import Series
 from tidemark.store import keys
 
 STREAM = "rocksdb/rocksdb/t0"

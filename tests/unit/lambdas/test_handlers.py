@@ -24,7 +24,7 @@ from lambdas import (
     restore_system,
 )
 from tests.plans import RUN
-from tidemark.model.files_to_keep import Artefact
+from tidemark.model.kept_files import Artefact
 from tidemark.model.refusal import Refused
 from tidemark.model.steps import Invoke, RunCommand, RunTasks, Step, WaitUntil
 from tidemark.model.subject import Subject

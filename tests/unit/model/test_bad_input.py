@@ -18,11 +18,11 @@ from tidemark.model.parameters import MOST_TASKS
 from tidemark.model.plan import Plan
 from tidemark.model.refusal import Refused
 from tidemark.model.request import RunRequest, resolve_request
+from tidemark.model.run_id import MOST_TRIALS
 from tidemark.model.settings import Settings, read_settings
 from tidemark.model.suite import Suite
 from tidemark.model.suite_asset import FOLDER
 from tidemark.model.suite_files import read_suite, read_suites
-from tidemark.model.trial_numbers import MOST_TRIALS
 from tidemark.money.estimate import estimate_seconds
 from tidemark.run.new_plan import make_plan
 

@@ -5,13 +5,12 @@ from pydantic import ValidationError
 
 from cdk.permissions import needs_of
 from tests.plans import plan_of
-from tidemark.model.load import Load
+from tidemark.model.load import Bounds, Feedback, Load, Plateaus
 from tidemark.model.refusal import Refused
 from tidemark.model.request import resolve_request
 from tidemark.model.steps import RunTasks, Step
 from tidemark.model.suite import Test
 from tidemark.model.suite_files import read_suites
-from tidemark.model.user_search import Bounds, Feedback, Plateaus
 
 FIELDS = {
     "agents": ("agent",), "query": "level", "limits": {"mean_ms": 100.0},

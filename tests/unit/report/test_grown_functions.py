@@ -14,7 +14,7 @@ from tests.unit.run.test_profiled_trials import (
     profiled_results,
     recorded,
 )
-from tidemark.model.sampling import PROFILE_FILE
+from tidemark.model.profile import PROFILE_FILE
 from tidemark.report import grown_functions
 from tidemark.report.comparison.forms import write_comparison
 from tidemark.report.run_report.publishing import publish_report

@@ -33,9 +33,8 @@ from tests.unit.measured_runs import (
 from tests.unit.prepared_results import PREPARED
 from tidemark.cli.rates_table import fitting
 from tidemark.model.exclusions import NONE
-from tidemark.model.files_to_keep import Artefact
-from tidemark.model.kept_files import KeptFile
-from tidemark.model.resume import Resume
+from tidemark.model.kept_files import Artefact, KeptFile
+from tidemark.model.plan import Resume
 from tidemark.report.blocks import Table
 from tidemark.report.folds import unfolded, without_folds
 from tidemark.report.markdown import markdown

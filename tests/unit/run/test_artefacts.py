@@ -6,7 +6,7 @@ import pytest
 
 from tests.plans import RUN
 from tests.unit.fakes import FakeBucket
-from tidemark.model.files_to_keep import Artefact
+from tidemark.model.kept_files import Artefact
 from tidemark.model.results import TaskResult
 from tidemark.model.suite_files import read_suites
 from tidemark.run import artefacts

@@ -6,10 +6,9 @@ import pytest
 
 from tests.plans import RUN, plan_of
 from tests.unit.fakes import FakeBucket, FakeLogQueries, FakeTasks
-from tidemark.model.load import Load, LoadCourse
+from tidemark.model.load import Bounds, Load, LoadCourse, Plateaus
 from tidemark.model.sizes import Size
 from tidemark.model.suite_files import read_suites
-from tidemark.model.user_search import Bounds, Plateaus
 from tidemark.run.condition import ConditionEvent
 from tidemark.run.ecs_resources import System
 from tidemark.run.load_levels import hold

@@ -8,7 +8,7 @@ import pytest
 
 from lambdas import end_run, plan_run, record_outcome, record_trial
 from tests.plans import RUN
-from tidemark.model.files_to_keep import Artefact
+from tidemark.model.kept_files import Artefact
 from tidemark.model.plan import Plan
 from tidemark.model.refusal import Refused
 from tidemark.model.steps import Invoke, RunTasks, Step

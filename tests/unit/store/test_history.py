@@ -9,8 +9,8 @@ from tests.plans import RUN
 from tests.unit.fakes import FakeBucket
 from tests.unit.figures.history.test_changes import STEP, run_id, runs_of, stepped
 from tests.unit.measured_runs import ingest_of, left_out, planned
-from tidemark.model.acknowledgement import Acknowledgement
 from tidemark.model.exclusions import NONE
+from tidemark.model.level_alarm import Acknowledgement
 from tidemark.store import history, keys
 from tidemark.store.alarms import alarms_of
 from tidemark.store.columns import TABLES

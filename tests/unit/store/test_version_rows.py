@@ -12,7 +12,7 @@ from tests.unit.fakes import FakeBucket
 from tests.unit.measured_runs import failed, left_out, measured, planned
 from tidemark.model.checkout import ROOT
 from tidemark.model.exclusions import NONE
-from tidemark.model.imported import Import
+from tidemark.model.plan import Import
 from tidemark.model.publication import find_publication
 from tidemark.store import keys
 from tidemark.store.imported_run import ImportedFigure, Release, write_release

@@ -20,7 +20,7 @@ from harness.sampling import FILE, main
 
 from tests.unit.workloads.fake_bucket import Bucket
 from tidemark.model.harness import HARNESS
-from tidemark.model.sampling import PROFILE_FILE
+from tidemark.model.profile import PROFILE_FILE
 
 PLACE = "s3://results/data/run/901/secret/artefacts/ingest/0/"
 # A program that leaves the stacks of two processes where the profiler would, and ends.

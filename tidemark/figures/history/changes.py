@@ -16,7 +16,7 @@ from tidemark.figures.history.change_points import ChangePoint
 from tidemark.figures.history.levels import Cause, LevelChange, Levels, RunFigure, judged_levels
 from tidemark.figures.history.run_medians import Median, RunMedians, Series
 from tidemark.figures.history.untold import Judged, Untold, change_of
-from tidemark.model.acknowledgement import Acknowledgement
+from tidemark.model.level_alarm import Acknowledgement
 from tidemark.model.version_order import release_order
 
 _Said = TypeVar("_Said")

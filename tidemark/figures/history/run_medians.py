@@ -9,9 +9,9 @@ from datetime import datetime
 from typing import NamedTuple
 
 from tidemark.figures.summary import Key, Quantity, quantities, rate_key
+from tidemark.model.axes import figure_name
+from tidemark.model.base import Frozen
 from tidemark.model.exclusions import Exclusions
-from tidemark.model.frozen import Frozen
-from tidemark.model.labels import figure_name
 from tidemark.model.parameters import Value
 from tidemark.model.plan import Plan
 from tidemark.model.results import TrialResult

@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from tidemark.model.load import Equilibrium
 from tidemark.model.numerals import figure
-from tidemark.model.user_search import Equilibrium
 
 At = tuple[float, float]
 """A time [s] and the value then."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tidemark.figures.load.equilibrium import last_window, window
 from tidemark.figures.load.next_level import Decision, Level, ended, in_words, users_in_words
-from tidemark.model.user_search import Feedback
+from tidemark.model.load import Feedback
 
 
 def after_feedback(rule: Feedback, most: int, levels: Sequence[Level]) -> Decision:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from tidemark.figures.load.next_level import Decision, Level, ended, in_words, users_in_words
-from tidemark.model.user_search import Plateaus
+from tidemark.model.load import Plateaus
 
 
 class _Bracket(NamedTuple):

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from tidemark.figures.load.feedback import after_feedback
 from tidemark.figures.load.next_level import Decision, End, Level, ended
 from tidemark.figures.load.plateaus import after_plateaus
+from tidemark.model.load import Bounds, Feedback, Plateaus
 from tidemark.model.sentences import listed, plural
-from tidemark.model.user_search import Bounds, Feedback, Plateaus
 
 
 def decide(

@@ -22,7 +22,7 @@ from typing import Literal, NamedTuple
 
 from tidemark.figures.verdicts.pairs import Pairs
 from tidemark.figures.verdicts.rule import Word
-from tidemark.model.repetitions import FEWEST
+from tidemark.model.run_spec import FEWEST
 
 MISLED = 0.06
 """The most searches that name another version if each repetition resembles the one before, by a

@@ -11,7 +11,7 @@ from functools import partial
 
 from tidemark.figures.verdicts.pairs import Pairs
 from tidemark.figures.verdicts.rule import EQUIVALENCE, Criteria
-from tidemark.model.repetitions import FEWEST
+from tidemark.model.run_spec import FEWEST
 
 POWER = 0.8
 """The share of runs that find a detectable change, or decide after the missing pairs."""

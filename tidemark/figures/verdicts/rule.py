@@ -9,7 +9,7 @@ from tidemark.figures.verdicts.methods import CONFIRMING, Method
 from tidemark.figures.verdicts.pairs import Pairs
 from tidemark.model.metric import MARGIN, SAME_WITHIN, Metric
 from tidemark.model.numerals import bound
-from tidemark.model.repetitions import FEWEST
+from tidemark.model.run_spec import FEWEST
 
 ALARM = 0.01
 """The share of runs without a change that may alarm, shared by all metrics and versions."""

@@ -13,7 +13,7 @@ from typing import Literal
 from tidemark.figures.verdicts.pairs import Pairs
 from tidemark.figures.verdicts.power import is_hopeless
 from tidemark.figures.verdicts.rule import ALARMS, Criteria, Judgement, judge, word
-from tidemark.model.repetitions import CONFIRMATION
+from tidemark.model.run_spec import CONFIRMATION
 
 HOPELESS = "the pairs scatter so much that more of them would not tell"
 NOT_POSITIVE = "a rate is zero or below"

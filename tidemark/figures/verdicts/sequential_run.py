@@ -10,10 +10,9 @@ from tidemark.figures.verdicts.bisection import Bisection, Ends, Finding
 from tidemark.figures.verdicts.methods import MIXTURE_T
 from tidemark.figures.verdicts.rule import Criteria, Judgement, Margins
 from tidemark.figures.verdicts.sequential_metric import SequentialMetric, unconfirmed, untold
-from tidemark.model.axes import combinations
+from tidemark.model.axes import canonical, combinations
+from tidemark.model.base import Frozen
 from tidemark.model.exclusions import Exclusions
-from tidemark.model.frozen import Frozen
-from tidemark.model.labels import canonical
 from tidemark.model.plan import Plan, PlannedTrial
 from tidemark.model.results import TrialResult
 from tidemark.model.search import follows

@@ -24,8 +24,8 @@ from tidemark.figures.verdicts.sequential_run import (
 )
 from tidemark.model.exclusions import Exclusions
 from tidemark.model.plan import Plan
-from tidemark.model.repetitions import CONFIRMATION
 from tidemark.model.results import TrialResult
+from tidemark.model.run_spec import CONFIRMATION
 from tidemark.model.suite import MOST_REPETITIONS
 
 Rates = Mapping[int, float]

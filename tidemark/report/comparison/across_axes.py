@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from tidemark.figures import summary
 from tidemark.figures.load.label_changes import LabelChange, is_large
-from tidemark.model.labels import canonical, figure_name
+from tidemark.model.axes import canonical, figure_name
 from tidemark.model.metric import Metric
 from tidemark.model.sentences import plural
 from tidemark.report.blocks import Block, Row, Table

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from tidemark.figures.load.label_changes import LabelChange, label_changes
-from tidemark.model.labels import canonical, figure_name
+from tidemark.model.axes import canonical, figure_name
 from tidemark.model.metric import Metric
 from tidemark.model.numerals import bound
 from tidemark.model.sentences import listed, plural

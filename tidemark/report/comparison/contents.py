@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import product
 
-from tidemark.model.labels import figure_name, labelled_name
+from tidemark.model.axes import figure_name, labelled_name
 from tidemark.model.sentences import plural
 from tidemark.report import grown_functions
 from tidemark.report.blocks import Block, Details, Report, Section

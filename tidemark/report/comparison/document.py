@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from tidemark.model.frozen import Frozen
+from tidemark.model.base import Frozen
 from tidemark.report.comparison.results import why_incomparable
 from tidemark.report.comparison.sides import Pair, Reading, Side, Sides
 

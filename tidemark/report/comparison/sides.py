@@ -11,8 +11,7 @@ from tidemark.figures.summary import Quantity, VersionRate, change, version_rate
 from tidemark.figures.verdicts.across_runs import APART, judge_apart
 from tidemark.figures.verdicts.rule import Margins
 from tidemark.figures.verdicts.version_verdicts import Verdict
-from tidemark.model.axes import Combination, combinations
-from tidemark.model.labels import canonical
+from tidemark.model.axes import Combination, canonical, combinations
 from tidemark.model.metric import Metric
 from tidemark.model.numerals import percent_places
 from tidemark.model.sentences import listed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from tidemark.model.labels import labelled_name
+from tidemark.model.axes import labelled_name
 from tidemark.report.blocks import Row, Table
 from tidemark.report.comparison.sides import Pair, Sides, value_of
 from tidemark.report.numbers import change, figure

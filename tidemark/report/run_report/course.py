@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import product
 
-from tidemark.model.axes import combinations
-from tidemark.model.labels import labelled_name
+from tidemark.model.axes import combinations, labelled_name
 from tidemark.report.blocks import Block, Chart, Section
 from tidemark.report.line_chart import MOST_GROUPS, Group
 from tidemark.report.run_report.load_table import load_blocks

@@ -19,12 +19,10 @@ from tidemark.figures.summary import (
     summarise,
 )
 from tidemark.figures.verdicts.version_verdicts import Verdict, verdicts
-from tidemark.model.axes import Combination
+from tidemark.model.axes import Combination, canonical
 from tidemark.model.exclusions import Exclusions
-from tidemark.model.labels import canonical
-from tidemark.model.plan import Plan, PlannedTrial
+from tidemark.model.plan import Plan, PlannedTrial, Resume, latest_budget
 from tidemark.model.results import Rate, Sample, TaskResult, TestResult, TrialResult
-from tidemark.model.resume import Resume, latest_budget
 from tidemark.model.step_tasks import tasks_of
 from tidemark.report.grown_functions import Grown
 from tidemark.store.stored_run import StoredRun

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tidemark.model.parameters import Value
-from tidemark.model.resume import Resume
+from tidemark.model.plan import Resume
 from tidemark.model.run_spec import requirement
 from tidemark.model.sentences import listed
 from tidemark.model.suite import Suite

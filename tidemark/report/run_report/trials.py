@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tidemark.figures.summary import Quantity, rate_key, shared_names
-from tidemark.model.labels import canonical
+from tidemark.model.axes import canonical
 from tidemark.model.metric import Metric
 from tidemark.model.plan import PlannedTrial
 from tidemark.model.results import Status, TrialResult

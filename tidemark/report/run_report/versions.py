@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from tidemark.figures.summary import Quantity, VersionRate
 from tidemark.figures.verdicts.version_verdicts import Verdict
-from tidemark.model.labels import figure_name
+from tidemark.model.axes import figure_name
 from tidemark.model.numerals import percent_places, supported
 from tidemark.model.sentences import plural
 from tidemark.report.blocks import Block, Bullets, Details, Row, Section, Table

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from tidemark.figures.load.equilibrium import last_equilibrium, window
-from tidemark.model.user_search import Equilibrium
+from tidemark.model.load import Equilibrium
 
 RULE = Equilibrium()
 EVERY = 15

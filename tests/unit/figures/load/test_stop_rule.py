@@ -7,7 +7,7 @@ import pytest
 from tests.simulated_service import SimulatedService, search
 from tidemark.figures.load.next_level import Level
 from tidemark.figures.load.stop_rule import decide
-from tidemark.model.user_search import Bounds, Feedback, Plateaus
+from tidemark.model.load import Bounds, Feedback, Plateaus
 
 PLATEAUS = Plateaus(searches=1)
 FEEDBACK = Feedback(window_seconds=600)

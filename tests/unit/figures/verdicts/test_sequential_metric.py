@@ -9,7 +9,7 @@ from tests.unit.figures.verdicts.test_rule import criteria
 from tidemark.figures.verdicts.methods import MIXTURE_T
 from tidemark.figures.verdicts.pairs import Pairs
 from tidemark.figures.verdicts.sequential_metric import HOPELESS, SequentialMetric
-from tidemark.model.repetitions import CONFIRMATION
+from tidemark.model.run_spec import CONFIRMATION
 
 RULE = criteria(MIXTURE_T)
 LOSS, GAIN, NOTHING = (-0.11, -0.09), (0.11, 0.09), (-0.01, 0.01)

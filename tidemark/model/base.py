@@ -1,12 +1,21 @@
-"""The base of models whose fields must fit each other."""
+"""The bases of all models, and the form of names in a suite."""
 
 from collections.abc import Iterator
-from typing import Self
+from typing import Annotated, Self
 
-from pydantic import model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from tidemark.model.frozen import Frozen
 from tidemark.model.refusal import Contradictions, Problem
+
+NAME = "[a-z][a-z0-9_]{0,31}"
+Name = Annotated[str, Field(pattern=f"^{NAME}$")]
+
+
+class Frozen(BaseModel):
+    """A model that refuses unknown fields and does not change."""
+
+    # Validators are built at first use: most processes use few models.
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class Consistent(Frozen):
