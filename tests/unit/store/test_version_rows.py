@@ -3,7 +3,6 @@
 from datetime import date
 
 import pytest
-from tidemark.store.tables import record_rates
 
 from tests.checks.conformance.figures import version_rates_of
 from tests.plans import DATABASES, plan_of, with_axes
@@ -14,6 +13,7 @@ from tidemark.model.checkout import ROOT
 from tidemark.model.exclusions import NONE
 from tidemark.model.plan import Import
 from tidemark.model.publication import find_publication
+from tidemark.run.record_rates import record_rates
 from tidemark.store import keys
 from tidemark.store.imported_run import ImportedFigure, Release, write_release
 from tidemark.store.rows import rate_rows, run_row
