@@ -280,3 +280,29 @@ def test_a_package_without_a_version_is_refused(run):
 
     assert code == 2
     assert "TIDEMARK_PACKAGE is 'rocksdict'" in line
+
+
+def test_versions_of_a_round_take_turns_in_one_task(run):
+    versions = [
+        {"name": version, "version": version, "package": f"rocksdict=={package}"}
+        for version, package in (("7.4.4", "0.3.2"), ("9.8.4", "0.3.29"), ("9.0.0", "0.3.22"))
+    ]
+    asked = json.dumps({"repetition": 1, "slices": 3, "versions": versions})
+
+    ingest_code, ingest = run("ingest", TIDEMARK_ROUND=asked)
+    compaction_code, compaction = run("compaction", TIDEMARK_ROUND=asked)
+
+    lines = ingest + compaction
+    assert (ingest_code, compaction_code) == (0, 0), lines
+    for pattern in (WROTE, READ):
+        named = re.compile(pattern.pattern.replace("main", r"(?P<version>[0-9.]+)"))
+        measured = [found["version"] for found in matches(named, lines)]
+        blocks = [measured[at : at + 2] for at in range(0, len(measured), 2)]
+        assert list(map(sorted, blocks)) == 3 * [["7.4.4", "9.8.4"]]
+    environments = [line for line in ingest if "Environment: " in line]
+    assert {
+        line[1:6]: json.loads(line.partition("ment: ")[2])["engine_version"]
+        for line in environments
+    } == {"7.4.4": "7.4.4", "9.8.4": "9.8.4"}
+    (lost,) = (line for line in ingest if " ERROR " in line)
+    assert lost.startswith("[9.0.0] rocksdb.Preparation ERROR  - TIDEMARK_PACKAGE has")

@@ -4,9 +4,11 @@ import json
 import os
 
 import pytest
-from harness import compaction, ingest, log
+from harness import log
 from harness.checks import CheckFailedError
+from harness.compaction import Compaction
 from harness.configuration import Configuration
+from harness.ingest import Ingest
 from harness.machine import log_environment
 from harness.records import Tally
 from harness.storage import Storage
@@ -94,17 +96,33 @@ def scratch(tmp_path, monkeypatch):
     return folder
 
 
+def do(work, engine, configuration, storage, scratch):
+    test = work(engine, configuration, storage, scratch)
+    for number in range(configuration.jobs):
+        for line in test.job(number):
+            log.info(test.name, line)
+
+
 def test_each_job_logs_the_rates_of_engine_and_upload_and_of_both_and_of_its_compaction(
     configuration, storage, scratch, capsys
 ):
-    ingest.run(Engine(), configuration, storage, scratch)
-    compaction.run(Engine(), configuration, storage, scratch)
+    do(Ingest, Engine(), configuration, storage, scratch)
+    do(Compaction, Engine(), configuration, storage, scratch)
 
     lines = capsys.readouterr().out.splitlines()
     rates = [line for line in lines if line.endswith(" per second")]
     assert [line.split(" - ")[0] for line in rates] == [
         *6 * ["[main] lists.Ingest INFO "],
         *2 * ["[main] lists.Compaction INFO "],
+    ]
+    used = [
+        line
+        for line in lines
+        if line.endswith(f" CPU microseconds per record for {RECORDS} records")
+    ]
+    assert [line.split(" used ")[0].split("INFO  - ")[1][:10] for line in used] == [
+        *2 * ["Engine"],
+        *2 * ["Compaction"],
     ]
     assert f"Engine ingested {RECORDS} records in " in rates[0]
     assert f"Uploaded {RECORDS} records in " in rates[1]
@@ -118,24 +136,24 @@ def test_a_system_that_writes_to_s3_by_itself_has_no_rate_of_an_upload(
     configuration, storage, scratch, capsys, monkeypatch
 ):
     monkeypatch.setattr(Engine, "files", lambda *_: [])
-    ingest.run(Engine(), configuration, storage, scratch)
+    do(Ingest, Engine(), configuration, storage, scratch)
 
     assert "Uploaded" not in capsys.readouterr().out
 
 
 def test_a_compaction_that_loses_records_has_no_rate(configuration, storage, scratch, capsys):
-    ingest.run(Engine(), configuration, storage, scratch)
+    do(Ingest, Engine(), configuration, storage, scratch)
 
     with pytest.raises(CheckFailedError, match="The store after compaction holds 1500 records"):
-        compaction.run(Engine(lost=True), configuration, storage, scratch)
+        do(Compaction, Engine(lost=True), configuration, storage, scratch)
     assert "compaction read" not in capsys.readouterr().out
 
 
 def test_a_compaction_that_reads_too_little_has_no_rate(configuration, storage, scratch):
-    ingest.run(Engine(), configuration, storage, scratch)
+    do(Ingest, Engine(), configuration, storage, scratch)
 
     with pytest.raises(CheckFailedError, match=r"^Lists read 1000 records: 2500 were expected\.$"):
-        compaction.run(Engine(read=1000), configuration, storage, scratch)
+        do(Compaction, Engine(read=1000), configuration, storage, scratch)
 
 
 @pytest.mark.parametrize(
@@ -150,11 +168,11 @@ def test_a_compaction_that_reads_too_little_has_no_rate(configuration, storage, 
 def test_files_of_another_configuration_are_not_compacted(
     variables, storage, scratch, capsys, field, variable, value
 ):
-    ingest.run(Engine(), Configuration.from_environment(variables), storage, scratch)
+    do(Ingest, Engine(), Configuration.from_environment(variables), storage, scratch)
     other = Configuration.from_environment({**variables, variable: value})
 
     with pytest.raises(CheckFailedError, match=rf"of the {field} \S+: {value} was expected"):
-        compaction.run(Engine(), other, storage, scratch)
+        do(Compaction, Engine(), other, storage, scratch)
     assert "compaction read" not in capsys.readouterr().out
 
 

@@ -2,7 +2,7 @@
 
 This process runs the test in a measuring process, and ends that process when the task is stopped. A
 thread of the measuring process could not do so, because a call of the engine may hold Python's lock
-for its whole length.
+for its whole length. In a round it runs one measuring process for each version.
 
 Exit codes: 0, 1 when a check failed, 2 when the configuration is not accepted, 143 when stopped.
 """
@@ -14,8 +14,9 @@ import signal
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 
-from harness import log
+from harness import log, rounds
 from harness.configuration import Configuration, ConfigurationError
 from harness.leftovers import adopt, end_left
 
@@ -43,17 +44,25 @@ def _test(arguments: list[str]) -> str:
 
 def _run(module: str, test: str) -> int:
     with tempfile.TemporaryDirectory(prefix="tidemark-") as scratch:
-        command = [sys.executable, "-m", "harness.measurement", module, test, scratch]
         adopt()
-        code = _measured(command)
-        left_behind = end_left()
+        try:
+            code = _code(module, test, scratch)
+        finally:
+            left_behind = end_left()
     if code < 0:
         log.error("Task", f"The {test} test was ended by {signal.Signals(-code).name}.")
         return 1
-    if left_behind and not code:
+    # A version that dropped out of a round may leave processes; the others have their rates.
+    if left_behind and not code and rounds.ROUND not in os.environ:
         log.error("Task", f"The {test} test left processes behind: {', '.join(left_behind)}.")
         return 1
     return code
+
+
+def _code(module: str, test: str, scratch: str) -> int:
+    if rounds.ROUND in os.environ:
+        return rounds.run(module, test, Path(scratch), os.environ)
+    return _measured([sys.executable, "-m", "harness.measurement", module, test, scratch])
 
 
 def _measured(command: list[str]) -> int:

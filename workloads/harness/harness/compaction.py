@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from time import perf_counter
 from uuid import UUID, uuid5
 
 from harness import log
 from harness.checks import CheckFailedError, check_tally
+from harness.clocks import Took, timed
 from harness.configuration import Configuration
 from harness.engine import Engine
 from harness.records import Tally
@@ -18,33 +20,59 @@ from harness.storage import Manifest, Storage
 JOBS = UUID("b55a4b3c-3a33-4e35-9c8e-6a1f1b0f6d1e")
 
 
-def run(engine: Engine, configuration: Configuration, storage: Storage, scratch: Path) -> None:
-    """Compact a new copy of the files that ingest stored for each job, or the one store in S3.
+class Compaction:
+    """The files that ingest stored, or the one store in S3; each job compacts a new copy.
 
     The clock covers the engine's compaction alone.
 
     Raises
     ------
     CheckFailedError
-        If the files are missing or of another configuration, or if a store does not hold exactly
-        their records after compaction.
+        If the files are missing or of another configuration.
     """
-    started = perf_counter()
-    manifest = storage.load(scratch / "loaded")
-    log.info("Compaction", f"Load {perf_counter() - started:.3f} seconds")
-    _check_source(manifest, configuration)
-    expected = Tally(manifest.records, manifest.checksum)
-    for number in range(configuration.jobs):
-        folder = scratch / manifest.store
-        shutil.copytree(scratch / "loaded", folder, copy_function=_copy)
-        seconds = _compact(engine, folder, expected)
+
+    name = "Compaction"
+
+    def __init__(
+        self, engine: Engine, configuration: Configuration, storage: Storage, scratch: Path
+    ) -> None:
+        self._engine, self._scratch, self._configuration = engine, scratch, configuration
+        started = perf_counter()
+        manifest = storage.load(scratch / "loaded")
+        log.info(self.name, f"Load {perf_counter() - started:.3f} seconds")
+        _check_source(manifest, configuration)
+        self._store = manifest.store
+        self._expected = Tally(manifest.records, manifest.checksum)
+
+    def job(self, number: int) -> Iterator[str]:
+        """Compact the store once; yield the lines of the log with the rates.
+
+        Raises
+        ------
+        CheckFailedError
+            If the store does not hold exactly the records of ingest after compaction.
+        """
+        folder = self._scratch / self._store
+        shutil.copytree(self._scratch / "loaded", folder, copy_function=_copy)
+        took = self._compact(folder)
         shutil.rmtree(folder)
-        job = uuid5(JOBS, f"{configuration.seed}/{configuration.task}/{number}")
-        log.info(
-            "Compaction",
-            f"Compaction job {job}: compaction read {expected.records} records "
-            f"at {expected.records / seconds:.1f} per second",
-        )
+        seed, task = self._configuration.seed, self._configuration.task
+        job, records = uuid5(JOBS, f"{seed}/{task}/{number}"), self._expected.records
+        done = f"Compaction job {job}: compaction"
+        yield f"{done} read {records} records at {records / took.seconds:.1f} per second"
+        yield f"{done} used {took.cpu_per(records)} for {records} records"
+
+    def _compact(self, folder: Path) -> Took:
+        """Merge the files of a store; return the time that the engine took."""
+        store = self._engine.open_store(folder)
+        took = timed(store.compact)
+        check_tally(store.tally(), self._expected, "The store after compaction")
+        store.close()
+        if (read := store.records_read()) != self._expected.records:
+            raise CheckFailedError(
+                f"{self._engine.title} read {read} records: {self._expected.records} were expected."
+            )
+        return took
 
 
 def _check_source(manifest: Manifest, configuration: Configuration) -> None:
@@ -62,18 +90,3 @@ def _copy(source: str, target: str) -> None:
         os.link(source, target)
     else:
         shutil.copyfile(source, target)
-
-
-def _compact(engine: Engine, folder: Path, expected: Tally) -> float:
-    """Merge the files of a store; return the seconds that the engine took."""
-    store = engine.open_store(folder)
-    started = perf_counter()
-    store.compact()
-    seconds = perf_counter() - started
-    check_tally(store.tally(), expected, "The store after compaction")
-    store.close()
-    if (read := store.records_read()) != expected.records:
-        raise CheckFailedError(
-            f"{engine.title} read {read} records: {expected.records} were expected."
-        )
-    return seconds

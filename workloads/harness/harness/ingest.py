@@ -3,70 +3,79 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
-from time import perf_counter
 
-from harness import log
 from harness.checks import check_tally
+from harness.clocks import Took, timed
 from harness.configuration import Configuration
 from harness.engine import Engine
 from harness.records import Tally, batches
 from harness.storage import Manifest, Storage, digest
 
 
-def run(engine: Engine, configuration: Configuration, storage: Storage, scratch: Path) -> None:
-    """Ingest the same records into a new store for each job.
+class Ingest:
+    """The same records, which each job ingests into a new store.
 
     One clock runs while the engine writes and flushes, another while Tidemark uploads its files. A
     system that writes to S3 by itself has no files to upload.
-
-    Raises
-    ------
-    CheckFailedError
-        If the store does not hold exactly the records that were written.
     """
-    data = list(batches(configuration.seed, configuration.task, configuration.records))
-    expected = Tally.of(sorted(chain.from_iterable(data)))
-    for number in range(configuration.jobs):
-        folder = scratch / f"store-{number}"
+
+    name = "Ingest"
+
+    def __init__(
+        self, engine: Engine, configuration: Configuration, storage: Storage, scratch: Path
+    ) -> None:
+        self._engine, self._storage, self._scratch = engine, storage, scratch
+        self._configuration = configuration
+        records = batches(configuration.seed, configuration.task, configuration.records)
+        self._data = list(records)
+        self._expected = Tally.of(sorted(chain.from_iterable(self._data)))
+
+    def job(self, number: int) -> Iterator[str]:
+        """Ingest the records once; yield the lines of the log with the rates.
+
+        Raises
+        ------
+        CheckFailedError
+            If the store does not hold exactly the records that were written.
+        """
+        folder = self._scratch / f"store-{number}"
         folder.mkdir()
-        engine_seconds = _write(engine, data, folder, expected)
-        manifest = Manifest(
-            version=configuration.version,
-            package=configuration.package,
-            seed=configuration.seed,
-            records=expected.records,
-            checksum=expected.checksum,
-            store=folder.name,
-            files={str(path.relative_to(folder)): digest(path) for path in engine.files(folder)},
-        )
-        started = perf_counter()
-        storage.store(folder, manifest)
-        upload_seconds = perf_counter() - started
+        engine = self._write(folder)
+        manifest = self._manifest(folder)
+        upload = timed(lambda: self._storage.store(folder, manifest))
         shutil.rmtree(folder)
-        _log(expected.records, engine_seconds, upload_seconds, uploads=bool(manifest.files))
+        records, seconds = self._expected.records, engine.seconds + upload.seconds
+        yield _rate(f"Engine ingested {records} records in {engine.seconds:.3f}", records, engine)
+        yield f"Engine used {engine.cpu_per(records)} for {records} records"
+        if manifest.files:
+            yield _rate(f"Uploaded {records} records in {upload.seconds:.3f}", records, upload)
+        both = Took(seconds, engine.cpu_seconds + upload.cpu_seconds)
+        yield _rate(f"Wrote {records} records to S3 in {seconds:.1f}", records, both)
+
+    def _write(self, folder: Path) -> Took:
+        """Write all records until they are durable; return the time that the engine took."""
+        store = self._engine.open_store(folder)
+        prepared = [store.batch(records) for records in self._data]
+        took = timed(lambda: store.write(prepared))
+        check_tally(store.tally(), self._expected, "The store after ingest")
+        store.close()
+        return took
+
+    def _manifest(self, folder: Path) -> Manifest:
+        files = self._engine.files(folder)
+        return Manifest(
+            version=self._configuration.version,
+            package=self._configuration.package,
+            seed=self._configuration.seed,
+            records=self._expected.records,
+            checksum=self._expected.checksum,
+            store=folder.name,
+            files={str(path.relative_to(folder)): digest(path) for path in files},
+        )
 
 
-def _write(engine: Engine, data: list[list[bytes]], folder: Path, expected: Tally) -> float:
-    """Write all records until they are durable; return the seconds that the engine took."""
-    store = engine.open_store(folder)
-    prepared = [store.batch(records) for records in data]
-    started = perf_counter()
-    store.write(prepared)
-    seconds = perf_counter() - started
-    check_tally(store.tally(), expected, "The store after ingest")
-    store.close()
-    return seconds
-
-
-def _log(records: int, engine_seconds: float, upload_seconds: float, *, uploads: bool) -> None:
-    _rate(f"Engine ingested {records} records in {engine_seconds:.3f}", records / engine_seconds)
-    if uploads:
-        _rate(f"Uploaded {records} records in {upload_seconds:.3f}", records / upload_seconds)
-    seconds = engine_seconds + upload_seconds
-    _rate(f"Wrote {records} records to S3 in {seconds:.1f}", records / seconds)
-
-
-def _rate(done: str, rate: float) -> None:
-    log.info("Ingest", f"{done} seconds at {rate:.1f} per second")
+def _rate(done: str, records: int, took: Took) -> str:
+    return f"{done} seconds at {records / took.seconds:.1f} per second"

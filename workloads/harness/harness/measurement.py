@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
 from types import TracebackType
@@ -14,13 +15,16 @@ from types import TracebackType
 from botocore.exceptions import BotoCoreError, ClientError
 from botocore.session import Session
 
-from harness import compaction, ingest, log
+from harness import log
 from harness.checks import CheckFailedError
+from harness.compaction import Compaction
 from harness.configuration import Configuration
+from harness.ingest import Ingest
 from harness.machine import log_environment
+from harness.rounds import ROUND, asked_jobs
 from harness.storage import Storage
 
-TESTS = {"ingest": ingest.run, "compaction": compaction.run}
+TESTS = {"ingest": Ingest, "compaction": Compaction}
 
 
 def main(module: str, test: str, scratch: Path) -> int:
@@ -32,7 +36,12 @@ def main(module: str, test: str, scratch: Path) -> int:
         # boto3 would import a fifth more, for transfers that no test makes.
         client = Session().create_client("s3")
         storage = Storage(client, configuration.bucket, configuration.prefix)
-        TESTS[test](engine, configuration, storage, scratch)
+        work = TESTS[test](engine, configuration, storage, scratch)
+        for number in _jobs(configuration):
+            lines = list(work.job(number))
+            if number:  # job 0 warms a version up
+                for line in lines:
+                    log.info(work.name, line)
     except CheckFailedError as failure:
         log.error("Check", str(failure))
         return 1
@@ -40,6 +49,13 @@ def main(module: str, test: str, scratch: Path) -> int:
         log.error("Storage", f"S3 refused: {failure}")
         return 1
     return 0
+
+
+def _jobs(configuration: Configuration) -> Iterable[int]:
+    """Return the numbers of the jobs: as the round asks, or else each once."""
+    if ROUND in os.environ:
+        return asked_jobs(os.environ, sys.stdin)
+    return range(1, configuration.jobs + 1)
 
 
 def name_failure(

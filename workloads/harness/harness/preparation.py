@@ -19,6 +19,7 @@ default ``~/.cache/tidemark``.
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -31,6 +32,7 @@ from harness.environment import PACKAGES, environment
 from harness.installation import installed
 from harness.jars import jars_of_version
 from harness.profiler import profiler
+from harness.rounds import ROUND
 
 LONGEST_SECONDS = 600
 _ROOT = str(Path(__file__).parents[1])
@@ -63,12 +65,45 @@ def prepare(variables: dict[str, str], timeout: float) -> dict[str, str]:
     return found
 
 
+def prepare_round(variables: dict[str, str], timeout: float) -> dict[str, str]:
+    """Return the variables of a round, with those of the process of each version.
+
+    A version that cannot be installed drops alone, with the reason in the log.
+
+    Raises
+    ------
+    ConfigurationError
+        If no version can be installed.
+    """
+    deadline = time.monotonic() + timeout
+    given = json.loads(variables[ROUND])
+    prepared = []
+    for version in given["versions"]:
+        own = {"TIDEMARK_VERSION": version["version"], "TIDEMARK_PACKAGE": version["package"]}
+        try:
+            found = prepare({**variables, **own}, max(0.0, deadline - time.monotonic()))
+        except (ConfigurationError, subprocess.TimeoutExpired) as reason:
+            log.error("Preparation", str(reason), version["name"])
+            continue
+        changed = {name: text for name, text in found.items() if text != variables.get(name)}
+        prepared.append({**version, "variables": {**own, **changed}})
+    if not prepared:
+        raise ConfigurationError("No version of the round could be installed.")
+    # The program of the round itself runs with the Python of the first version.
+    return {
+        **variables,
+        **prepared[0]["variables"],
+        ROUND: json.dumps({**given, "versions": prepared}),
+    }
+
+
 def main(words: list[str]) -> int:
     """Prepare the version and run the program, if there is one; return the exit code."""
     began = time.monotonic()
     seconds = os.environ.get("TIDEMARK_DEADLINE_SECONDS", str(LONGEST_SECONDS))
     try:
-        variables = prepare(dict(os.environ), float(seconds))
+        preparing = prepare_round if ROUND in os.environ else prepare
+        variables = preparing(dict(os.environ), float(seconds))
         left = began + float(seconds) - time.monotonic()
         profiled = _under_profiler(variables, max(0.0, left), strict=not words)
     except (ConfigurationError, ValueError) as refusal:
@@ -113,6 +148,8 @@ def _under_profiler(variables: dict[str, str], timeout: float, *, strict: bool) 
 def _subject(variables: dict[str, str]) -> str:
     if PACKAGES.is_file():
         return "the program"
+    if ROUND in variables:
+        return f"{len(json.loads(variables[ROUND])['versions'])} versions"
     return variables.get("TIDEMARK_PACKAGE") or f"version {variables['TIDEMARK_VERSION']}"
 
 

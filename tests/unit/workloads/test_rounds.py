@@ -1,0 +1,163 @@
+"""Rounds: versions that take turns in one task."""
+
+import io
+import os
+import random
+import sys
+from collections import Counter
+
+import pytest
+from harness import log
+from harness.rounds import Failed, Player, asked_jobs, take_turns
+
+from tidemark.model.harness import HARNESS
+
+# The process of a version: it notes each of its jobs in one file of all, and may fail in one.
+PROGRAM = """
+import os, signal, sys
+from harness.rounds import asked_jobs
+name, fault, at = os.environ["TIDEMARK_THREAD"], os.environ["FAULT"], int(os.environ["AT"])
+for job in asked_jobs(os.environ, sys.stdin):
+    with open(os.environ["NOTES"], "a") as notes:
+        print(name, job, file=notes)
+    if fault and name == "2.0" and job == at:
+        {"crash": lambda: os.kill(os.getpid(), signal.SIGSEGV),
+         "check": lambda: sys.exit(1)}[fault]()
+"""
+
+
+class FakePlayer:
+    """A player that only notes its turns, and fails in the turns that are told."""
+
+    def __init__(self, name, turns, fails_at=None):
+        self.name, self._turns, self._fails_at = name, turns, fails_at
+        self.is_killed = False
+
+    def wait(self):
+        pass
+
+    def job(self, number):
+        self._turns.append((self.name, number))
+        if number == self._fails_at:
+            raise Failed("it broke")
+
+    def finish(self):
+        pass
+
+    def kill(self):
+        self.is_killed = True
+
+
+def turns_of(seed, slices=20, **fails_at):
+    turns = []
+    players = [FakePlayer(name, turns, fails_at.get(name)) for name in ("a", "b", "c")]
+    whole = take_turns(players, slices, random.Random(seed))
+    return turns, whole, players
+
+
+def test_every_version_has_one_slice_in_each_block_and_one_that_does_not_count():
+    turns, whole, _ = turns_of("1")
+
+    blocks = [{name for name, number in turns if number == block} for block in range(21)]
+    assert blocks == 21 * [{"a", "b", "c"}]
+    assert [number for _, number in turns] == sorted(number for _, number in turns)
+    assert Counter(turns).most_common(1)[0][1] == 1
+    assert whole == ["a", "b", "c"]
+
+
+def test_the_order_within_a_block_is_random_and_that_of_its_seed():
+    turns, _, _ = turns_of("7/1")
+
+    assert turns == turns_of("7/1")[0]
+    assert turns != turns_of("7/2")[0]
+    firsts = Counter(name for name, number in turns[::3])
+    assert set(firsts) == {"a", "b", "c"}
+
+
+def test_a_version_that_fails_in_its_third_slice_drops_alone(capsys):
+    turns, whole, players = turns_of("1", b=3)
+
+    assert whole == ["a", "c"]
+    assert Counter(name for name, _ in turns) == {"a": 21, "b": 4, "c": 21}
+    assert [player.is_killed for player in players] == [False, True, False]
+    assert capsys.readouterr().out == (
+        f"[b] {log._SYSTEM}.Task ERROR  - The version dropped out of the round: it broke.\n"
+    )
+
+
+def test_a_process_is_asked_for_one_job_after_the_other_and_replies_after_each():
+    ours, theirs = os.pipe()
+    jobs = asked_jobs({"TIDEMARK_REPLIES": str(theirs)}, io.StringIO("0\n1\n2\n"))
+    try:
+        assert next(jobs) == 0
+        assert os.read(ours, 9) == b"."
+        assert next(jobs) == 1
+        assert os.read(ours, 9) == b"."
+        assert list(jobs) == [2]
+        assert os.read(ours, 9) == b".."
+    finally:
+        os.close(ours)
+        os.close(theirs)
+
+
+@pytest.fixture
+def played(tmp_path, monkeypatch, capfd):
+    """Return a function that plays a round of two real processes; it returns what they noted."""
+    monkeypatch.setattr(log, "_SYSTEM", "fake")
+    notes = tmp_path / "notes"
+
+    def play(fault="", at=3):
+        variables = {
+            "PATH": os.environ["PATH"],
+            "PYTHONPATH": str(HARNESS),
+            "NOTES": str(notes),
+            "FAULT": fault,
+            "AT": str(at),
+        }
+        command = [sys.executable, "-c", PROGRAM]
+        players = [Player(name, command, variables, 60.0) for name in ("1.0", "2.0")]
+        try:
+            whole = take_turns(players, 4, random.Random(1))
+        finally:
+            for player in players:
+                player.kill()
+        jobs = Counter(line.split()[0] for line in notes.read_text().splitlines())
+        return whole, jobs, capfd.readouterr().out
+
+    return play
+
+
+def test_processes_take_turns(played):
+    whole, jobs, output = played()
+
+    assert whole == ["1.0", "2.0"]
+    assert jobs == {"1.0": 5, "2.0": 5}
+    assert output == ""
+
+
+def test_a_process_that_dies_in_its_third_slice_drops_alone(played):
+    whole, jobs, output = played("crash")
+
+    assert whole == ["1.0"]
+    assert jobs == {"1.0": 5, "2.0": 4}
+    assert output == (
+        "[2.0] fake.Task ERROR  - The version dropped out of the round: "
+        "its process was ended by SIGSEGV.\n"
+    )
+
+
+def test_a_process_that_hangs_has_no_more_than_its_share_of_the_time():
+    player = Player("2.0", ["sleep", "60"], dict(os.environ), seconds=0.1)
+    try:
+        with pytest.raises(Failed, match=r"^its share of the time limit is over$"):
+            player.wait()
+    finally:
+        player.kill()
+
+
+def test_a_process_that_logged_why_it_ended_drops_without_another_reason(played):
+    whole, jobs, output = played("check", at=4)
+
+    assert whole == ["1.0"]
+    assert jobs == {"1.0": 5, "2.0": 5}
+    assert output == ""
