@@ -17,15 +17,14 @@ from contextlib import closing
 from pathlib import Path
 
 from onebox.logs.store import LogStore
-from onebox.store.bucket import FileBucket
 from onebox.store.errors import ObjectFilesError
 from onebox.store.object_files import ObjectFiles
-from onebox.store.stored_results import results_bucket
 from tidemark.cli.this_machine import has_results
 from tidemark.client.results import Results
 from tidemark.model.context import written_stack
 from tidemark.model.parameters import Value
 from tidemark.model.results import TestResult, TrialResult
+from tidemark.one_machine.stored import FileBucket, results_bucket
 
 _SUITE = "kiwi"
 _TOLERANCE = 0.01

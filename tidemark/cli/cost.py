@@ -52,8 +52,9 @@ def command(suite: str, form: str, state: Path) -> None:
 def _templates(state: Path) -> list[dict[str, Any]]:
     # The import of boto3 takes a second, so it follows the check of the options.
     from onebox.cloud.deployment import synthesise  # noqa: PLC0415
+    from tidemark.one_machine.app import app_of  # noqa: PLC0415
 
-    assembly = synthesise(state.resolve(), read_settings(written_context()))
+    assembly = synthesise(state.resolve(), app_of(read_settings(written_context())))
     return [
         json.loads(path.read_text(encoding="utf-8"))
         for path in sorted(assembly.glob("*.template.json"))

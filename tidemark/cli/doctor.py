@@ -35,10 +35,11 @@ def command(repair: bool, state: Path) -> None:
         raise in_use(state, found.endpoint, found.pid)
     # The import of what writes reports takes time, which a refusal does not need.
     from onebox.doctor.examination import examine  # noqa: PLC0415
+    from tidemark.one_machine.contents import StackContents  # noqa: PLC0415
 
     damaged = harmless = lost = 0
     try:
-        for finding in examine(state, written_stack()):
+        for finding in examine(state, StackContents(written_stack())):
             damaged += not finding.harmless
             harmless += finding.harmless
             click.echo(f"{finding.problem}; --repair {finding.remedy}.")

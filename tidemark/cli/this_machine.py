@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from onebox.app import DeploymentFailed
 from onebox.cloud.presence import Presence, announced, find_cloud, forget, has_ended
 from onebox.cloud.state_folder import make_private
 from onebox.store.errors import FolderInUse, ObjectFilesError
 from tidemark.cli.wording import ending
 from tidemark.client.deployed import Deployed
 from tidemark.client.runs import RunClient
-from tidemark.client.stack import DeploymentFailed, Stack
+from tidemark.client.stack import Stack
 from tidemark.client.stored import Stored
 from tidemark.model.context import (
     context_digest,
@@ -70,7 +71,7 @@ def empty_cloud(state: Path, port: int) -> Iterator[Cloud]:
         if isinstance(found, Presence):
             raise in_use(state, found.endpoint, found.pid)
         found.bootstrap()
-        opened.enter_context(announced(state, found.endpoint, found.settings.stack_name))
+        opened.enter_context(announced(state, found.endpoint, written_stack(), _about()))
         yield found
 
 
@@ -104,11 +105,11 @@ def on_this_machine(
         found = _start(state, port, opened)
         if isinstance(found, Presence):
             opened.enter_context(_one_sentence_if_gone(state, found, flags))
-            yield _here(found.endpoint, found.stack, found.pid)
+            yield _here(found.endpoint, _stack(found), found.pid)
             return
         here = _deploy(found, flags)
         if shared:
-            with announced(state, here.endpoint, here.stack.arn):
+            with announced(state, here.endpoint, here.stack.arn, _about()):
                 yield here
                 _await_others(here)
         else:
@@ -158,13 +159,13 @@ def _damage() -> dict[str, None]:
 
 
 def _open(state: Path, flags: str, opened: ExitStack) -> Stored:
-    from onebox.store.stored_results import stored_in  # noqa: PLC0415
+    from tidemark.one_machine.stored import stored_in  # noqa: PLC0415
 
     deadline = time.monotonic() + _LONGEST_WAIT_SECONDS
     while True:
         if found := find_cloud(state):
             opened.enter_context(_one_sentence_if_gone(state, found, flags))
-            return _here(found.endpoint, found.stack, found.pid)
+            return _here(found.endpoint, _stack(found), found.pid)
         try:
             damaged = _damage()
             stored = stored_in(state, written_stack(), stored_suites(), damaged.setdefault)
@@ -189,12 +190,13 @@ def _start(state: Path, port: int, opened: ExitStack) -> Cloud | Presence:
     # The import of moto takes seconds, so it follows the check of the input.
     from onebox.cloud.cloud import start_cloud  # noqa: PLC0415
     from onebox.cloud.server import PortTaken  # noqa: PLC0415
+    from tidemark.one_machine.app import machine_app  # noqa: PLC0415
 
     deadline = time.monotonic() + _LONGEST_WAIT_SECONDS
     try:
         while True:
             try:
-                cloud = opened.enter_context(start_cloud(state, port))
+                cloud = opened.enter_context(start_cloud(machine_app(), state, port))
                 forget(state)
                 return cloud
             except FolderInUse as error:
@@ -254,15 +256,24 @@ def check_cloud(state: Path, suite: Suite) -> None:
         return
     cloud = f"process {found.pid} runs the cloud of {state}"
     advice = "give this command another --state, or wait for the end of that process"
-    if found.systems not in {None, str(systems)}:
-        suites = f"with the suites of {found.systems}, not of {systems}"
+    if found.about["systems"] != str(systems):
+        suites = f"with the suites of {found.about['systems']}, not of {systems}"
         raise Refused(f"--state: {cloud} {suites}; {advice}")
-    if found.context not in {None, context_digest()}:
+    if found.about["context"] != context_digest():
         raise Refused(f"--state: {cloud}, which read cdk.json before its last edit; {advice}")
-    copied = found.stack.digests(suite.name)
+    copied = _stack(found).digests(suite.name)
     if copied and copied[0] != copy_digest(suite, systems):
         edit = f"copied {suite.name} and its log queries before their last edit"
         raise Refused(f"suite: {cloud}, which {edit}; {advice}")
+
+
+def _about() -> dict[str, str]:
+    """Return what other commands need to know of this command's suites and settings."""
+    return {"systems": str(written_systems()), "context": context_digest()}
+
+
+def _stack(found: Presence) -> Stack:
+    return Stack(found.stack.arn, found.stack.outputs)
 
 
 def check_room(state: Path) -> None:
@@ -290,8 +301,10 @@ def _here(endpoint: Endpoint, stack: Stack, pid: int | None) -> Here:
 
 
 def _deploy(cloud: Cloud, flags: str) -> Here:
+    from tidemark.one_machine.app import deploy  # noqa: PLC0415
+
     try:
-        stack = cloud.deploy(schedules=False)
+        stack = deploy(cloud, schedules=False)
     except DeploymentFailed as error:
         raise click.ClickException(str(error)) from None
     here = _here(cloud.endpoint, stack, None)

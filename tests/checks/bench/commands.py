@@ -15,12 +15,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from onebox.store.bucket import FileBucket
 from onebox.store.object_files import ObjectFiles
-from onebox.store.stored_results import own_bucket
 from tests.unit.measured_runs import measured, planned
 from tidemark.client.in_process import InProcessPublisher
 from tidemark.model.checkout import ROOT
+from tidemark.one_machine.stored import FileBucket, own_bucket
 from tidemark.run.run_outcome import planned_outcome
 from tidemark.store import keys
 from tidemark.store.bucket import Bucket

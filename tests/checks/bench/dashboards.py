@@ -18,6 +18,7 @@ from onebox.cloud.cloud import start_cloud
 from tests.checks.bench import stores
 from tidemark.client.tables import Tables
 from tidemark.dashboard.building import build
+from tidemark.one_machine.app import machine_app
 
 ROUNDS = 3
 LARGEST_PAGE = 2_000_000
@@ -42,7 +43,7 @@ def built(state: Path, counts: Sequence[int]) -> Pages:
         "again": {runs: [] for runs in counts},
     }
     for number in range(ROUNDS):
-        with start_cloud(state) as cloud:
+        with start_cloud(machine_app(), state) as cloud:
             for runs in counts:
                 tables = stores.tables(cloud.endpoint, runs)
                 first = runs + number * len(stores.SUITES)
@@ -54,7 +55,7 @@ def built(state: Path, counts: Sequence[int]) -> Pages:
         for when, times in rounds.items()
     }
     shutil.rmtree(state / "tables")
-    with start_cloud(state) as cloud:
+    with start_cloud(machine_app(), state) as cloud:
         unread = {runs: _built(stores.tables(cloud.endpoint, runs)) for runs in counts}
     return {**pages, "nothing kept": unread}
 

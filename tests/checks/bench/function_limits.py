@@ -34,6 +34,7 @@ from tests.cpu_shares import measured_work
 from tests.largest_run import largest_plan, plan_of_largest_trials, trials_of
 from tidemark.model.plan import Plan
 from tidemark.model.results import Sample, TestResult
+from tidemark.one_machine.app import deploy, machine_app
 from tidemark.store import keys
 from tidemark.store.claims import Claim
 
@@ -49,11 +50,11 @@ def figures() -> Iterator[tuple[str, float, float, str]]:
     """Yield name, measured share, limit and unit: memory and CPU time of each function."""
     with (
         tempfile.TemporaryDirectory() as state,
-        start_cloud(Path(state)) as cloud,
+        start_cloud(machine_app(), Path(state)) as cloud,
         _patience(),
         measured_work() as works,
     ):
-        bucket = cloud.deploy().bucket
+        bucket = deploy(cloud).bucket
         s3 = cloud.endpoint.client("s3")
 
         def store(key: str, value: BaseModel) -> None:

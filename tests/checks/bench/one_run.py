@@ -27,13 +27,14 @@ from tidemark.cli.live import follow, show_result
 from tidemark.cli.target import Target
 from tidemark.client.runs import Run, RunClient
 from tidemark.model.results import TrialResult
+from tidemark.one_machine.app import deploy, machine_app
 
 
 def measure(process_start: float, state: Path, fields: dict[str, Any]) -> dict[str, Any]:
     """Return the times of one run [s]; ``process_start`` is in epoch seconds."""
     console, target = Console(stderr=True), Target(state, stack=None)
-    with _timed_syncs() as syncs, start_cloud(state) as cloud:
-        client = deployed_stack(cloud.endpoint.client, cloud.deploy(), poll_seconds=0.1).runs
+    with _timed_syncs() as syncs, start_cloud(machine_app(), state) as cloud:
+        client = deployed_stack(cloud.endpoint.client, deploy(cloud), poll_seconds=0.1).runs
         run = client.start(fields)
         follow(client, run, target, console)
         code = show_result(client, run, target, console)

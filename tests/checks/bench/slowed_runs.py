@@ -13,9 +13,7 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
-from onebox.store.bucket import FileBucket
 from onebox.store.object_files import ObjectFiles
-from onebox.store.stored_results import results_bucket
 from tests.checks.bench.commands import TIDEMARK
 from tests.checks.bench.slowed_rocksdb import write_system
 from tidemark.client.results import Results
@@ -23,6 +21,7 @@ from tidemark.model.checkout import ROOT
 from tidemark.model.context import written_stack
 from tidemark.model.plan import Plan
 from tidemark.model.results import TrialResult
+from tidemark.one_machine.stored import FileBucket, results_bucket
 from tidemark.report.comparison.pipelines import CANNOT_TELL
 
 FOLDER = ROOT / ".bench" / "slowed"

@@ -23,6 +23,7 @@ from onebox.cloud.cloud import start_cloud
 from onebox.cloud.endpoint import Endpoint
 from tests.checks.bench import dashboards, reports, stores
 from tidemark.client.tables import Answer, Tables, ask_saved
+from tidemark.one_machine.app import machine_app
 
 RUNS = (10, 1_000, 20_000)
 ROUNDS = 15
@@ -38,7 +39,7 @@ def main() -> int:
     console = Console(width=140)
     with tempfile.TemporaryDirectory() as folder:
         state = Path(folder)
-        with start_cloud(state) as cloud:
+        with start_cloud(machine_app(), state) as cloud:
             tables = {runs: _stored(cloud.endpoint, runs) for runs in RUNS}
             # A cloud keeps the rows of its runs when it closes.
             kept = athena.KeptRows(state / "tables")

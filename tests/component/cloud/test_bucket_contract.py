@@ -5,9 +5,9 @@ import hashlib
 import pytest
 
 from aws.bucket import S3Bucket
-from onebox.store.bucket import FileBucket
 from onebox.store.object_files import ObjectFiles
 from tests.unit.fakes import FakeBucket
+from tidemark.one_machine.stored import FileBucket
 
 
 @pytest.fixture(params=["fake", "files", "s3"])

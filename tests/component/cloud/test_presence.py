@@ -7,10 +7,9 @@ import sys
 
 import pytest
 
-from aws.client.cloudformation import find_stack
-from onebox.cloud.presence import announced, find_cloud
-from tidemark.model.context import context_digest, written_systems
+from onebox.cloud.presence import announced, describe, find_cloud
 
+ABOUT = {"app": "fruit"}
 TEMPLATE = {
     "Resources": {"Topic": {"Type": "AWS::SNS::Topic"}},
     "Outputs": {"Topic": {"Value": {"Ref": "Topic"}}},
@@ -20,7 +19,7 @@ TEMPLATE = {
 @pytest.fixture
 def stack(endpoint):
     endpoint.client("cloudformation").create_stack(StackName="s", TemplateBody=json.dumps(TEMPLATE))
-    return find_stack(endpoint.client("cloudformation"), "s")
+    return describe(endpoint.client("cloudformation"), "s")
 
 
 def change(state, **fields):
@@ -29,46 +28,38 @@ def change(state, **fields):
 
 
 def test_a_running_cloud_is_found_with_its_stack(endpoint, stack, tmp_path):
-    with announced(tmp_path, endpoint, stack.arn):
+    with announced(tmp_path, endpoint, stack.arn, ABOUT):
         cloud = find_cloud(tmp_path)
         assert cloud
         assert (cloud.endpoint, cloud.stack) == (endpoint, stack)
-        assert (cloud.systems, cloud.context) == (str(written_systems()), context_digest())
+        assert cloud.about == ABOUT
     assert list(tmp_path.iterdir()) == []
     assert find_cloud(tmp_path) is None
 
 
 def test_only_its_user_can_read_the_key_in_the_note(endpoint, stack, tmp_path):
-    with announced(tmp_path, endpoint, stack.arn):
+    with announced(tmp_path, endpoint, stack.arn, ABOUT):
         assert stat.S_IMODE((tmp_path / "cloud.json").stat().st_mode) == 0o600
 
 
 def test_the_note_of_a_dead_process_is_ignored(endpoint, stack, tmp_path):
     died = subprocess.Popen([sys.executable, "-c", ""])
     died.wait()
-    with announced(tmp_path, endpoint, stack.arn):
+    with announced(tmp_path, endpoint, stack.arn, ABOUT):
         change(tmp_path, pid=died.pid)
         assert find_cloud(tmp_path) is None
 
 
 def test_another_cloud_on_the_same_port_is_ignored(endpoint, stack, tmp_path):
     other = stack.arn.rsplit("/", 1)[0] + "/0"
-    with announced(tmp_path, endpoint, other):
+    with announced(tmp_path, endpoint, other, ABOUT):
         assert find_cloud(tmp_path) is None
 
 
 def test_a_port_without_an_answer_is_no_cloud(endpoint, stack, tmp_path):
-    with announced(tmp_path, endpoint, stack.arn):
+    with announced(tmp_path, endpoint, stack.arn, ABOUT):
         change(tmp_path, port=1)
         assert find_cloud(tmp_path) is None
-
-
-def test_a_note_of_an_older_version_has_no_folder_of_suites(endpoint, stack, tmp_path):
-    with announced(tmp_path, endpoint, stack.arn):
-        note = json.loads((tmp_path / "cloud.json").read_text())
-        del note["systems"]
-        (tmp_path / "cloud.json").write_text(json.dumps(note))
-        assert find_cloud(tmp_path).systems is None
 
 
 @pytest.mark.parametrize(
@@ -83,7 +74,7 @@ def test_a_note_of_an_older_version_has_no_folder_of_suites(endpoint, stack, tmp
     ],
 )
 def test_a_note_without_a_cloud_of_this_machine_is_ignored(endpoint, stack, tmp_path, fields):
-    with announced(tmp_path, endpoint, stack.arn):
+    with announced(tmp_path, endpoint, stack.arn, ABOUT):
         change(tmp_path, **fields)
         assert find_cloud(tmp_path) is None
 

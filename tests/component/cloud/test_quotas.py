@@ -4,11 +4,12 @@ from botocore.exceptions import ClientError
 from onebox.cloud import quotas
 from tidemark.model.parameters import MOST_TASKS
 from tidemark.money.quotas import QUOTAS
+from tidemark.one_machine.app import machine_app
 
 
 @pytest.fixture
 def service(server):
-    replacements = quotas.install()
+    replacements = quotas.install(machine_app().quotas)
     yield server.client("service-quotas")
     replacements.restore()
 

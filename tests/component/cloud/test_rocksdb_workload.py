@@ -10,12 +10,13 @@ import pytest
 from moto.moto_api._internal.models import moto_api_backend
 
 from onebox.cloud import objects
-from onebox.cloud.processes import BARE_PYTHON, workload_environment
+from onebox.cloud.processes import BARE_PYTHON
 from onebox.cloud.server import Server
 from tidemark.model.checkout import ROOT
 from tidemark.model.harness import PREPARATION
 from tidemark.model.profile import PROFILE_FILE
 from tidemark.model.suite_files import read_suites
+from tidemark.one_machine.app import workload_environment
 
 FOLDER = ROOT / "workloads" / "rocksdb"
 ENTRY_POINT = read_suites()["rocksdb"].task.entry_point

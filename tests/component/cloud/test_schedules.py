@@ -33,6 +33,19 @@ class Clock:
         self.time += timedelta(**by)
 
 
+class Weekly:
+    """The one cron expression of these tests: on Sundays at 2:00 UTC."""
+
+    def __init__(self, fields, zone):
+        if f"cron({fields})" != WEEKLY:
+            raise ValueError(f"{fields!r} is no cron expression")
+
+    def next_after(self, moment):
+        first = datetime(2026, 11, 22, 2, tzinfo=UTC)
+        week = timedelta(days=7)
+        return first + week * ((moment - first) // week + 1)
+
+
 @pytest.fixture
 def clock():
     return Clock()
@@ -40,7 +53,7 @@ def clock():
 
 @pytest.fixture
 def scheduler(endpoint, clock):
-    scheduler = schedules.install(endpoint, clock)
+    scheduler = schedules.install(endpoint, Weekly, clock)
     yield scheduler
     scheduler.close()
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from botocore.exceptions import ClientError
 
-from aws.clusters import EcsClusters
+from onebox.app import Programs
 from onebox.cloud import tasks as ecs_tasks
 from onebox.cloud.cgroups import NotWritableError, hierarchy
 from onebox.cloud.task_log import TaskLog
@@ -28,10 +28,25 @@ def workloads(tmp_path):
 
 
 @pytest.fixture
-def tasks(tmp_path, workloads, endpoint, logs, guard):
+def programs(workloads):
+    (workloads / "shared").mkdir()
+    (workloads / "shared" / "shared.py").touch()
+    return Programs(
+        folder=workloads,
+        label="fruit.workload",
+        shared=workloads / "shared",
+        environment={"PATH": "/usr/bin:/bin", "PYTHONPATH": str(workloads / "shared")},
+        address_variable="FRUIT_ADDRESS",
+        service_variable="FRUIT_READY",
+        own_task="own-cloud",
+    )
+
+
+@pytest.fixture
+def tasks(tmp_path, programs, endpoint, logs, guard):
     endpoint.client("ecs").create_cluster(clusterName="tests")
     endpoint.client("logs").create_log_group(logGroupName="load")
-    tasks = ecs_tasks.install(workloads, tmp_path / "state", endpoint, logs, guard)
+    tasks = ecs_tasks.install(programs, tmp_path / "state", endpoint, logs, guard)
     yield tasks
     tasks.close()
 
@@ -57,7 +72,7 @@ def definition(script="", *, task=None, **container):
                 "image": "an/image",
                 "entryPoint": ["python", "-c"],
                 "command": [script],
-                "dockerLabels": {"tidemark.workload": "load"},
+                "dockerLabels": {"fruit.workload": "load"},
                 "logConfiguration": {
                     "logDriver": "awslogs",
                     "options": {
@@ -156,22 +171,17 @@ def test_a_task_runs_its_command_in_the_folder_of_its_workload(
     assert lines(arn) == [str(workloads / "load")]
 
 
-def test_a_task_has_none_of_the_packages_of_tidemark(define, run, await_end, lines):
-    define(
-        "import shutil, sys; print(sys.prefix, shutil.which('python3'), flush=True)\n"
-        "import tidemark"
-    )
+def test_a_task_has_none_of_the_packages_of_the_cloud(define, run, await_end, lines):
+    define("import sys; print(sys.prefix, flush=True)\nimport onebox")
     arn = run()
     assert await_end(arn)["containers"][0]["exitCode"] == 1
     first, *_, error = lines(arn)
-    prefix, python = first.split()
-    assert prefix == sys.base_prefix
-    assert not python.startswith(sys.prefix)
-    assert error == "ModuleNotFoundError: No module named 'tidemark'"
+    assert first == sys.base_prefix
+    assert error == "ModuleNotFoundError: No module named 'onebox'"
 
 
-def test_a_task_finds_the_harness(define, run, await_end):
-    define("import harness")
+def test_a_task_finds_the_shared_code(define, run, await_end):
+    define("import shared")
     assert await_end(run())["containers"][0]["exitCode"] == 0
 
 
@@ -270,10 +280,9 @@ print("unfinished", end="")
 
 
 def test_a_task_has_a_clean_environment_with_its_variables_and_the_cloud(
-    define, run, await_end, lines, endpoint, monkeypatch
+    define, run, await_end, lines, endpoint, programs, monkeypatch
 ):
     monkeypatch.setenv("SECRET_OF_THE_HOST", "1")
-    monkeypatch.setenv("HTTPS_PROXY", "http://proxy:3128")
     define(
         "import json, os; print(json.dumps(dict(os.environ)))",
         task={"taskRoleArn": "arn:aws:iam::123456789012:role/loader"},
@@ -288,11 +297,7 @@ def test_a_task_has_a_clean_environment_with_its_variables_and_the_cloud(
     assert environment["AWS_ENDPOINT_URL"] == endpoint.url
     assert environment["AWS_ACCESS_KEY_ID"] == "loader"
     assert environment["AWS_EXECUTION_ENV"] == "AWS_ECS_FARGATE"
-    assert environment["HTTPS_PROXY"] == "http://proxy:3128"
-    assert environment["PATH"].split(":")[0] == f"{sys.base_prefix}/bin"
-    assert os.access(environment["TIDEMARK_UV"], os.X_OK)
-    # Bytecode goes to the cache, and not into the user's folder of workloads.
-    assert Path(environment["PYTHONPYCACHEPREFIX"]).is_relative_to(Path.home() / ".cache")
+    assert programs.environment.items() <= environment.items()
 
 
 def test_a_task_without_a_role_has_no_access_key(define, run, await_end, lines, endpoint):
@@ -388,7 +393,7 @@ print(subprocess.Popen(["sleep", "600"], start_new_session=True).pid)
     arn = run()
     assert await_end(arn)["containers"][0]["exitCode"] == 0
     pid, sentence = lines(arn)
-    assert sentence == "Tidemark killed 1 process that the task left: 'sleep 600'"
+    assert sentence == "The cloud killed 1 process that the task left: 'sleep 600'"
     assert has_ended(pid)
 
 
@@ -412,7 +417,7 @@ time.sleep(600)
         "it printed more than 1,000 bytes, the limit of a task on one machine"
     )
     assert task["containers"][0]["exitCode"] == 137
-    assert lines(loud) == ["Tidemark killed 1 process that the task left: 'sleep 600'"]
+    assert lines(loud) == ["The cloud killed 1 process that the task left: 'sleep 600'"]
     assert quiet["containers"][0]["exitCode"] == 0
 
 
@@ -472,19 +477,26 @@ def test_tasks_are_listed_by_their_family_and_their_status(
 
 def test_a_cluster_has_the_tasks_that_have_not_ended(define, run, await_end, endpoint, tmp_path):
     define(waits_for(tmp_path / "go"))
-    clusters = EcsClusters(endpoint.client("ecs"))
-    endpoint.client("ecs").create_cluster(clusterName="others")
-    before = clusters.left("tests")
+    ecs = endpoint.client("ecs")
+    ecs.create_cluster(clusterName="others")
+
+    def left():
+        described = ecs.describe_clusters(clusters=["tests", "others", "absent"])["clusters"]
+        return {
+            each["clusterName"]: each["runningTasksCount"] + each["pendingTasksCount"]
+            for each in described
+            if each["status"] == "ACTIVE"
+        }
+
+    before = left()
     arns = [run(), run()]
 
-    assert (before, clusters.left("tests"), clusters.left("others")) == (0, 2, 0)
-    assert clusters.left("absent") is None
+    assert (before, left()) == ({"tests": 0, "others": 0}, {"tests": 2, "others": 0})
     (tmp_path / "go").touch()
     for arn in arns:
         await_end(arn)
-    assert clusters.left("tests") == 0
-    endpoint.client("ecs").delete_cluster(cluster="others")
-    assert clusters.left("others") is None
+    ecs.delete_cluster(cluster="others")
+    assert left() == {"tests": 0}
 
 
 def test_container_insights_logs_the_usage_of_the_tasks_of_its_cluster(
@@ -549,7 +561,7 @@ def test_the_task_definition_of_a_template_can_be_run(endpoint, tasks, run, awai
         "EntryPoint": ["python3", "-c"],
         "Command": ["import os; print(os.environ['RECORDS'])"],
         "Environment": [{"Name": "RECORDS", "Value": "7"}],
-        "DockerLabels": {"tidemark.workload": "load"},
+        "DockerLabels": {"fruit.workload": "load"},
         "LogConfiguration": {
             "LogDriver": "awslogs",
             "Options": {
@@ -579,8 +591,8 @@ def test_the_task_definition_of_a_template_can_be_run(endpoint, tasks, run, awai
 @pytest.mark.parametrize(
     ("container", "words"),
     [
-        ({"dockerLabels": {}}, "no label tidemark.workload; accepted: load"),
-        ({"dockerLabels": {"tidemark.workload": "../x"}}, r"'\.\./x'; accepted: load"),
+        ({"dockerLabels": {}}, "no label fruit.workload; accepted: load"),
+        ({"dockerLabels": {"fruit.workload": "../x"}}, r"'\.\./x'; accepted: load"),
         ({"entryPoint": []}, "no entryPoint"),
         ({"logConfiguration": {"logDriver": "fluentd"}}, "log driver fluentd; accepted: awslogs"),
         ({"secrets": [{"name": "A", "valueFrom": "b"}]}, "has secrets"),
@@ -670,7 +682,7 @@ def test_the_cloud_keeps_off_the_cores_of_a_service_which_has_all_of_them(
     prints = "import os\nprint(sorted(os.sched_getaffinity(0)), flush=True)"
     define(f"{prints}\n{waits_for(tmp_path / 'go')}")
 
-    arn = run(overrides=override(TIDEMARK_READY=":8080"))
+    arn = run(overrides=override(FRUIT_READY=":8080"))
     during = sorted(os.sched_getaffinity(0))
     (tmp_path / "go").touch()
     await_end(arn)
@@ -696,12 +708,12 @@ def wait_for(path):
 
 
 def test_the_scratch_folders_of_a_killed_process_are_removed(
-    tmp_path, workloads, endpoint, logs, guard
+    tmp_path, programs, endpoint, logs, guard
 ):
     left = tmp_path / "state" / "tasks" / "0" / "store"
     left.mkdir(parents=True)
 
-    ecs_tasks.install(workloads, tmp_path / "state", endpoint, logs, guard).close()
+    ecs_tasks.install(programs, tmp_path / "state", endpoint, logs, guard).close()
 
     assert not left.exists()
 
@@ -726,7 +738,7 @@ def test_two_tasks_listen_at_one_port_each_at_its_own_address(
     # Each task holds the port until both do.
     define(
         "import os, pathlib, socket, time\n"
-        "address = os.environ['TIDEMARK_ADDRESS']\n"
+        "address = os.environ['FRUIT_ADDRESS']\n"
         f"server = socket.create_server((address, {port}))\n"
         f"folder = pathlib.Path({str(workloads)!r}, 'addresses')\n"
         "folder.mkdir(exist_ok=True)\n"

@@ -4,9 +4,9 @@ from aws_cdk import App
 from aws_cdk.assertions import Match, Template
 
 from cdk.app import build
-from onebox.store.stored_results import own_bucket
 from tidemark.model.checkout import ROOT
 from tidemark.model.context import stored_suites
+from tidemark.one_machine.stored import own_bucket
 from tidemark.store.columns import PARTITIONS, TABLES
 
 FILES = sorted((ROOT / "queries" / "sql").glob("*.sql"))

@@ -12,14 +12,13 @@ from click.testing import CliRunner
 
 from onebox.logs.merging import MIN_FILES
 from onebox.logs.store import LogStore, LogStoreError
-from onebox.store.bucket import FileBucket
 from onebox.store.object_files import ObjectFiles
-from onebox.store.stored_results import results_bucket
 from tests.checks.bench.commands import BUCKET, store_runs
 from tidemark.cli import tidemark
 from tidemark.model.kept_files import KeptFile
 from tidemark.model.level_alarm import Acknowledgement, LevelAlarm
 from tidemark.model.outcome import Outcome
+from tidemark.one_machine.stored import FileBucket, results_bucket
 from tidemark.store import claims, keys
 from tidemark.store.alarms import read_alarms
 from tidemark.store.claims import Claim

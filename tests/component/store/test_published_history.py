@@ -7,12 +7,11 @@ from contextlib import closing
 import pytest
 from click.testing import CliRunner
 
-from onebox.store.bucket import FileBucket
 from onebox.store.object_files import ObjectFiles
-from onebox.store.stored_results import own_bucket
 from tidemark.cli import compare, doctor, exclude, history, import_figures, runs, show
 from tidemark.model.checkout import ROOT
 from tidemark.model.refusal import Refused
+from tidemark.one_machine.stored import FileBucket, own_bucket
 from tidemark.store import keys
 
 PAGE = ROOT / "docs" / "import.md"

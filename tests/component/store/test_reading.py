@@ -7,13 +7,13 @@ from datetime import UTC, datetime
 
 import pytest
 
-from onebox.store.bucket import FileBucket
 from onebox.store.object_files import ObjectFiles
 from tests.checks.bench.commands import BUCKET, READING, RUNS, store_runs
 from tests.plans import plan_of
 from tidemark.cli.this_machine import stored_on_this_machine
 from tidemark.client.tables import ask_saved
 from tidemark.model.checkout import ROOT
+from tidemark.one_machine.stored import FileBucket
 from tidemark.store import claims, keys
 from tidemark.store.claims import Claim
 

@@ -6,12 +6,11 @@ from contextlib import closing
 
 from click.testing import CliRunner
 
-from onebox.doctor.rebuilding import rebuilding
-from onebox.store.bucket import FileBucket
 from onebox.store.object_files import ObjectFiles
-from onebox.store.stored_results import own_bucket
 from tidemark.cli import profile, sql
 from tidemark.model.checkout import ROOT
+from tidemark.one_machine.contents import rebuilding
+from tidemark.one_machine.stored import FileBucket, own_bucket
 
 
 def invoke(command, state, *words):

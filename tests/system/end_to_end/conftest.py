@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from onebox.cloud.deployment import synthesise
-from onebox.cloud.machine_settings import machine_settings
 from tests.system.end_to_end.command_line import SMALL, tidemark
 from tests.system.end_to_end.deployed import REQUEST, deploy
+from tidemark.one_machine.app import machine_app
 
 
 @pytest.fixture(scope="session")
@@ -19,7 +19,7 @@ def template(tmp_path_factory, worker_id):
     # A synthesis takes longer than most tests, so all processes of the tests share one.
     folder = (own if worker_id == "master" else own.parent) / "template"
     folder.mkdir(exist_ok=True)
-    synthesise(folder, machine_settings({}))
+    synthesise(folder, machine_app())
     return folder
 
 

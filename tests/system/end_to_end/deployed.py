@@ -6,7 +6,7 @@ import gzip
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +20,7 @@ from tests.system.policies.recording import recorded
 from tidemark.client.deployed import Deployed as App
 from tidemark.client.runs import Run, RunClient
 from tidemark.client.stack import Stack
+from tidemark.one_machine import app
 from tidemark.store import keys
 
 REQUEST = {
@@ -85,10 +86,12 @@ class Deployed:
 
 
 @contextmanager
-def deploy(state: Path, calls: Path, **options: Any) -> Iterator[Deployed]:
+def deploy(
+    state: Path, calls: Path, context: Mapping[str, Any] | None = None, **options: Any
+) -> Iterator[Deployed]:
     """Deploy the app while the context is open and record the calls of its roles in ``calls``.
 
-    ``start_cloud`` takes the ``options``.
+    ``context`` replaces settings of cdk.json; ``start_cloud`` takes the ``options``.
     """
     evaluations = []
     lock = threading.Lock()
@@ -98,10 +101,10 @@ def deploy(state: Path, calls: Path, **options: Any) -> Iterator[Deployed]:
             evaluations.append((expression, dict(bindings), value))
 
     with (
-        start_cloud(state, on_evaluate=record, **options) as cloud,
+        start_cloud(app.machine_app(context), state, on_evaluate=record, **options) as cloud,
         recorded(calls) as recorder,
     ):
-        stack = cloud.deploy()
+        stack = app.deploy(cloud)
         recorder.deployed(cloud.endpoint)
-        app = deployed_stack(cloud.endpoint.client, stack, poll_seconds=0.1)
-        yield Deployed(cloud, stack, state, app, evaluations)
+        client = deployed_stack(cloud.endpoint.client, stack, poll_seconds=0.1)
+        yield Deployed(cloud, stack, state, client, evaluations)

@@ -17,6 +17,7 @@ from onebox.account import ACCOUNT
 from onebox.cloud.cloud import start_cloud
 from tests.system.end_to_end.command_line import TIDEMARK, tidemark, until_killed, up
 from tidemark.model.checkout import ROOT
+from tidemark.one_machine.app import deploy, machine_app
 from tidemark.store import keys
 from tidemark.store.claims import Claim
 
@@ -147,8 +148,8 @@ def test_the_next_cloud_enables_the_rules_that_a_killed_one_left_paused(tmp_path
             await_state(account["events"], rule, "DISABLED")
         assert running.result().returncode != 0
 
-    with start_cloud(tmp_path, context={"systems": str(SYSTEM)}) as cloud:
-        stack = cloud.deploy(schedules=False)
+    with start_cloud(machine_app({"systems": str(SYSTEM)}), tmp_path) as cloud:
+        stack = deploy(cloud, schedules=False)
         events, s3 = map(cloud.endpoint.client, ("events", "s3"))
         # EventBridge keeps the state of a rule, whatever happens to the program that has set it.
         events.put_rule(Name=rule, ScheduleExpression="rate(1 day)", State="DISABLED")

@@ -20,12 +20,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from aws.client.deployed import deployed_stack
 from onebox.cloud.cloud import start_cloud
+from tidemark.one_machine.app import deploy, machine_app
 from tidemark.client.history import columns, histories
 from tidemark.client.tables import ask_saved
 from tidemark.dashboard.building import build
 
-with start_cloud(Path(sys.argv[1]), context={"systems": sys.argv[2]}) as cloud:
-    app = deployed_stack(cloud.endpoint.client, cloud.deploy(schedules=False), poll_seconds=0.1)
+with start_cloud(machine_app({"systems": sys.argv[2]}), Path(sys.argv[1])) as cloud:
+    app = deployed_stack(cloud.endpoint.client, deploy(cloud, schedules=False), poll_seconds=0.1)
     run = app.runs.start({"suite": "kiwi"})
     while app.runs.active(run):
         time.sleep(0.1)

@@ -25,11 +25,11 @@ def keys(deployed, prefix):
 
 
 def test_one_machine_waits_a_short_time_for_lines_that_no_query_finds(deployed):
-    assert deployed.cloud.settings.logs_deadline_seconds == 20
+    assert json.loads(deployed.cloud.app.context)["logsDeadlineSeconds"] == 20
 
 
 def test_the_cloud_created_every_resource_of_the_template(deployed):
-    assembly = synthesise(deployed.state, deployed.cloud.settings)
+    assembly = synthesise(deployed.state, deployed.cloud.app)
     template = json.loads((assembly / "Tidemark.template.json").read_text())
 
     formation = deployed.cloud.endpoint.client("cloudformation")

@@ -14,8 +14,9 @@ DEPLOY = """
 import json, sys
 from pathlib import Path
 from onebox.cloud.cloud import start_cloud
-with start_cloud(Path(sys.argv[1]), context=json.load(sys.stdin)) as cloud:
-    stack = cloud.deploy(schedules=False)
+from tidemark.one_machine.app import deploy, machine_app
+with start_cloud(machine_app(json.load(sys.stdin)), Path(sys.argv[1])) as cloud:
+    stack = deploy(cloud, schedules=False)
     client = cloud.endpoint.client
     print(json.dumps({
         "outputs": dict(stack.outputs),

@@ -20,6 +20,7 @@ from tidemark.client.deployed import Deployed
 from tidemark.dashboard.definition import data_sets, read_definition
 from tidemark.dashboard.rows import read_rows
 from tidemark.figures.verdicts.version_verdicts import verdicts, version_pairs
+from tidemark.one_machine.app import deploy, machine_app
 from tidemark.store.bucket import Bucket
 from tidemark.store.stored_plan import read_plan
 from tidemark.store.stored_run import StoredRun, read_run
@@ -131,9 +132,9 @@ def told(app: Deployed, bucket: Bucket, run_id: str) -> dict[str, Any]:
 
 def main(state: str, systems: str) -> None:
     """Measure the runs one after another and print their verdicts."""
-    with start_cloud(Path(state), context={"systems": systems}) as cloud:
+    with start_cloud(machine_app({"systems": systems}), Path(state)) as cloud:
         client = cloud.endpoint.client
-        app = deployed_stack(client, cloud.deploy(schedules=False), poll_seconds=0.1)
+        app = deployed_stack(client, deploy(cloud, schedules=False), poll_seconds=0.1)
         bucket = S3Bucket(client("s3"), app.stack.bucket, lambda _: None)
         print(json.dumps({make.__name__: told(app, bucket, make(app)) for make in RUNS}))
 

@@ -21,7 +21,9 @@ from tests.system.faults.wire import on_the_wire
 from tests.system.policies.recording import recorded
 from tidemark.client.deployed import Deployed
 from tidemark.client.runs import Run, RunClient
+from tidemark.model.context import written_stack
 from tidemark.model.version_order import versions_parameter
+from tidemark.one_machine.app import deploy, machine_app
 from tidemark.store import keys
 
 SYSTEM = Path(__file__).parent / "system"
@@ -71,13 +73,16 @@ class Ground:
             self.time = datetime.now(UTC) - 8 * _DAY
             self.cloud = opened.enter_context(
                 start_cloud(
-                    self._state, context=context, jitter=lambda _: 0.0, clock=lambda: self.time
+                    machine_app(context),
+                    self._state,
+                    jitter=lambda _: 0.0,
+                    clock=lambda: self.time,
                 )
             )
             self.wire = opened.enter_context(on_the_wire())
             self.works = opened.enter_context(measured_work())
             recorder = opened.enter_context(recorded(self._state / CALLS))
-            self.stack = self.cloud.deploy()
+            self.stack = deploy(self.cloud)
             recorder.deployed(self.cloud.endpoint)
             self.client.end_dead()
             self._open = opened.pop_all()
@@ -181,7 +186,7 @@ class Ground:
 
     def release(self, *versions: str) -> None:
         """Store the list of the suite's versions, as a release pipeline does."""
-        name = versions_parameter(self.cloud.settings.stack_name, SUITE)
+        name = versions_parameter(written_stack(), SUITE)
         self.cloud.endpoint.client("ssm").put_parameter(
             Name=name, Value=",".join(versions), Type="StringList", Overwrite=True
         )

@@ -80,16 +80,15 @@ DIGESTS = f"rocksdb={copy_digest(read_suites()['rocksdb'], ROOT)}.programs kiwi=
             "suite: {}, which copied rocksdb and its log queries before their last edit; ",
         ),
         ({}, ""),
-        ({"systems": None, "context": None, "stack": Stack("", {})}, ""),
+        ({"stack": Stack("", {})}, ""),
     ],
 )
 def test_a_cloud_with_another_copy_of_suite_or_settings_is_refused(
     tmp_path, monkeypatch, differing, sentence
 ):
-    same = {
-        "systems": str(ROOT), "context": context_digest(), "stack": Stack("", {"Suites": DIGESTS}),
-    }  # fmt: skip
-    cloud = Presence(Endpoint(1, "key"), pid=7, **{**same, **differing})
+    about = {"systems": str(ROOT), "context": context_digest()}
+    stack = differing.get("stack", Stack("", {"Suites": DIGESTS}))
+    cloud = Presence(Endpoint(1, "key"), stack, 7, {**about, **differing})
     monkeypatch.setattr(this_machine, "find_cloud", lambda _: cloud)
     suite = read_suites()["rocksdb"]
 
@@ -109,7 +108,7 @@ def lost(tmp_path, monkeypatch):
     """Return the error of a command whose cloud of a process stops answering it."""
 
     def lost(pid, afterwards=None):
-        answers = iter([Presence(Endpoint(1, "key"), None, pid), afterwards])
+        answers = iter([Presence(Endpoint(1, "key"), Stack("", {}), pid, {}), afterwards])
         monkeypatch.setattr(this_machine, "find_cloud", lambda _: next(answers))
         monkeypatch.setattr(this_machine, "check_state", lambda *_: None)
         monkeypatch.setattr(this_machine, "_here", lambda *_: None)
@@ -145,6 +144,8 @@ def test_a_cloud_without_an_answer_whose_process_runs_is_not_called_gone(lost):
 
 
 def test_an_error_of_a_cloud_that_answers_is_no_lost_cloud(lost):
-    of_another_stack = Presence(Endpoint(1, "key"), "deployed meanwhile", os.getpid())
+    of_another_stack = Presence(
+        Endpoint(1, "key"), Stack("deployed meanwhile", {}), os.getpid(), {}
+    )
 
     assert isinstance(lost(os.getpid(), of_another_stack), EndpointConnectionError)

@@ -2,12 +2,10 @@
 
 A Fargate task has a network interface of its own, so that two tasks may listen at one port. Here
 each task has an address of its own on the loopback interface: Linux gives all of 127.0.0.0/8 to it.
-The task's programs find it in ``TIDEMARK_ADDRESS``; nothing keeps them from listening elsewhere.
+The task's programs find it in a variable; nothing keeps them from listening elsewhere.
 """
 
 from __future__ import annotations
-
-ADDRESS = "TIDEMARK_ADDRESS"
 
 
 def address_of(task_id: str) -> str:

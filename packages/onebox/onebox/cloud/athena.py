@@ -35,7 +35,7 @@ from onebox.cloud.replacements import Replacements
 from onebox.cloud.unsupported import not_honoured
 from onebox.store.errors import DamagedObject
 from onebox.store.index import Listed
-from onebox.store.undamaged import UndamagedObjects
+from onebox.store.table_objects import UndamagedObjects
 
 MOST_ROWS = 1000  # AWS documentation, GetQueryResults: MaxResults
 _THREADS = 4

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from moto.moto_api._internal.models import moto_api_backend
 
 import onebox.cloud.data_files  # noqa: F401 (before moto's EC2)
 from onebox.account import ACCOUNT
+from onebox.app import App, Stack
 from onebox.asl.interpreter import Jitter, full_jitter
 from onebox.asl.jsonata import OnEvaluate
 from onebox.cloud import (
@@ -31,14 +31,11 @@ from onebox.cloud.deployment import bootstrap, deploy, synthesise
 from onebox.cloud.endpoint import Endpoint
 from onebox.cloud.events import Events
 from onebox.cloud.guard import Guard
-from onebox.cloud.machine_settings import machine_settings
 from onebox.cloud.made import remove_unused
 from onebox.cloud.schedules import Clock, Scheduler
 from onebox.cloud.server import Server
 from onebox.logs.parsed import ParsedCache
 from onebox.logs.store import LogStore
-from tidemark.client.stack import Stack
-from tidemark.model.settings import Settings
 
 
 @dataclass(frozen=True)
@@ -47,7 +44,7 @@ class Cloud:
 
     endpoint: Endpoint
     state: Path
-    settings: Settings
+    app: App
     _events: Events
     _scheduler: Scheduler
 
@@ -56,7 +53,7 @@ class Cloud:
 
         Start its schedules, unless ``schedules`` is false and the caller starts them.
         """
-        stack = deploy(synthesise(self.state, self.settings), self.endpoint)
+        stack = deploy(synthesise(self.state, self.app), self.endpoint)
         if schedules:
             self.start_schedules()
         return stack
@@ -74,25 +71,22 @@ class Cloud:
 
 @contextmanager
 def start_cloud(
+    app: App,
     state: Path,
     port: int = 0,
     on_evaluate: OnEvaluate | None = None,
     *,
-    context: Mapping[str, Any] | None = None,
     jitter: Jitter = full_jitter,
     clock: Clock = lambda: datetime.now(UTC),
 ) -> Iterator[Cloud]:
     """Yield a cloud on ``port``, a free port if it is 0; at the end, stop all its processes.
 
     The folder ``state`` keeps the logs, the objects and the synthesised template for later clouds.
-    ``on_evaluate`` is called for every JSONata evaluation. ``context`` overrides settings of
-    cdk.json. ``jitter`` returns the seconds to wait before a retry, at most its argument.
-    ``clock`` returns the time for EventBridge Scheduler.
+    ``on_evaluate`` is called for every JSONata evaluation. ``jitter`` returns the seconds to wait
+    before a retry, at most its argument. ``clock`` returns the time for EventBridge Scheduler.
 
     Raises
     ------
-    Refused
-        If the context is not accepted.
     PortTaken
         If the port is not free.
     FolderInUse
@@ -103,7 +97,6 @@ def start_cloud(
     """
     # Tasks and functions run in other directories, where a relative path would be wrong.
     state = state.resolve()
-    settings = machine_settings(context or {})
     with ExitStack() as opened:
         # moto keeps its resources for the whole process: the reset lets the next cloud start empty.
         opened.callback(moto_api_backend.reset)
@@ -111,7 +104,7 @@ def start_cloud(
         for folder in ("assemblies", "functions"):
             remove_unused(state / folder)
         opened.callback(stacks.install().restore)
-        opened.callback(quotas.install().restore)
+        opened.callback(quotas.install(app.quotas).restore)
         endpoint = opened.enter_context(Server(port)).endpoint
         guard = opened.enter_context(Guard())
         store = LogStore(state / "logs", ACCOUNT, cache=ParsedCache(state / "parsed"))
@@ -121,7 +114,7 @@ def start_cloud(
         opened.callback(athena.install(endpoint, state / "tables").close)
         environments = functions.install(state, endpoint, log_groups, guard)
         opened.callback(environments.close)
-        running = tasks.install(settings.systems / "workloads", state, endpoint, log_groups, guard)
+        running = tasks.install(app.programs, state, endpoint, log_groups, guard)
         opened.callback(running.close)
         rules = events.install(environments)
         executions = state_machines.install(
@@ -131,6 +124,6 @@ def start_cloud(
         # The functions that an abort sets off still need the executions' API and the tasks.
         opened.callback(rules.close)
         opened.callback(executions.abort)
-        scheduler = schedules.install(endpoint, clock)
+        scheduler = schedules.install(endpoint, app.read_cron, clock)
         opened.callback(scheduler.close)
-        yield Cloud(endpoint, state, settings, rules, scheduler)
+        yield Cloud(endpoint, state, app, rules, scheduler)

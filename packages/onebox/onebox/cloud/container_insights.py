@@ -21,7 +21,6 @@ import psutil
 
 from onebox.cloud.logs import CloudWatchLogs
 from onebox.cloud.own_programs import own_usage
-from tidemark.model.results import CLOUD
 
 _log = logging.getLogger(__name__)
 
@@ -66,15 +65,17 @@ class ContainerInsights:
         with self._lock:
             self._tasks[task_id] = _WatchedTask(cluster, lambda: _usage(group), _usage(group))
 
-    def watch_cloud(self, cluster: str, tasks: Callable[[], Collection[int]]) -> None:
+    def watch_cloud(
+        self, own_task: str, cluster: str, tasks: Callable[[], Collection[int]]
+    ) -> None:
         """Log the usage of this cloud itself, as that of a task of its own.
 
         ``tasks`` returns the process groups of all tasks.
         """
         with self._lock:
-            if CLOUD not in self._tasks:
+            if own_task not in self._tasks:
                 usage = partial(_cloud_usage, tasks)
-                self._tasks[CLOUD] = _WatchedTask(cluster, usage, usage())
+                self._tasks[own_task] = _WatchedTask(cluster, usage, usage())
 
     def forget(self, task_id: str) -> None:
         """Stop logging a task."""

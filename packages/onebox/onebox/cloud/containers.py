@@ -1,8 +1,8 @@
 """The one container of an ECS task as a process, from its definition and the overrides.
 
-No image runs here. The docker label ``tidemark.workload`` names the workload folder that a
-container's image is built from. A container without the label is refused, and so is every setting
-that a process cannot honour.
+No image runs here. A docker label names the folder of the workload that a container's image is
+built from. A container without the label is refused, and so is every setting that a process cannot
+honour.
 """
 
 from __future__ import annotations
@@ -16,12 +16,11 @@ from typing import Any
 from moto.ecs.exceptions import InvalidParameterException
 from moto.ecs.models import TaskDefinition
 
+from onebox.app import Programs
 from onebox.cloud.cgroups import Limits
-from onebox.cloud.processes import BARE_PYTHON, workload_environment
+from onebox.cloud.processes import BARE_PYTHON
 from onebox.cloud.sources import digest, source_files
 from onebox.cloud.unsupported import not_honoured
-from tidemark.model.harness import HARNESS
-from tidemark.model.task import WORKLOAD_LABEL
 
 STOP_TIMEOUT_SECONDS = 30  # ECS's default, from SIGTERM to SIGKILL
 
@@ -41,10 +40,14 @@ class Container:
     name: str
     image: str
     image_digest: str
-    """Digest of the workload's folder and the harness as they are now, since they are what runs."""
+    """Digest of the workload's folder and the shared code as they are now, which is what runs."""
     command: tuple[str, ...]
     directory: Path
     environment: Mapping[str, str]
+    address_variable: str
+    """The name of its variable with the task's address."""
+    serves: bool
+    """Whether it is a service, which runs while other tasks are measured."""
     role: str
     """ARN of the role of its programs, '' if there is none."""
     log_group: str
@@ -55,7 +58,7 @@ class Container:
 
 
 def container_of(
-    definition: TaskDefinition, overrides: Mapping[str, Any], workloads: Path
+    definition: TaskDefinition, overrides: Mapping[str, Any], programs: Programs
 ) -> Container:
     """Return the container of a task definition, with RunTask's overrides.
 
@@ -66,8 +69,8 @@ def container_of(
     overrides
         RunTask's ``overrides``, which may set a container's command and environment, and the CPU
         and memory of the task: only those are limits here.
-    workloads
-        The folder with one folder per workload.
+    programs
+        The workloads.
 
     Raises
     ------
@@ -85,22 +88,25 @@ def container_of(
             f"Container {name} has no entryPoint; no image runs here to provide it."
         )
     options = _log_options(name, settings.get("logConfiguration", {}))
-    folder = _workload_folder(name, settings.get("dockerLabels", {}), workloads)
+    variables = _variables(settings.get("environment", []))
+    variables |= _variables(override.get("environment", []))
+    folder = _workload_folder(name, settings.get("dockerLabels", {}), programs)
     return Container(
         name=name,
         image=settings["image"],
-        image_digest=f"sha256:{_digest(folder)}",
+        image_digest=f"sha256:{_digest(folder, programs.shared)}",
         command=(
             *_with_bare_python(entry_point),
             *override.get("command", settings.get("command", [])),
         ),
         directory=folder,
         environment={
-            **workload_environment(),
-            **_variables(settings.get("environment", [])),
-            **_variables(override.get("environment", [])),
+            **programs.environment,
+            **variables,
             "AWS_EXECUTION_ENV": "AWS_ECS_FARGATE",
         },
+        address_variable=programs.address_variable,
+        serves=programs.service_variable in variables,
         # A definition without a role has no such attribute in moto.
         role=getattr(definition, "task_role_arn", ""),
         log_group=options["awslogs-group"],
@@ -171,8 +177,8 @@ def _limits(overrides: Mapping[str, Any]) -> Limits:
     )
 
 
-def _digest(folder: Path) -> str:
-    digests = (digest(source_files(part), part) for part in (folder, HARNESS))
+def _digest(folder: Path, shared: Path) -> str:
+    digests = (digest(source_files(part), part) for part in (folder, shared))
     return hashlib.sha256("".join(digests).encode()).hexdigest()
 
 
@@ -182,16 +188,16 @@ def _with_bare_python(entry_point: list[str]) -> list[str]:
     return entry_point
 
 
-def _workload_folder(name: str, labels: Mapping[str, str], workloads: Path) -> Path:
-    label = labels.get(WORKLOAD_LABEL)
-    known = sorted(folder.name for folder in workloads.iterdir() if folder.is_dir())
+def _workload_folder(name: str, labels: Mapping[str, str], programs: Programs) -> Path:
+    label = labels.get(programs.label)
+    known = sorted(folder.name for folder in programs.folder.iterdir() if folder.is_dir())
     if label not in known:
-        text = f"the label {WORKLOAD_LABEL} {label!r}" if label else f"no label {WORKLOAD_LABEL}"
+        text = f"the label {programs.label} {label!r}" if label else f"no label {programs.label}"
         raise InvalidParameterException(
             f"Container {name} has {text}; accepted: {', '.join(known)}. The label names the "
             "workload to run, since no image runs here."
         )
-    return workloads / label
+    return programs.folder / label
 
 
 def _log_options(name: str, logging: Mapping[str, Any]) -> dict[str, str]:

@@ -18,32 +18,27 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from aws.client.cloudformation import find_stack
 from onebox.account import ACCOUNT, REGION
+from onebox.app import App, DeploymentFailed, Stack
 from onebox.cloud.endpoint import Endpoint
 from onebox.cloud.made import is_made, mark_used, seal
+from onebox.cloud.presence import describe
 from onebox.cloud.sources import digest, source_files
-from tidemark.client.stack import DeploymentFailed, Stack
-from tidemark.model.checkout import ROOT
-from tidemark.model.settings import Settings
-from tidemark.pages.flame_libraries import LIBRARIES, MODULES
 
-_SOURCES = ("aws", "cdk", "lambdas", "queries", "tidemark", "cdk.json", "requirements.txt")
 _BOOTSTRAP = "/cdk-bootstrap/hnb659fds/version"
 _BOOTSTRAP_VERSION = "30"
 _IMAGES = f"cdk-hnb659fds-container-assets-{ACCOUNT}-{REGION}"
 
 
-def synthesise(state: Path, settings: Settings) -> Path:
+def synthesise(state: Path, app: App) -> Path:
     """Return the folder of the app's cloud assembly, made anew if a source has changed.
 
     A damaged folder is moved aside and made anew, too.
     """
-    context = settings.model_dump_json(by_alias=True)
-    assembly = state / "assemblies" / _digest(settings.systems, context)
+    assembly = state / "assemblies" / _digest(app)
     if not is_made(assembly, state):
         unfinished = assembly.with_suffix(f".{os.getpid()}")
-        _run_app(unfinished, context)
+        _run(app, unfinished)
         seal(unfinished)
         # If two processes synthesise at once, the second finds the work done.
         if not assembly.exists():
@@ -72,30 +67,26 @@ def deploy(assembly: Path, endpoint: Endpoint) -> Stack:
     return _create(last, stacks[last], assembly, endpoint)
 
 
-def _digest(systems: Path, context: str) -> str:
-    own = (systems / "suites", systems / "workloads")
-    libraries = (ROOT / MODULES / name for name in LIBRARIES)
-    folders = (*(ROOT / source for source in _SOURCES), *libraries, *own)
-    sources = chain.from_iterable(source_files(folder) for folder in folders)
-    # The systems may be outside the checkout, so the digest names files from the root folder.
-    text = f"{sys.version}\0{context}\0{digest(sources, Path('/'))}"
+def _digest(app: App) -> str:
+    files = chain.from_iterable(map(source_files, app.sources))
+    # A source may be outside the app's folder, so the digest names files from the root folder.
+    text = f"{sys.version}\0{app.context}\0{digest(files, Path('/'))}"
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _run_app(outdir: Path, context: str) -> None:
+def _run(app: App, outdir: Path) -> None:
     environment = {
         **os.environ,
         "CDK_OUTDIR": str(outdir),
-        "CDK_CONTEXT_JSON": context,
+        "CDK_CONTEXT_JSON": app.context,
         # jsii runs on Node: that of the virtual environment, not an older one of the machine.
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}",
         # Node's small young generation would take a tenth of a synthesis to collect.
         "NODE_OPTIONS": "--max-semi-space-size=64",
     }
-    # -O leaves out jsii's checks of every argument's type; mypy has made them already.
     done = subprocess.run(
-        [sys.executable, "-O", "-m", "cdk.app"],
-        cwd=ROOT,
+        app.command,
+        cwd=app.folder,
         env=environment,
         capture_output=True,
         text=True,
@@ -171,4 +162,6 @@ def _create(name: str, artifact: Mapping[str, Any], assembly: Path, endpoint: En
     except ClientError as error:
         reason = error.response["Error"]["Message"]
         raise DeploymentFailed(f"stack {name} was not created: {reason}") from None
-    return find_stack(cloudformation, name)
+    if stack := describe(cloudformation, name):
+        return stack
+    raise DeploymentFailed(f"stack {name} was not created whole")

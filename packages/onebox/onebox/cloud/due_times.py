@@ -9,23 +9,14 @@ import re
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Protocol
+from zoneinfo import ZoneInfo
 
-from tidemark.model.cron import Cron, time_zone
-from tidemark.model.refusal import Refused
-from tidemark.model.sentences import shown
+from onebox.app import DueTimes, ReadCron
 
 _SECONDS = {"minute": 60, "hour": 3600, "day": 86_400}
 _RATE = re.compile(r"rate\(([1-9]\d{0,4}) (minute|hour|day)s?\)")
 _AT = re.compile(r"at\((\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\)")
 _CRON = re.compile(r"cron\((.*)\)")
-
-
-class DueTimes(Protocol):
-    """The due times of a schedule."""
-
-    def next_after(self, moment: datetime) -> datetime | None:
-        """Return the first due time after a moment, in UTC; None if there is none."""
 
 
 @dataclass(frozen=True)
@@ -45,18 +36,18 @@ class _Once:
         return self.due if self.due > moment else None
 
 
-def due_times(expression: str, zone: str, created_at: datetime) -> DueTimes:
+def due_times(expression: str, zone: str, created_at: datetime, read_cron: ReadCron) -> DueTimes:
     """Return the due times of an expression: ``rate(…)``, ``at(…)`` or ``cron(…)``.
 
     A rate is first due when the schedule is created.
 
     Raises
     ------
-    Refused
+    ValueError
         If the expression has another form, or the time zone does not exist.
 
     """
-    clocks = time_zone(zone)
+    clocks = _time_zone(zone)
     if rate := _RATE.fullmatch(expression):
         return _Rate(created_at, timedelta(seconds=int(rate[1]) * _SECONDS[rate[2]]))
     if at := _AT.fullmatch(expression):
@@ -64,8 +55,15 @@ def due_times(expression: str, zone: str, created_at: datetime) -> DueTimes:
             due = datetime.fromisoformat(at[1]).replace(tzinfo=clocks)
             return _Once(due.astimezone(UTC))
     if cron := _CRON.fullmatch(expression):
-        return Cron(cron[1], zone)
-    raise Refused(
-        f"{shown(expression)} is no schedule expression; accepted: such as rate(7 days), "
+        return read_cron(cron[1], zone)
+    raise ValueError(
+        f"{expression!r} is no schedule expression; accepted: such as rate(7 days), "
         "at(2026-11-22T02:00:00) or cron(0 2 ? * SUN *)"
     )
+
+
+def _time_zone(name: str) -> ZoneInfo:
+    try:
+        return ZoneInfo(name)
+    except (LookupError, ValueError, OSError):
+        raise ValueError(f"{name!r} is no time zone such as Etc/UTC or Europe/London") from None

@@ -6,14 +6,16 @@ In AWS they end with the task's container. Here they would go on through the nex
 from __future__ import annotations
 
 import os
+import reprlib
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
 import psutil
 
-from tidemark.model.sentences import listed, plural, shown
-
+_SHOWN = reprlib.Repr()
+_SHOWN.maxstring = 60
+_MOST_NAMED = 20
 _MOST_ROUNDS = 20  # a process may start another one while it is found
 
 
@@ -37,8 +39,10 @@ def kill_left(scratch: Path, group: int) -> list[str]:
 
 def sentence(killed: list[str]) -> str:
     """Return a sentence for the task's log."""
-    processes = plural(len(killed), "process", "processes")
-    return f"Tidemark killed {processes} that the task left: {listed(map(shown, killed))}"
+    named = ", ".join(map(_SHOWN.repr, killed[:_MOST_NAMED]))
+    more = f" and {len(killed) - _MOST_NAMED} more" if len(killed) > _MOST_NAMED else ""
+    processes = "1 process" if len(killed) == 1 else f"{len(killed)} processes"
+    return f"The cloud killed {processes} that the task left: {named}{more}"
 
 
 def _left(scratch: Path, group: int) -> Iterator[tuple[psutil.Process, str]]:

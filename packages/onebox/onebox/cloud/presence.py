@@ -8,20 +8,21 @@ from __future__ import annotations
 import json
 import os
 import select
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from tidemark.client.stack import DeploymentFailed, Stack
-from tidemark.model.context import context_digest, written_systems
+from onebox.app import Stack
 
 if TYPE_CHECKING:
     from onebox.cloud.endpoint import Endpoint
 
 _PATIENCE_SECONDS = 10
+_WHOLE = {"CREATE_COMPLETE", "UPDATE_COMPLETE"}
 _PORTS = 1 << 16
+_FIELDS = ("port", "key", "pid", "stack", "about")
 
 
 @dataclass(frozen=True)
@@ -31,15 +32,18 @@ class Presence:
     endpoint: Endpoint
     stack: Stack
     pid: int
-    systems: str | None = None
-    """The folder of its suites; None in the note of an older version."""
-    context: str | None = None
-    """The digest of its settings; None in the note of an older version."""
+    about: Mapping[str, str]
+    """What its owner noted of the app."""
 
 
 @contextmanager
-def announced(state: Path, endpoint: Endpoint, stack: str) -> Iterator[None]:
-    """Let other processes find this process's cloud, once it has the stack of this name or ARN."""
+def announced(
+    state: Path, endpoint: Endpoint, stack: str, about: Mapping[str, str]
+) -> Iterator[None]:
+    """Let other processes find this process's cloud, once it has the stack of this name or ARN.
+
+    ``about`` is noted for them, too.
+    """
     note = state / "cloud.json"
     unfinished = note.with_suffix(f".{os.getpid()}")
     content = {
@@ -47,8 +51,7 @@ def announced(state: Path, endpoint: Endpoint, stack: str) -> Iterator[None]:
         "key": endpoint.key,
         "pid": os.getpid(),
         "stack": stack,
-        "systems": str(written_systems()),
-        "context": context_digest(),
+        "about": dict(about),
     }
     # The key lets its holder do all that the cloud does, as this user.
     unfinished.touch(mode=0o600)
@@ -69,15 +72,22 @@ def find_cloud(state: Path) -> Presence | None:
     """Return the cloud that is up on a state folder, in any process; None if there is none."""
     try:
         note = json.loads((state / "cloud.json").read_text(encoding="utf-8"))
-        port, key, pid, arn = (note[name] for name in ("port", "key", "pid", "stack"))
+        port, key, pid, arn, about = (note[name] for name in _FIELDS)
         os.kill(pid, 0)
     # No note, half of one, or one of a process that has ended.
     except (OSError, ValueError, KeyError, TypeError, OverflowError):
         return None
     if port not in range(1, _PORTS):
         return None
-    found = _ask(port, str(key), arn, pid)
-    return found and replace(found, systems=note.get("systems"), context=note.get("context"))
+    # boto3 takes half a second to import: a command waits for it only where a cloud may be up.
+    from onebox.cloud.endpoint import GONE, Endpoint  # noqa: PLC0415
+
+    endpoint = Endpoint(port, str(key))
+    try:
+        stack = describe(endpoint.client("cloudformation", _PATIENCE_SECONDS), arn)
+    except GONE:
+        return None
+    return Presence(endpoint, stack, pid, about) if stack else None
 
 
 def has_ended(pid: int) -> bool:
@@ -92,14 +102,10 @@ def has_ended(pid: int) -> bool:
         os.close(ended)
 
 
-def _ask(port: int, key: str, arn: str, pid: int) -> Presence | None:
-    # boto3 takes half a second to import: a command waits for it only where a cloud may be up.
-    from aws.client.cloudformation import find_stack  # noqa: PLC0415
-    from onebox.cloud.endpoint import GONE, Endpoint  # noqa: PLC0415
-
-    endpoint = Endpoint(port, key)
-    try:
-        stack = find_stack(endpoint.client("cloudformation", _PATIENCE_SECONDS), arn)
-    except (*GONE, DeploymentFailed):
+def describe(cloudformation: Any, name: str) -> Stack | None:  # noqa: ANN401 (of boto3)
+    """Return a stack by its name or ARN, None if it is not created whole."""
+    (stack,) = cloudformation.describe_stacks(StackName=name)["Stacks"]
+    if stack["StackStatus"] not in _WHOLE:
         return None
-    return Presence(endpoint, stack, pid)
+    outputs = {output["OutputKey"]: output["OutputValue"] for output in stack.get("Outputs", ())}
+    return Stack(stack["StackId"], outputs)

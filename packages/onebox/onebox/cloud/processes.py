@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import select
 import shutil
 import signal
@@ -19,17 +18,12 @@ from typing import IO, Protocol
 from onebox.cloud.cgroups import Groups
 from onebox.cloud.confinement import Confinement
 from onebox.cloud.guard import Guard
-from tidemark.model.harness import HARNESS
 
 _CHUNK_BYTES = 65536
 # Docker, "Amazon CloudWatch Logs logging driver": a longer line becomes several events.
 _LONGEST_LINE_BYTES = 262_118
-# The tools of a workload need these to reach their package index through a company's proxy.
-_INDEX_SETTINGS = re.compile(
-    r"(https?|no|all)_proxy|SSL_CERT_(FILE|DIR)|(UV|MAVEN)_\w+|JAVA_HOME", re.IGNORECASE
-)
 BARE_PYTHON = str(Path(sys.base_prefix, "bin", "python{}.{}".format(*sys.version_info)))
-"""The Python that this environment was made from: it has none of the packages of Tidemark."""
+"""The Python that this environment was made from: it has none of the environment's packages."""
 
 
 def clean_environment() -> dict[str, str]:
@@ -38,22 +32,6 @@ def clean_environment() -> dict[str, str]:
         "PATH": f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin",
         "HOME": str(Path.home()),
         "LANG": "C.UTF-8",
-    }
-
-
-def workload_environment() -> dict[str, str]:
-    """Return the environment of a workload: the harness, its tools, its package index's settings.
-
-    It has none of Tidemark's own packages: a version that was not prepared is missing.
-    """
-    return {
-        **clean_environment(),
-        "PATH": f"{Path(BARE_PYTHON).parent}:/usr/local/bin:/usr/bin:/bin",
-        "PYTHONPATH": str(HARNESS),
-        # Else Python would write beside the programs, into the user's folder of workloads.
-        "PYTHONPYCACHEPREFIX": str(Path.home() / ".cache" / "tidemark" / "bytecode"),
-        **{name: value for name, value in os.environ.items() if _INDEX_SETTINGS.match(name)},
-        "TIDEMARK_UV": str(Path(sys.executable).with_name("uv")),
     }
 
 

@@ -1,30 +1,30 @@
-"""Service Quotas on one machine: an account with room for the widest run of the largest tasks."""
+"""Service Quotas on one machine, with the quotas of an app that moto lacks."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from moto.servicequotas.models import ServiceQuotasBackend
 
+from onebox.app import Quota
 from onebox.cloud.replacements import Replacements
-from tidemark.model.parameters import MOST_TASKS
-from tidemark.money.quotas import VCPUS
-
-_MOST_VCPUS_OF_TASK = 16
 
 
-def install() -> Replacements:
-    """Add the quota of Fargate, which moto lacks."""
+def install(quotas: Iterable[Quota]) -> Replacements:
+    """Add quotas that moto lacks."""
     replacements = Replacements()
+    values = {(quota.service, quota.code): quota for quota in quotas}
 
     def get(backend: ServiceQuotasBackend, service_code: str, quota_code: str) -> dict[str, Any]:
-        if (service_code, quota_code) != (VCPUS.service, VCPUS.code):
+        quota = values.get((service_code, quota_code))
+        if quota is None:
             return dict(original(backend, service_code, quota_code))
         return {
-            "ServiceCode": VCPUS.service,
-            "QuotaCode": VCPUS.code,
-            "QuotaName": VCPUS.name,
-            "Value": float(MOST_TASKS * _MOST_VCPUS_OF_TASK),
+            "ServiceCode": quota.service,
+            "QuotaCode": quota.code,
+            "QuotaName": quota.name,
+            "Value": quota.value,
         }
 
     original = replacements.set(ServiceQuotasBackend, "get_service_quota", get)

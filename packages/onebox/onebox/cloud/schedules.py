@@ -19,12 +19,12 @@ from moto.scheduler.exceptions import ValidationException
 from moto.scheduler.models import EventBridgeSchedulerBackend, Schedule, scheduler_backends
 
 from onebox.account import ACCOUNT, REGION
+from onebox.app import DueTimes, ReadCron
 from onebox.cloud.deliveries import Delivery
-from onebox.cloud.due_times import DueTimes, due_times
+from onebox.cloud.due_times import due_times
 from onebox.cloud.endpoint import Endpoint
 from onebox.cloud.replacements import Replacements
 from onebox.cloud.unsupported import not_honoured
-from tidemark.model.refusal import Refused
 
 Clock = Callable[[], datetime]
 
@@ -46,8 +46,9 @@ _log = logging.getLogger(__name__)
 class Scheduler:
     """The schedules of one cloud; ``now`` returns the time."""
 
-    def __init__(self, endpoint: Endpoint, now: Clock) -> None:
+    def __init__(self, endpoint: Endpoint, read_cron: ReadCron, now: Clock) -> None:
         self._endpoint = endpoint
+        self._read_cron = read_cron
         self._now = now
         self._times: dict[str, DueTimes] = {}
         self._next_due: dict[str, datetime | None] = {}
@@ -80,7 +81,7 @@ class Scheduler:
         """Plan every schedule that moto stores, and refuse settings without effect."""
 
         def create(backend: EventBridgeSchedulerBackend, **options: Any) -> Schedule:  # noqa: ANN401
-            _refuse_unsupported(options)
+            self._refuse_unsupported(options)
             with self._lock:
                 schedule: Schedule = original_create(backend, **options)
                 now = self._now().replace(microsecond=0)
@@ -88,7 +89,7 @@ class Scheduler:
                 return self._plan(schedule, now - _SECOND)
 
         def update(backend: EventBridgeSchedulerBackend, **options: Any) -> Schedule:  # noqa: ANN401
-            _refuse_unsupported(options)
+            self._refuse_unsupported(options)
             with self._lock:
                 return self._plan(original_update(backend, **options), self._now())
 
@@ -104,9 +105,18 @@ class Scheduler:
             schedule.schedule_expression,
             schedule.schedule_expression_timezone,
             datetime.fromtimestamp(schedule.creation_date, UTC),
+            self._read_cron,
         )
         self._next_due[schedule.arn] = self._times[schedule.arn].next_after(since)
         return schedule
+
+    def _refuse_unsupported(self, options: Mapping[str, Any]) -> None:
+        _refuse_unsupported(options)
+        zone = options["schedule_expression_timezone"] or "UTC"
+        try:
+            due_times(options["schedule_expression"], zone, self._now(), self._read_cron)
+        except ValueError as refused:
+            raise ValidationException(f"Schedule {options['name']}: {refused}.") from None
 
     def _keep_time(self) -> None:
         while not self._closing.wait(_TICK_SECONDS):
@@ -158,9 +168,9 @@ class Scheduler:
         return self._endpoint.client(service, role=delivery.target["RoleArn"])
 
 
-def install(endpoint: Endpoint, now: Clock) -> Scheduler:
+def install(endpoint: Endpoint, read_cron: ReadCron, now: Clock) -> Scheduler:
     """Run moto's schedules; close the result to stop."""
-    scheduler = Scheduler(endpoint, now)
+    scheduler = Scheduler(endpoint, read_cron, now)
     scheduler.replace_methods()
     return scheduler
 
@@ -185,11 +195,6 @@ def _refuse_unsupported(options: Mapping[str, Any]) -> None:
         _refuse(name, "Input", None, "the input of the execution")
     if (queue := target.get("DeadLetterConfig")) and not queue["Arn"].startswith(_QUEUE):
         _refuse(name, "DeadLetterConfig", queue, "the ARN of a queue")
-    zone = options["schedule_expression_timezone"] or "UTC"
-    try:
-        due_times(options["schedule_expression"], zone, datetime.now(UTC))
-    except Refused as refused:
-        raise ValidationException(f"Schedule {name}: {refused}.") from None
 
 
 def _refuse(schedule: str, name: str, value: object, accepted: str) -> NoReturn:

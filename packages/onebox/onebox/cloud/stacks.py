@@ -26,7 +26,6 @@ from onebox.cloud import (
     schedule_types,  # noqa: F401
 )
 from onebox.cloud.replacements import Replacements
-from tidemark.model.sentences import listed
 
 _FAILED = "ROLLBACK_FAILED"
 
@@ -72,7 +71,7 @@ def _refuse_unsupported(replacements: Replacements) -> None:
         parts = template["Resources"].items()
         if missing := [f"{key} ({part['Type']})" for key, part in parts if resources[key] is None]:
             name = resources["AWS::StackName"]
-            raise ValidationError(message=f"{listed(missing)} of {name} was not created.")
+            raise ValidationError(message=f"{', '.join(missing)} of {name} was not created.")
         return created
 
     replacements.set(parsing, "resource_class_from_type", known_class)

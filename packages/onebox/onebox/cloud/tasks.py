@@ -33,7 +33,8 @@ from moto.ecs.models import (
 )
 from moto.ecs.responses import EC2ContainerServiceResponse
 
-from onebox.cloud.addresses import ADDRESS, address_of
+from onebox.app import Programs
+from onebox.cloud.addresses import address_of
 from onebox.cloud.cgroups import Groups, NotWritableError, remove_left
 from onebox.cloud.confinement import Confinement
 from onebox.cloud.container_insights import ContainerInsights
@@ -46,8 +47,6 @@ from onebox.cloud.own_programs import OwnCores
 from onebox.cloud.processes import Process, begin
 from onebox.cloud.replacements import Replacements
 from onebox.cloud.task_log import TaskLog
-from tidemark.model.results import CLOUD
-from tidemark.model.services import READY_VARIABLE
 
 _INSIGHTS_ON = {"name": "containerInsights", "value": "enabled"}
 _MOST_TASKS = 10  # per RunTask
@@ -105,7 +104,7 @@ class Task:
     @property
     def serves(self) -> bool:
         """Whether it is a service, which runs while other tasks are measured."""
-        return READY_VARIABLE in self._container.environment
+        return self._container.serves
 
     @property
     def group(self) -> int | None:
@@ -152,7 +151,7 @@ class Task:
         self._scratch.mkdir(parents=True)
         environment = {
             "TMPDIR": str(self._scratch),
-            ADDRESS: self._address,
+            self._container.address_variable: self._address,
             **container.environment,
             **(endpoint.environment(container.role) if container.role else endpoint.place),
         }
@@ -266,8 +265,8 @@ class Tasks:
 
     Parameters
     ----------
-    workloads
-        The folder with one folder per workload.
+    programs
+        The programs that run in place of images.
     state
         A folder for the tasks' scratch folders (TMPDIR), on the disk to measure.
     endpoint
@@ -280,9 +279,14 @@ class Tasks:
     """
 
     def __init__(
-        self, workloads: Path, state: Path, endpoint: Endpoint, logs: CloudWatchLogs, guard: Guard
+        self,
+        programs: Programs,
+        state: Path,
+        endpoint: Endpoint,
+        logs: CloudWatchLogs,
+        guard: Guard,
     ) -> None:
-        self._workloads = workloads
+        self._programs = programs
         self._state = state
         # A process that was killed left its folders.
         shutil.rmtree(_scratch(state), ignore_errors=True)
@@ -357,7 +361,7 @@ class Tasks:
         count = _task_count(request)
         definition = ecs.describe_task_definition(request["taskDefinition"])
         overrides = request.get("overrides") or {}
-        container = container_of(definition, overrides, self._workloads)
+        container = container_of(definition, overrides, self._programs)
         cluster = ecs._get_cluster(request.get("cluster", "default"))
         fields = {
             "clusterArn": cluster.arn,
@@ -397,11 +401,11 @@ class Tasks:
         self._cores.give_way(self._groups())
         if insights:
             cluster = service.description()["clusterArn"].rsplit("/", 1)[-1]
-            insights.watch_cloud(cluster, self._groups)
+            insights.watch_cloud(self._programs.own_task, cluster, self._groups)
 
         def take_back(_: Future[None]) -> None:
             if self._cores.take_back(self._groups()):
-                self._insights.forget(CLOUD)
+                self._insights.forget(self._programs.own_task)
 
         service.stopped.add_done_callback(take_back)
 
@@ -459,10 +463,10 @@ def _scratch(state: Path) -> Path:
 
 
 def install(
-    workloads: Path, state: Path, endpoint: Endpoint, logs: CloudWatchLogs, guard: Guard
+    programs: Programs, state: Path, endpoint: Endpoint, logs: CloudWatchLogs, guard: Guard
 ) -> Tasks:
     """Run moto's ECS tasks on this machine; close the result to stop."""
-    tasks = Tasks(workloads, state, endpoint, logs, guard)
+    tasks = Tasks(programs, state, endpoint, logs, guard)
     tasks.replace_methods()
     return tasks
 

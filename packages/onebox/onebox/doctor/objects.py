@@ -7,27 +7,17 @@ from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 
-from onebox.doctor.finding import Finding
-from onebox.doctor.naming import name_again
-from onebox.doctor.rebuilding import rebuilding
+from onebox.doctor.finding import Contents, Finding
 from onebox.store.aside import move_aside
-from onebox.store.bucket import FileBucket
 from onebox.store.errors import DamagedJournal, DamagedObject, NamelessBodies, ObjectFilesError
 from onebox.store.object_files import ObjectFiles
-from onebox.store.stored_results import own_bucket, results_bucket
-from tidemark.model.sentences import plural
-from tidemark.store import claims, keys
 
 _ASSETS = "cdk-"
 _PUT = "moves it aside; the next start of a cloud stores it again"
 _LOST = "moves it aside; its content is lost"
-_NAMED = (
-    "moves them aside, names the runs and trials again by what their files say, and writes their "
-    "tables and reports again"
-)
 
 
-def examine_index(folder: Path, stack: str) -> Iterator[Finding]:
+def examine_index(folder: Path, contents: Contents) -> Iterator[Finding]:
     """Yield what is wrong with the journal of a folder of objects and with its index.
 
     Raises
@@ -44,20 +34,19 @@ def examine_index(folder: Path, stack: str) -> Iterator[Finding]:
         return
     except NamelessBodies as error:
         sentence = str(error).partition(";")[0]
-        yield Finding(sentence, _NAMED, partial(name_again, folder, own_bucket(stack)))
+        yield Finding(sentence, contents.naming, partial(contents.name_again, folder))
         return
     if problem:
         remedy = "makes the index from the journal, or a damaged journal from the index"
         yield Finding(problem, remedy, partial(_agree, folder))
 
 
-def examine_objects(files: ObjectFiles, stack: str) -> list[Finding]:
+def examine_objects(files: ObjectFiles, contents: Contents) -> list[Finding]:
     """Return the damaged objects of a folder that this process has open."""
-    results = FileBucket(files, results_bucket(files, stack))
     damaged = dict(_damaged(files))
 
     def finding(bucket: str, key: str, problem: str) -> Finding:
-        again = rebuilding(results, key) if bucket == results.name else None
+        again = contents.rebuilding(files, bucket, key)
         remedy = _PUT if bucket.startswith(_ASSETS) else _LOST
 
         def repair() -> bool:
@@ -73,24 +62,6 @@ def examine_objects(files: ObjectFiles, stack: str) -> list[Finding]:
         return Finding(problem, f"writes it again from {again.source}" if again else remedy, repair)
 
     return [finding(bucket, key, problem) for (bucket, key), problem in damaged.items()]
-
-
-def examine_claims(files: ObjectFiles, stack: str) -> Iterator[Finding]:
-    """Yield each run whose cloud ended before its outcome, since no cloud has the folder now."""
-    results = FileBucket(files, results_bucket(files, stack))
-    with suppress(DamagedObject):  # a finding of its own
-        yield from map(partial(_unfinished, results), claims.all_held(results))
-
-
-def _unfinished(results: FileBucket, held: claims.Held) -> Finding:
-    left = sum(1 for _ in results.keys(keys.data_of(held.claim.run_id)))
-    data = f", and its tasks left {plural(left, 'object')}" if left else ""
-    problem = (
-        f"run {held.claim.run_id} of {held.suite} is unfinished: its cloud ended before it wrote "
-        f"the outcome{data}"
-    )
-    remedy = "leaves the run to the next command that starts a cloud, such as tidemark run"
-    return Finding(problem, remedy, lambda: True, harmless=True)
 
 
 def examine_bodies(files: ObjectFiles, state: Path) -> Iterator[Finding]:

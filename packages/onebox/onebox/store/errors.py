@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from tidemark.store.bucket import Damaged
-
 DOCTOR = "`tidemark doctor` says what can be rebuilt"
 
 
@@ -27,5 +25,5 @@ class NamelessBodies(ObjectFilesError):
     """Bodies of objects without the index and the journal that name the objects."""
 
 
-class DamagedObject(ObjectFilesError, Damaged):
+class DamagedObject(ObjectFilesError):
     """An object whose file is not what was stored."""

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from onebox.account import ACCOUNT, REGION
 from onebox.cloud.cloud import start_cloud
+from tidemark.one_machine.app import machine_app
 
 ROLE = f"arn:aws:iam::{ACCOUNT}:role/java"
 PLACE = f"{REGION}:{ACCOUNT}"
@@ -44,7 +45,7 @@ def prepare(client):
 
 
 if __name__ == "__main__":
-    with start_cloud(Path(sys.argv[1])) as cloud:
+    with start_cloud(machine_app(), Path(sys.argv[1])) as cloud:
         prepare(cloud.endpoint.client)
         print(json.dumps(cloud.endpoint.environment(ROLE)), flush=True)
         sys.stdin.read()

@@ -21,11 +21,11 @@ from pathlib import Path
 from random import Random
 
 from onebox.cloud.deployment import synthesise
-from onebox.cloud.machine_settings import machine_settings
 from tests.system.faults.power.disk import Disk
 from tests.system.faults.power.judging import NOTHING, Contents, problems
 from tests.system.faults.power.recording import Replay, record, traced
 from tidemark.model.checkout import ROOT
+from tidemark.one_machine.app import machine_app
 
 _TIDEMARK = Path(sys.executable).with_name("tidemark")
 _RUN = ["--versions", "9.0.0", "--repetitions", "2", "--records", "2000"]
@@ -53,7 +53,7 @@ def main() -> int:
     chance = Random(arguments.seed)
     with tempfile.TemporaryDirectory(prefix="tidemark-power-") as folder:
         state = Path(folder) / "state"
-        synthesise(state, machine_settings({}))
+        synthesise(state, machine_app())
         disk = Disk()
         disk.load(state)
         commands = list(_commands(Path(folder), state))

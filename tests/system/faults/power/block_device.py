@@ -25,10 +25,10 @@ from pathlib import Path
 from random import Random
 
 from onebox.cloud.deployment import synthesise
-from onebox.cloud.machine_settings import machine_settings
 from tests.system.faults.power.judging import Contents, problems
 from tidemark.model.checkout import ROOT
 from tidemark.model.run_id import RUN_ID
+from tidemark.one_machine.app import machine_app
 from tidemark.store import keys
 
 _TIDEMARK = Path(sys.executable).with_name("tidemark")
@@ -100,7 +100,7 @@ def main() -> int:
 def _measure_once(state: Path) -> None:
     state.mkdir(mode=0o700)
     with tempfile.TemporaryDirectory() as folder:
-        synthesise(Path(folder), machine_settings({}))
+        synthesise(Path(folder), machine_app())
         shutil.copytree(Path(folder) / "assemblies", state / "assemblies")
     command = [_TIDEMARK, *_RUN, "--state", state]
     subprocess.run(command, cwd=ROOT, stdout=subprocess.DEVNULL, check=True)

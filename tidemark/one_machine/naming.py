@@ -17,13 +17,13 @@ from pydantic import ValidationError
 
 from onebox.disk import sync_folder
 from onebox.store.aside import move_aside
-from onebox.store.bucket import FileBucket
 from onebox.store.object_files import ObjectFiles
 from tidemark.client.in_process import InProcessPublisher
 from tidemark.model.exclusions import Exclusion
 from tidemark.model.level_alarm import LevelAlarm
 from tidemark.model.outcome import Outcome
 from tidemark.model.results import TrialResult
+from tidemark.one_machine.stored import FileBucket
 from tidemark.store import keys
 from tidemark.store.alarms import write_alarms
 from tidemark.store.stored_plan import find_plan

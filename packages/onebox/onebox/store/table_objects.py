@@ -1,12 +1,14 @@
-"""The objects of tables without the damaged ones, for queries of the rest."""
+"""The objects of tables for the Athena engine, without the damaged ones."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar
 
+from onebox.athena.errors import QueryError
 from onebox.athena.objects import StoredObject
 from onebox.store.errors import DamagedObject
+from onebox.store.object_files import ObjectFiles
 
 _Answer = TypeVar("_Answer")
 
@@ -19,6 +21,29 @@ class Objects(Protocol):
 
     def read(self, location: str) -> bytes:
         """Return the body of an object."""
+
+
+class FileObjects:
+    """The objects of all buckets, for the Athena engine."""
+
+    def __init__(self, files: ObjectFiles) -> None:
+        self._files = files
+
+    def list(self, location: str) -> Sequence[StoredObject]:
+        """Return the objects whose location begins with ``location``."""
+        bucket, prefix = _bucket_and_key(location)
+        root = f"s3://{bucket}/"
+        return [
+            StoredObject(root + key, size, md5)
+            for key, size, md5 in self._files.listed(bucket, prefix)
+        ]
+
+    def read(self, location: str) -> bytes:
+        """Return the body of an object."""
+        body = self._files.find(*_bucket_and_key(location))
+        if body is None:
+            raise QueryError("HIVE_CANNOT_OPEN_SPLIT", f"{location} is no longer there")
+        return body.read(location)
 
 
 class UndamagedObjects:
@@ -56,3 +81,8 @@ class UndamagedObjects:
             except DamagedObject:
                 if len(self._damaged) == damaged:
                     raise
+
+
+def _bucket_and_key(location: str) -> tuple[str, str]:
+    bucket, _, key = location.removeprefix("s3://").partition("/")
+    return bucket, key

@@ -1,0 +1,228 @@
+"""The stored results in a state folder, as the ports of the core, without a cloud."""
+
+from __future__ import annotations
+
+import mimetypes
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+from cwli.cancellation import interruptible
+from onebox.athena.catalogue import Catalogue
+from onebox.athena.errors import QueryError
+from onebox.athena.execution import MOST_SECONDS, Rows, Translation, execute
+from onebox.athena.kept import KeptRows
+from onebox.store.errors import DamagedObject
+from onebox.store.object_files import ObjectFiles
+from onebox.store.table_objects import FileObjects, UndamagedObjects
+from onebox.store.translations import KeptTranslations
+from tidemark.client.in_process import InProcessPublisher
+from tidemark.client.results import Results
+from tidemark.client.stored import Stored
+from tidemark.client.tables import Answer, StatementFailed, Value, literal
+from tidemark.store import keys
+from tidemark.store.bucket import Damaged, Tagged
+from tidemark.store.catalogue import SCAN_LIMIT_BYTES, database_name, table_input
+from tidemark.store.columns import TABLES
+
+# The one-machine cloud names the bucket after its stack and its place in the CDK app, of which the
+# last characters are a digest. On AWS, too, another place would be another bucket.
+_RESULTS, _PLACE = "resultsbucket", "46167c27"
+_SUITE = f"{keys.rows('runs')}suite="
+
+
+class DamagedResult(DamagedObject, Damaged):
+    """An object of the results bucket whose file is not what was stored."""
+
+
+@contextmanager
+def stored_in(
+    state: Path, stack: str, suites: Sequence[str], reported: Callable[[str], None]
+) -> Iterator[Stored]:
+    """Yield the results of a stack in a state folder.
+
+    The partitions of its tables are ``suites`` and those that have results, perhaps by a run of
+    another folder of suites.
+    ``reported`` is called with a sentence about each damaged object that is read.
+
+    Raises
+    ------
+    FolderInUse
+        If another process has the folder open.
+    ObjectFilesError
+        If the folder cannot be used, or an object that is needed is damaged.
+
+    """
+    files = ObjectFiles(state / "objects")
+    try:
+        name = results_bucket(files, stack)
+        bucket, database = FileBucket(files, name, reported), database_name(stack)
+        partitions = sorted({*suites, *_suites(bucket)})
+        catalogue = {
+            database: {
+                table: {
+                    "DatabaseName": database,
+                    **table_input(table, columns, f"s3://{name}/tables", partitions),
+                }
+                for table, columns in TABLES.items()
+            }
+        }
+        tables = FileTables(files, catalogue, database, state / "tables", reported)
+        yield Stored(Results(bucket), tables, InProcessPublisher(bucket))
+    finally:
+        files.close()
+
+
+def _suites(bucket: FileBucket) -> Iterator[str]:
+    """Yield the suites that have results, with one look at each."""
+    last = ""
+    while key := next(bucket.keys(_SUITE, after=last), ""):
+        suite = key.removeprefix(_SUITE).split("/")[0]
+        yield suite
+        last = f"{_SUITE}{suite}0"  # 0 follows / in the order of keys
+
+
+def own_bucket(stack: str) -> str:
+    """Return the name of the results bucket that a cloud makes for a stack."""
+    return f"{stack}-{_RESULTS}{_PLACE}"[:63].lower()
+
+
+def results_bucket(files: ObjectFiles, stack: str) -> str:
+    """Return the name of a stack's results bucket; the one that a cloud makes if there is none."""
+    prefix = f"{stack.lower()}-{_RESULTS}"
+    first = next(files.buckets(after=prefix), "")
+    return first if first.startswith(prefix) else own_bucket(stack)
+
+
+class FileBucket:
+    """One bucket of a folder of objects; this process alone has the folder.
+
+    ``reported`` is called with a sentence about each damaged object that is read.
+    """
+
+    def __init__(
+        self, files: ObjectFiles, name: str, reported: Callable[[str], None] = lambda _: None
+    ) -> None:
+        self._files, self.name, self._reported = files, name, reported
+
+    def read(self, key: str) -> bytes:
+        """Return the object's body; LookupError if there is none."""
+        if found := self.find(key):
+            return found.body
+        raise LookupError(f"{key} is not in {self.name}")
+
+    def find(self, key: str) -> Tagged | None:
+        """Return the object with its entity tag, None if there is none."""
+        body = self._files.find(self.name, key)
+        if body is None:
+            return None
+        try:
+            return Tagged(body.read(f"s3://{self.name}/{key}"), body.md5)
+        except DamagedObject as error:
+            self._reported(str(error))
+            raise DamagedResult(str(error)) from None
+
+    def write(self, key: str, body: bytes) -> None:
+        """Store an object in place of an existing one, if any."""
+        kind = mimetypes.guess_type(key)[0] or "binary/octet-stream"
+        attributes = {
+            # moto keeps times without a zone, in UTC.
+            "last_modified": datetime.now(UTC).replace(tzinfo=None).isoformat(),
+            "metadata": {"content-type": kind},
+            "tags": {},
+        }
+        self._files.save(self.name, key, self._files.write([body]), attributes)
+
+    def write_once(self, key: str, body: bytes) -> bool:
+        """Store an object unless the key has one; tell whether it was stored."""
+        return self.write_over(key, body, None)
+
+    def write_over(self, key: str, body: bytes, etag: str | None) -> bool:
+        """Store an object if the key still has this entity tag; tell whether it was stored.
+
+        The tag None means that the key has no object.
+        """
+        with self._files.transaction():
+            if written := self._etag(key) == etag:
+                self.write(key, body)
+        return written
+
+    def keys(self, prefix: str, at_once: int = 1_000, after: str = "") -> Iterator[str]:
+        """Yield the keys that begin with ``prefix`` and follow ``after``, in order."""
+        return (key for key, *_ in self._files.listed(self.name, prefix, after))
+
+    def folders(self, prefix: str) -> Iterator[str]:
+        """Yield the names of the folders in the folder ``prefix``."""
+        below = (key[len(prefix) :].split("/") for key in self.keys(prefix))
+        return iter(dict.fromkeys(parts[0] for parts in below if len(parts) > 1))
+
+    def discard(self, key: str) -> None:
+        """Delete an object, if there is one."""
+        self._files.remove(self.name, key)
+
+    def delete(self, prefix: str) -> None:
+        """Delete every object whose key begins with ``prefix``."""
+        with self._files.transaction():
+            for key in self.keys(prefix):
+                self.discard(key)
+
+    def delete_if(self, key: str, etag: str) -> bool:
+        """Delete an object if it still has this entity tag; tell whether it was deleted."""
+        with self._files.transaction():
+            if same := self._etag(key) == etag:
+                self.discard(key)
+        return same
+
+    def _etag(self, key: str) -> str | None:
+        body = self._files.find(self.name, key)
+        return body.md5 if body else None
+
+
+class FileTables:
+    """The tables of one database; ``folder`` keeps rows and translations between queries.
+
+    An answer leaves out the rows of damaged objects, and ``reported`` is called with a sentence
+    about each of these objects.
+    """
+
+    def __init__(
+        self,
+        files: ObjectFiles,
+        catalogue: Catalogue,
+        database: str,
+        folder: Path,
+        reported: Callable[[str], None],
+    ) -> None:
+        self._objects, self._catalogue = UndamagedObjects(FileObjects(files), reported), catalogue
+        self._kept = KeptRows(folder)
+        self._translations = KeptTranslations(folder / "translations", catalogue, database)
+
+    def ask(self, statement: str, parameters: Sequence[Value] = ()) -> Answer:
+        """Return the answer to a statement; each ``?`` in it stands for a parameter.
+
+        Raises
+        ------
+        StatementFailed
+            If the statement is refused or fails; the message is the engine's reason.
+
+        """
+        began = time.monotonic()
+        try:
+            translation = self._translations.of(statement, [literal(one) for one in parameters])
+            found = self._objects.answer(partial(self._execute, translation))
+        except QueryError as error:
+            raise StatementFailed(str(error)) from None
+        columns = [column.name for column in translation.columns]
+        milliseconds = round(1000 * (time.monotonic() - began))
+        return Answer(columns, found.rows, found.scanned_bytes, milliseconds)
+
+    def _execute(self, translation: Translation, objects: UndamagedObjects) -> Rows:
+        return interruptible(
+            lambda ending: execute(
+                translation, objects, self._catalogue, SCAN_LIMIT_BYTES, self._kept, ending
+            ),
+            MOST_SECONDS,
+        )
