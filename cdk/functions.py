@@ -100,13 +100,13 @@ class Functions(Construct):
             )
         for family in self._tests.families if needs.registers_images else ():
             acknowledge(role, definitions_finding(family), DEFINITIONS)
-        for arn in self._rules if needs.resumes_rules else ():
+        for arn in self._rules if needs.pauses_rules or needs.resumes_rules else ():
             acknowledge(role, instances_finding(arn), INSTANCES)
         for arn in self._instance_objects if needs.reads_instances else ():
             acknowledge(role, instances_finding(arn), INSTANCES)
         for arn in (*self._queues, *self._clusters) if needs.reads_backlogs else ():
             acknowledge(role, instances_finding(arn), INSTANCES)
-        if needs.queries_logs and self._tests.usage_logs:
+        if needs.queries_usage and self._tests.usage_logs:
             acknowledge(
                 role,
                 streams_finding(self._tests.usage_logs),
@@ -161,18 +161,18 @@ class Functions(Construct):
         if needs.lists:
             prefixes = {"StringLike": {"s3:prefix": list(needs.lists)}}
             statements.append(allow(["s3:ListBucket"], [self._bucket.bucket_arn], prefixes))
-        if needs.queries_logs:
-            groups = [tasks.log_group.log_group_arn for tasks in self._tests.suites.values()]
-            if self._tests.usage_logs:
+        if needs.queries:
+            suites = self._tests.suites
+            groups = [suites[name].log_group.log_group_arn for name in needs.queries]
+            if needs.queries_usage and self._tests.usage_logs:
                 groups.append(self._tests.usage_logs.log_group_arn)
             statements.append(allow(["logs:StartQuery"], groups))
             # A query has no ARN: these actions take no resource.
             statements.append(allow(["logs:GetQueryResults", "logs:StopQuery"], ["*"]))
-        if needs.stops_tasks:
-            # ListTasks does not return a task's group, which names its run. Its resource is a
-            # container instance, which Fargate lacks, and the tasks of a run do not exist yet.
-            actions = ["ecs:ListTasks", "ecs:DescribeTasks", "ecs:StopTask"]
-            statements.append(allow(actions, ["*"], in_cluster(self._tests.cluster)))
+        if needs.tasks:
+            # The resource of ListTasks is a container instance, which Fargate lacks, and the tasks
+            # of a run do not exist yet.
+            statements.append(allow(needs.tasks, ["*"], in_cluster(self._tests.cluster)))
         if needs.registers_images:
             statements += self._image_statements()
         if needs.announces:

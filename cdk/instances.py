@@ -9,6 +9,7 @@ from aws_cdk.aws_iam import IRole, Policy, PolicyStatement
 from constructs import Construct
 
 from cdk.findings import INSTANCES, acknowledge, instances_finding
+from cdk.permissions import END_TASKS, FIND_TASKS
 from cdk.policy_statements import Conditions, allow, passing_to_tasks, uncovered
 from tidemark.model.instance import Instance, of_instance
 from tidemark.model.instance_names import InstanceName
@@ -38,12 +39,17 @@ class InstancePolicies(Construct):
         self._grant("Planning", ["PlanRun"], self._look_ups())
         self._run = sorted({form for suite in suites for form in suite.run_clusters})
         found = sorted({form for suite in suites for form in suite.found_clusters})
-        if self._run or found:
-            finds = _tasks(["ecs:ListTasks", "ecs:DescribeTasks"], [*self._run, *found])
-            self._grant("Collecting", ["CollectRates"], [*self._logs(), finds, *self._stops()])
-        if self._run:
-            finds = _tasks(["ecs:ListTasks", "ecs:DescribeTasks"], self._run)
-            self._grant("Ending", ["EndRun", "SweepRuns"], [finds, *self._stops()])
+        logs = [self._logs()] if self._run or found else []
+        # Only where runs start tasks: those that the instance itself started are not stopped.
+        ends = [_tasks(END_TASKS, self._run)] if self._run else []
+        if found:
+            self._grant("Finding", ["FindTasks"], [_tasks(FIND_TASKS, found)])
+        if logs:
+            self._grant("Collecting", ["CollectRates"], [*logs, *ends])
+        if logs and any(suite.conditions for suite in suites):
+            self._grant("Checking", ["CheckCondition"], logs)
+        if ends:
+            self._grant("Ending", ["EndRun", "SweepRuns"], ends)
             self._grant("Running", ["Trial"], self._tasks())
 
     def _grant(self, name: str, states: Sequence[str], allowed: Iterable[PolicyStatement]) -> None:
@@ -71,15 +77,10 @@ class InstancePolicies(Construct):
             # second is every log group of the account.
             yield allow(["ecs:DescribeTaskDefinition", "logs:DescribeLogGroups"], ["*"])
 
-    def _logs(self) -> Iterable[PolicyStatement]:
+    def _logs(self) -> PolicyStatement:
         patterns = (each.log_groups for each in map(_instance, self._suites))
         groups = sorted({f"{group}:*" for each in patterns for group in each})
-        yield allow(["logs:StartQuery"], _arns("logs", "log-group:", groups))
-
-    def _stops(self) -> Iterable[PolicyStatement]:
-        """Yield the permission to stop tasks where runs start some, and not the instance itself."""
-        if self._run:
-            yield _tasks(["ecs:StopTask"], self._run)
+        return allow(["logs:StartQuery"], _arns("logs", "log-group:", groups))
 
     def _tasks(self) -> Iterable[PolicyStatement]:
         """Yield the permissions to run tasks of instances and wait for their end."""

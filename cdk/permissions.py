@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from cdk.policy_statements import uncovered
@@ -21,7 +21,11 @@ class Needs:
     writes: Sequence[str] = ()
     lists: Sequence[str] = ()
     deletes: Sequence[str] = ()
-    queries_logs: bool = False
+    queries: Sequence[str] = ()
+    """The suites whose log groups it queries."""
+    queries_usage: bool = False
+    tasks: Sequence[str] = ()
+    """The actions on the tasks of the cluster."""
     announces: bool = False
     reads_releases: bool = False
     reads_quotas: bool = False
@@ -29,7 +33,6 @@ class Needs:
     pauses_rules: bool = False
     resumes_rules: bool = False
     reads_backlogs: bool = False
-    stops_tasks: bool = False
     registers_images: bool = False
     timeout_seconds: int = 30
     memory: int = FUNCTION_MEMORY
@@ -43,7 +46,9 @@ class Needs:
             writes=_distinct(needs.writes for needs in parts),
             lists=_distinct(needs.lists for needs in parts),
             deletes=_distinct(needs.deletes for needs in parts),
-            queries_logs=any(needs.queries_logs for needs in parts),
+            queries=_distinct(needs.queries for needs in parts),
+            queries_usage=any(needs.queries_usage for needs in parts),
+            tasks=_distinct(needs.tasks for needs in parts),
             announces=any(needs.announces for needs in parts),
             reads_releases=any(needs.reads_releases for needs in parts),
             reads_quotas=any(needs.reads_quotas for needs in parts),
@@ -51,7 +56,6 @@ class Needs:
             pauses_rules=any(needs.pauses_rules for needs in parts),
             resumes_rules=any(needs.resumes_rules for needs in parts),
             reads_backlogs=any(needs.reads_backlogs for needs in parts),
-            stops_tasks=any(needs.stops_tasks for needs in parts),
             registers_images=any(needs.registers_images for needs in parts),
             timeout_seconds=max(needs.timeout_seconds for needs in parts),
             memory=max(needs.memory for needs in parts),
@@ -62,6 +66,11 @@ def _distinct(lists: Iterable[Sequence[str]]) -> Sequence[str]:
     return uncovered(pattern for each in lists for pattern in each)
 
 
+_DESCRIBE_TASKS = "ecs:DescribeTasks"
+_STOP_TASK = "ecs:StopTask"
+# ListTasks does not return a task's group, which names its run.
+FIND_TASKS = ("ecs:ListTasks", _DESCRIBE_TASKS)
+END_TASKS = (*FIND_TASKS, _STOP_TASK)
 # In a policy * stands for any text, / included.
 _ANY = "*"
 _CLAIMS = f"{keys.CLAIMS}*"
@@ -150,7 +159,7 @@ LEVELS = Needs(
     writes=[_COURSES, f"{keys.DATA}*/levels/*"],
     lists=[_COURSES],
 )
-"""CollectRates sets the levels of a load, which its agents read, and keeps its course apart."""
+"""CheckCondition sets the levels of a load, which its agents read, and keeps its course apart."""
 ARTEFACTS = Needs(reads=[_DATA], writes=[f"{keys.ARTEFACTS}*"], lists=[_DATA])
 
 PROFILED = Needs(reads=[_PROFILED], lists=[_PROFILED])
@@ -172,7 +181,6 @@ PROFILING: Mapping[str, Needs] = {
     },
 }
 """The needs of a suite with a profiler, beside those of every suite."""
-BACKLOGS = Needs(reads_backlogs=True)
 
 # The record of paused rules is replayed by whatever ends a trial or a run.
 RESUMING = Needs(
@@ -181,7 +189,7 @@ RESUMING = Needs(
     deletes=[_RESTORE],
     resumes_rules=True,
 )
-PAUSING = Needs(writes=[_RESTORE], pauses_rules=True)
+PAUSING = Needs(reads=[_RESTORE], writes=[_RESTORE], lists=[_RESTORE], pauses_rules=True)
 
 FUNCTIONS: Mapping[str, Needs] = {
     "PlanRun": Needs(
@@ -219,10 +227,15 @@ FUNCTIONS: Mapping[str, Needs] = {
         reads=[_PLAN],
         writes=[_MEASURED],
         reads_instances=True,
-        queries_logs=True,
-        stops_tasks=True,
+        queries_usage=True,
+        tasks=END_TASKS,
         timeout_seconds=900,
     ),
+    # These four do nothing in a deployment whose suites have no such steps.
+    "CheckCondition": Needs(timeout_seconds=900),
+    "FindTasks": Needs(timeout_seconds=240),
+    "StopServices": Needs(timeout_seconds=240),
+    "PauseRules": Needs(timeout_seconds=240),
     "RestoreSystem": Needs(lists=[_DATA], deletes=[_DATA], timeout_seconds=240),
     "RecordTrial": Needs(
         reads=[_PLAN, _TRIALS, _MEASURED],
@@ -239,8 +252,8 @@ FUNCTIONS: Mapping[str, Needs] = {
     ),
     **RECORDING,
     # Both record a run whose execution died before the states of RECORDING.
-    "EndRun": Needs.union([*RECORDING.values(), Needs(stops_tasks=True)]),
-    "SweepRuns": Needs.union([*RECORDING.values(), Needs(stops_tasks=True)]),
+    "EndRun": Needs.union([*RECORDING.values(), Needs(tasks=END_TASKS)]),
+    "SweepRuns": Needs.union([*RECORDING.values(), Needs(tasks=END_TASKS)]),
 }
 
 
@@ -250,17 +263,37 @@ def needs_of(suites: Iterable[Suite]) -> Mapping[str, Needs]:
     more: defaultdict[str, list[Needs]] = defaultdict(list)
     if any(suite.profiler for suite in deployed):
         more |= {name: [needs] for name, needs in PROFILING.items()}
-    if any(suite.keeps_files for suite in deployed):
-        more["CollectRates"] += [ARTEFACTS]
-    if any(suite.loads for suite in deployed):
-        more["CollectRates"] += [LEVELS]
-    if any(suite.awaited_queues or suite.awaited_clusters for suite in deployed):
-        more["CollectRates"] += [BACKLOGS]
-    if any(suite.rules for suite in deployed):
-        for name in ("RecordOutcome", "EndRun", "SweepRuns"):
-            more[name] += [RESUMING]
-        more["RestoreSystem"] += [RESUMING, PAUSING]
+    for suite in deployed:
+        for name, needs in _needs_for(suite):
+            more[name] += [needs]
     return {
         name: Needs.union([needs, *more[name]]) if name in more else needs
         for name, needs in FUNCTIONS.items()
     }
+
+
+def _needs_for(suite: Suite) -> Iterator[tuple[str, Needs]]:
+    """Yield the function and its needs for each thing that not every suite has."""
+    yield "CollectRates", Needs(queries=[suite.name])
+    if suite.services:
+        checking = Needs(reads=[_PLAN], queries=[suite.name], tasks=[_DESCRIBE_TASKS])
+        yield "CheckCondition", checking
+        yield "StopServices", Needs(tasks=[_DESCRIBE_TASKS, _STOP_TASK])
+    if suite.conditions:
+        yield "CheckCondition", Needs(reads=[_PLAN], queries=[suite.name])
+    if suite.awaited_queues or suite.awaited_clusters:
+        yield "CheckCondition", Needs(reads=[_PLAN], reads_backlogs=True)
+    if suite.loads:
+        yield "CheckCondition", LEVELS
+        yield "CollectRates", Needs(reads=[_COURSES], lists=[_COURSES])
+    if suite.found_clusters:
+        yield "FindTasks", Needs(reads=[_PLAN])
+    if suite.keeps_files:
+        yield "CollectRates", ARTEFACTS
+    if suite.rules:
+        yield (
+            "PauseRules",
+            Needs(reads=[_RESTORE], writes=[_RESTORE], lists=[_RESTORE], pauses_rules=True),
+        )
+        for name in ("RestoreSystem", "RecordOutcome", "EndRun", "SweepRuns"):
+            yield name, RESUMING

@@ -8,7 +8,7 @@ from pydantic_core import to_jsonable_python
 
 from lambdas.observability import logger
 from tidemark.model.failure import Failure
-from tidemark.run.stopped_task import classify
+from tidemark.run.classify_stop import classify
 
 
 class StopEvent(BaseModel):

@@ -1,4 +1,4 @@
-"""CollectRates: read a test's log streams, find its tasks, and stop its services before."""
+"""CollectRates: the rates of a test, once its log streams have all of them."""
 
 from typing import Any
 
@@ -8,33 +8,21 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from lambdas import services, storage
 from lambdas.environment import Environment
 from lambdas.observability import logger
-from tidemark.run.check_condition import CLUSTER, QUEUE, check_condition
-from tidemark.run.collect_rates import Collected, CollectRatesEvent, collect
-from tidemark.run.condition import CheckedCondition, ConditionEvent
-from tidemark.run.found_tasks import FindTasksEvent, FoundTasks, find_tasks
-from tidemark.run.services import StoppedServices, StopServicesEvent, stop_services
-
-_Event = CollectRatesEvent | ConditionEvent | StopServicesEvent | FindTasksEvent
+from tidemark.run.collect_rates import CollectRatesEvent, collect
 
 
 @logger.inject_lambda_context(clear_state=True)
-@event_parser(model=_Event)
-def handler(event: _Event, _: LambdaContext) -> dict[str, Any]:
-    """Return the status of a test or whether a wait is over, or how long to wait [s]."""
-    return _read(event, Environment()).model_dump(mode="json")
-
-
-def _read(
-    event: _Event, environment: Environment
-) -> Collected | CheckedCondition | StoppedServices | FoundTasks:
-    bucket, queries, systems = storage.bucket(), services.log_queries(), environment.systems
-    if isinstance(event, StopServicesEvent):
-        return stop_services(services.tasks(), event)
-    if isinstance(event, ConditionEvent):
-        backlogs = {QUEUE: services.queues, CLUSTER: services.clusters}
-        return check_condition(bucket, queries, services.tasks(), systems, backlogs, event)
-    if isinstance(event, FindTasksEvent):
-        return find_tasks(bucket, services.tasks(), event)
-    seconds = environment.logs_deadline_seconds
-    tasks, properties = services.tasks(), services.properties()
-    return collect(bucket, queries, tasks, properties, systems, event, seconds)
+@event_parser(model=CollectRatesEvent)
+def handler(event: CollectRatesEvent, _: LambdaContext) -> dict[str, Any]:
+    """Return the status of the test once its result is stored, or how long to wait [s]."""
+    environment = Environment()
+    collected = collect(
+        storage.bucket(),
+        services.log_queries(),
+        services.tasks(),
+        services.properties(),
+        environment.systems,
+        event,
+        environment.logs_deadline_seconds,
+    )
+    return collected.model_dump(mode="json")

@@ -14,7 +14,7 @@ from tidemark.run.condition import CheckedCondition, ConditionEvent, ask
 from tidemark.run.ecs_resources import System
 from tidemark.run.load_levels import hold
 from tidemark.run.ports import Backlog, LogQueries, Tasks
-from tidemark.run.services import RunningService
+from tidemark.run.stop_services import RunningService
 from tidemark.store.bucket import Bucket
 from tidemark.store.stored_plan import read_plan
 

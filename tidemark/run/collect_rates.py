@@ -29,7 +29,7 @@ from tidemark.run.ecs_resources import System, by_value
 from tidemark.run.logged_test import LoggedTest
 from tidemark.run.ports import LogQueries, Properties, QueryFailed, Tasks, TooManyRows
 from tidemark.run.reported_version import check_version_of
-from tidemark.run.services import with_crashes
+from tidemark.run.stop_services import with_crashes
 from tidemark.run.stray_tasks import clusters_of, stop_strays
 from tidemark.store import keys
 from tidemark.store.bucket import Bucket, CopyingBucket

@@ -7,7 +7,7 @@ from tidemark.model.base import Frozen
 from tidemark.model.suite_asset import query_file
 from tidemark.run.logged_test import LoggedTest
 from tidemark.run.ports import Answer, LogQueries, TooManyRows
-from tidemark.run.services import RunningService
+from tidemark.run.stop_services import RunningService
 from tidemark.store import keys
 
 _LONGEST_QUERY_SECONDS = 60

@@ -13,7 +13,7 @@ from tidemark.model.run_id import RUN_ID, is_trial_execution
 from tidemark.run.announcing import Listeners
 from tidemark.run.attempts import Attempts
 from tidemark.run.executions import ExecutionState, holder, with_cause
-from tidemark.run.pausing import resume
+from tidemark.run.pause_rules import resume
 from tidemark.run.ports import Executions, Rules, Tasks
 from tidemark.run.run_outcome import planned_outcome, published_keys, unplanned_outcome
 from tidemark.run.stray_tasks import clusters_of

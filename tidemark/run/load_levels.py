@@ -14,7 +14,7 @@ from tidemark.money.prices import list_prices
 from tidemark.run.condition import CheckedCondition, ConditionEvent, ask
 from tidemark.run.ecs_resources import System
 from tidemark.run.ports import LogQueries, Tasks
-from tidemark.run.services import ended_services
+from tidemark.run.stop_services import ended_services
 from tidemark.store import keys
 from tidemark.store.bucket import Bucket
 from tidemark.store.stored_plan import planned

@@ -9,7 +9,7 @@ from tidemark.model.outcome import Outcome, RunStatus
 from tidemark.model.run_id import run_id
 from tidemark.run.announcing import Listeners
 from tidemark.run.execution_event import ExecutionEvent
-from tidemark.run.pausing import resume
+from tidemark.run.pause_rules import resume
 from tidemark.run.ports import Rules
 from tidemark.run.run_outcome import planned_outcome, published_keys, unplanned_outcome
 from tidemark.store import claims, keys

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 from tidemark.model.plan import Plan
 from tidemark.model.results import TaskResult
+from tidemark.run.classify_stop import failed, timed_out
 from tidemark.run.ports import Tasks
-from tidemark.run.stopped_task import failed, timed_out
 
 _REASON = (
     "it ran beside the tasks of the test: ECS had started it although it answered with an error; "

@@ -17,7 +17,7 @@ from tidemark.model.run_size import (
     EVENTS_OF_TASK,
     EVENTS_OF_TEST,
 )
-from tidemark.run.stopped_task import classify
+from tidemark.run.classify_stop import classify
 
 TEXT = definition("trial")
 GROUPS = [
@@ -125,22 +125,25 @@ class Trial:
         stop = classify(payload["index"], failure["Error"], failure["Cause"], limit)
         return to_jsonable_python(stop)
 
+    def FindTasks(self, _):
+        if isinstance(self.found, StateError):
+            raise self.found
+        return self.found
+
+    def StopServices(self, _):
+        return self.answer(self.stops)
+
+    def CheckCondition(self, _):
+        self.asked_at.append(self.lab.loop.time())
+        return self.answer(self.answers)
+
+    def answer(self, answers):
+        answer = answers.pop(0)
+        if isinstance(answer, StateError):
+            raise answer
+        return answer
+
     def CollectRates(self, payload):
-        if "search" in payload:
-            if isinstance(self.found, StateError):
-                raise self.found
-            return self.found
-        if "stopping_since" in payload:
-            answer = self.stops.pop(0)
-            if isinstance(answer, StateError):
-                raise answer
-            return answer
-        if "step" in payload:
-            self.asked_at.append(self.lab.loop.time())
-            answer = self.answers.pop(0)
-            if isinstance(answer, StateError):
-                raise answer
-            return answer
         self.collected = payload
         return {"complete": True, "wait_seconds": 0, "status": "failed"}
 
@@ -151,9 +154,12 @@ class Trial:
             raise StateError(error, "Task timed out after 3.00 seconds")
         return {}
 
-    def RestoreSystem(self, payload):
-        if payload.get("rules") == ["absent"]:
+    def PauseRules(self, payload):
+        if payload["rules"] == ["absent"]:
             raise StateError("Refused", "pause: there is no rule absent")
+        return {}
+
+    def RestoreSystem(self, _):
         return {}
 
     def RecordTrial(self, _):
@@ -254,7 +260,7 @@ def test_the_tasks_that_a_search_finds_are_tasks_of_the_test(trial, found, statu
     execution = trial.run()
 
     assert execution.status == "SUCCEEDED", execution.cause
-    asked = trial.called["CollectRates"][0]
+    (asked,) = trial.called["FindTasks"]
     assert (asked["search"], [each["index"] for each in asked["tasks"]]) == ("compact", [0])
     assert trial.commands == commands
     statuses = [each["status"] for each in trial.collected["tasks"] if "step" in each]
@@ -324,11 +330,9 @@ def test_a_step_pauses_rules_until_the_end_of_the_trial(trial):
 
     assert execution.status == "SUCCEEDED", execution.cause
     own = {"run_id": "r", "trial": 1}
-    assert trial.called["RestoreSystem"] == [
-        {**own, "rules": ["kiwi-nightly"]},
-        {**own, "paused": True},
-    ]
-    assert trial.order.index("RestoreSystem") < trial.order.index("CollectRates")
+    assert trial.called["PauseRules"] == [{**own, "rules": ["kiwi-nightly"]}]
+    assert trial.called["RestoreSystem"] == [{**own, "paused": True}]
+    assert trial.order[1:] == ["PauseRules", "CollectRates", "RestoreSystem", "RecordTrial"]
     assert trial.commands == [["load"]]
 
 
@@ -360,7 +364,8 @@ def test_a_step_asks_its_query_again_until_the_wait_is_over(trial):
     assert execution.status == "SUCCEEDED", execution.cause
     assert [later - before for before, later in pairwise(trial.asked_at)] == [7, 7]
     assert trial.commands == [["load"], ["compact"]]
-    first, _, third, collected = trial.called["CollectRates"]
+    first, _, third = trial.called["CheckCondition"]
+    (collected,) = trial.called["CollectRates"]
     assert first["step"] == "loaded"
     assert [task["index"] for task in first["tasks"]] == [0]
     assert first["started_at"] < first["waiting_since"] <= first["now"]
@@ -377,7 +382,7 @@ def test_a_wait_counts_the_readings_at_which_its_condition_held(trial):
 
     trial.run()
 
-    *asked, _ = trial.called["CollectRates"]
+    asked = trial.called["CheckCondition"]
     assert [(each["step"], each["awaited"], each["holds"]) for each in asked] == [
         ("emptied", "a-jobs", 0),
         ("emptied", "a-jobs", 1),
@@ -439,7 +444,9 @@ def test_a_service_runs_from_before_the_first_step_until_after_the_last(trial):
     (load,) = trial.environments
     assert (load["TIDEMARK_SERVER"], load["TIDEMARK_VERSION"]) == ("10.0.0.7", "1.0")
     assert "TIDEMARK_READY" not in load
-    asked, _, stopping, stopped, collected = trial.called["CollectRates"]
+    asked, _ = trial.called["CheckCondition"]
+    stopping, stopped = trial.called["StopServices"]
+    (collected,) = trial.called["CollectRates"]
     running = [{"name": "server", "index": 1, "task_arn": "arn:task/c/s1"}]
     assert (asked["step"], asked["tasks"], asked["services"]) == ("server", [], running)
     assert stopping["services"] == stopped["services"] == running
@@ -470,7 +477,7 @@ def test_a_service_finds_those_that_started_before_it(trial):
     database, web = (each["Environment"] for each in trial.started)
     assert web.items() - database.items() == {("TIDEMARK_DATABASE", "10.0.0.7")}
     assert hosts.items() <= trial.environments[0].items()
-    (collected,) = (each for each in trial.called["CollectRates"] if "attempt" in each)
+    (collected,) = trial.called["CollectRates"]
     assert collected["stopped_by"] is None
 
 
@@ -481,9 +488,7 @@ def test_a_service_that_is_not_ready_is_stopped_and_no_step_follows(trial):
     trial.run()
 
     assert (len(trial.started), trial.commands) == (1, [])
-    assert [each.get("stopping_since", "") > "" for each in trial.called["CollectRates"]] == [
-        False, True, False
-    ]  # fmt: skip
+    assert trial.order[1:4] == ["CheckCondition", "StopServices", "CollectRates"]
     assert (trial.collected["stopped_by"], trial.collected["tasks"]) == ("not ready", [SERVER])
 
 
@@ -526,8 +531,7 @@ def test_services_are_stopped_before_a_trial_ends_whose_state_failed(trial):
     execution = trial.run()
 
     assert execution.status == "SUCCEEDED", execution.cause
-    assert trial.order[-4:] == ["CollectRates", "CollectRates", "RestoreSystem", "RecordTrial"]
-    assert "stopping_since" in trial.called["CollectRates"][-1]
+    assert trial.order[-4:] == ["CheckCondition", "StopServices", "RestoreSystem", "RecordTrial"]
     (recorded,) = trial.called["RecordTrial"]
     assert recorded["failure"]["Error"] == "States.QueryEvaluationError"
 

@@ -12,13 +12,17 @@ from tests.unit.kiwi_instance import read_kiwi
 
 HERE = "eu-west-2:123456789012"
 PSEUDO = {"AWS::Partition": "aws", "AWS::Region": "eu-west-2", "AWS::AccountId": "123456789012"}
-STATES = ("PlanRun", "CollectRates", "EndRun", "SweepRuns", "Trial", "PrepareTrial")
+STATES = (
+    "PlanRun", "CollectRates", "CheckCondition", "FindTasks", "EndRun", "SweepRuns", "Trial",
+    "PrepareTrial",
+)  # fmt: skip
 CLUSTER = f"arn:aws:ecs:{HERE}:cluster/kiwi-my-id-writers"
 DEFINITION = f"arn:aws:ecs:{HERE}:task-definition/kiwi-my-id-writer:7"
 TASK = f"arn:aws:ecs:{HERE}:task/kiwi-my-id-writers/0a1b"
 ROLE = "arn:aws:iam::123456789012:role/kiwi-my-id-WriterRole"
 GROUP = f"arn:aws:logs:{HERE}:log-group:kiwi-my-id-writers:*"
 INSIDE = {"ecs:cluster": CLUSTER}
+THEIRS = {"ecs:cluster": f"arn:aws:ecs:{HERE}:cluster/kiwi-my-id-compact"}
 AT_START = {"ecs:CreateAction": "RunTask"}
 PASSED = {"iam:PassedToService": "ecs-tasks.amazonaws.com"}
 STOPPING = [
@@ -35,6 +39,8 @@ NEEDED = {
         ("logs:DescribeLogGroups", "*", {}),
     ],
     "CollectRates": [("logs:StartQuery", GROUP, {}), *STOPPING],
+    "CheckCondition": [],
+    "FindTasks": [("ecs:ListTasks", "*", THEIRS), ("ecs:DescribeTasks", TASK, THEIRS)],
     "EndRun": STOPPING,
     "SweepRuns": STOPPING,
     "Trial": [
@@ -54,6 +60,7 @@ DENIED = {
         ("ecs:StopTask", TASK, OTHER),
         ("ecs:RunTask", DEFINITION, INSIDE),
     ],
+    "FindTasks": [("ecs:DescribeTasks", TASK, INSIDE), ("ecs:StopTask", TASK, THEIRS)],
     "Trial": [
         ("ecs:RunTask", DEFINITION, OTHER),
         ("ecs:RunTask", f"arn:aws:ecs:{HERE}:task-definition/other:1", INSIDE),

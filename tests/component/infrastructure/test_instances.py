@@ -49,19 +49,20 @@ def rule_actions(template):
     return found
 
 
-def test_one_function_may_pause_the_rules_of_instances_and_four_may_enable_them(
+def test_one_function_may_pause_the_rules_of_instances_and_four_others_may_enable_them(
     everything, template
 ):
     by_function = {
         name: actions
         for role, actions in rule_actions(everything).items()
-        for name in ("RestoreSystem", "RecordOutcome", "EndRun", "SweepRuns")
+        for name in ("PauseRules", "RestoreSystem", "RecordOutcome", "EndRun", "SweepRuns")
         if f"Functions{name}Service" in role
     }
 
     pausing = ["events:DescribeRule", "events:DisableRule"]
     assert by_function == {
-        "RestoreSystem": [pausing, "events:EnableRule"],
+        "PauseRules": [pausing],
+        "RestoreSystem": ["events:EnableRule"],
         "RecordOutcome": ["events:EnableRule"],
         "EndRun": ["events:EnableRule"],
         "SweepRuns": ["events:EnableRule"],
@@ -87,7 +88,7 @@ def test_one_function_may_read_the_queues_and_clusters_of_instances_and_no_other
         return {role: resources for role, resources in found.items() if resources}
 
     ((role, (queue, cluster)),) = granted(everything).items()
-    assert "FunctionsCollectRatesService" in role
+    assert "FunctionsCheckConditionService" in role
     assert ':pear-*-jobs"' in queue
     assert ':cluster/pear-*-all"' in cluster
     assert granted(template) == {}

@@ -293,7 +293,8 @@ def test_each_grant_on_an_instance_is_needed_by_a_call_or_has_its_reason(calls):
         if reason.role in role and reason.covers(narrow)
     }
     assert {role.partition("ServiceRole")[0] for role, _ in granted} >= {
-        f"WorkflowFunctions{state}" for state in ("PlanRun", "CollectRates", "EndRun")
+        f"WorkflowFunctions{state}"
+        for state in ("PlanRun", "CollectRates", "CheckCondition", "FindTasks", "EndRun")
     }
     assert spare - reasons.keys() == set()
     assert {*reasons.values()} == {*INSTANCE_REASONS}

@@ -16,8 +16,11 @@ UNNEEDED = {
         "lambdas.services",
         "tidemark.model.base",
         "tidemark.run.execution_event",
-        "tidemark.run.ports",
     },
+    "pause_rules": {"tidemark.figures", "tidemark.model.plan"},
+    "find_tasks": {"aws_croniter", "tidemark.figures", "tidemark.model.request"},
+    "check_condition": {"aws_croniter", "tidemark.figures.verdicts", "tidemark.model.request"},
+    "stop_services": {"tidemark.model.plan", "tidemark.store.keys"},
     "classify_stop": {"tidemark.model.plan", "tidemark.store"},
     "prepare_trial": {
         "tidemark.figures",

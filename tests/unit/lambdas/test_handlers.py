@@ -12,6 +12,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from lambdas import (
+    check_condition,
     choose_trial,
     classify_stop,
     collect_rates,
@@ -310,10 +311,10 @@ def test_prepare_trial_gives_the_query_of_a_wait_without_tasks(world, plan):
     ]
 
 
-def check_condition(world, *, after, statuses=("ok", "ok")):
+def check(world, *, after, statuses=("ok", "ok")):
     """Ask whether the wait is over some seconds after its begin."""
     return world.call(
-        collect_rates,
+        check_condition,
         {
             **TRIAL,
             "test": "ingest",
@@ -332,9 +333,9 @@ def test_a_wait_is_over_when_its_query_has_a_row_of_a_task_before(world, plan):
     log(world)
 
     over = {"over": True, "wait_seconds": 0, "stopped_by": None, "bytes_scanned": 1500}
-    assert check_condition(world, after=0) == {**over, "environment": [], "holds": 0}
+    assert check(world, after=0) == {**over, "environment": [], "holds": 0}
     # Rows of other streams than those of the tasks do not count.
-    assert check_condition(world, after=0, statuses=[])["over"] is False
+    assert check(world, after=0, statuses=[])["over"] is False
     query, group, start, end = world.logs.asked[0]
     assert "stats avg" in query
     assert (group, end - start) == ("/Tidemark/rocksdb", pytest.approx(60 + 120))
@@ -344,7 +345,7 @@ def test_a_wait_goes_on_until_its_time_is_over_and_then_fails_the_test_by_name(w
     in_steps(world, plan, STEPS[0], WAIT)
     world.logs.answers = {"stats avg": []}
 
-    answers = [check_condition(world, after=seconds) for seconds in (0, 20, 27.5, 30)]
+    answers = [check(world, after=seconds) for seconds in (0, 20, 27.5, 30)]
 
     assert [(each["over"], each["wait_seconds"]) for each in answers] == [
         (False, 10), (False, 10), (False, 3), (True, 0)
@@ -362,7 +363,7 @@ def test_a_query_with_more_rows_than_one_answer_holds_ends_a_wait(world, plan, m
 
     monkeypatch.setattr(world.logs, "run", run)
 
-    assert check_condition(world, after=0)["over"] is True
+    assert check(world, after=0)["over"] is True
 
 
 def test_a_failed_call_fails_its_test_although_no_task_ran(world, plan):

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from lambdas import collect_rates, prepare_trial
+from lambdas import check_condition, prepare_trial
 from tests.plans import RUN
 from tests.unit.lambdas.test_handlers import collect, log
 from tests.unit.lambdas.test_services import RUNNING, SERVICE, TRIAL, at
@@ -35,7 +35,7 @@ def load_in_plan(world, plan):
 
 def ask(world, after):
     return world.call(
-        collect_rates,
+        check_condition,
         {
             **TRIAL, "test": "ingest", "step": "search", "tasks": [], "services": [RUNNING],
             "artefacts": ARTEFACTS, "started_at": at(0), "waiting_since": at(0),

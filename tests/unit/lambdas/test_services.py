@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from lambdas import collect_rates, prepare_trial
+from lambdas import check_condition, collect_rates, prepare_trial, stop_services
 from tests.plans import RUN
 from tidemark.model.services import Ready, Service, questions_within
 from tidemark.model.steps import RunTasks, Step
@@ -69,7 +69,7 @@ def ask(world, task, *, after=0, ready=()):
         "The last lines": LINES,
     }
     return world.call(
-        collect_rates,
+        check_condition,
         {
             **TRIAL, "test": "ingest", "step": "server", "tasks": [], "services": [RUNNING],
             "started_at": at(0), "waiting_since": at(0), "now": at(after), "bytes_scanned": 0,
@@ -80,7 +80,7 @@ def ask(world, task, *, after=0, ready=()):
 def stop(world, task, *, after=0):
     world.tasks.described[ARN] = task
     event = {"services": [RUNNING], "stopping_since": at(0), "now": at(after)}
-    return world.call(collect_rates, event)
+    return world.call(stop_services, event)
 
 
 @pytest.mark.usefixtures("test_with_service")
@@ -218,8 +218,8 @@ def test_a_service_that_does_not_stop_fails_its_test_after_five_minutes(world):
 def test_a_service_that_ecs_has_forgotten_fails_its_test(world):
     event = {"services": [RUNNING], "stopping_since": at(0), "now": at(0)}
 
-    assert world.call(collect_rates, event)["over"] is False
-    (result,) = world.call(collect_rates, {**event, "now": at(300)})["tasks"]
+    assert world.call(stop_services, event)["over"] is False
+    (result,) = world.call(stop_services, {**event, "now": at(300)})["tasks"]
     assert (result["status"], result["reason"]) == (
         "failed",
         "service server: it ended before its test; ECS forgets a task an hour after its end",
@@ -229,7 +229,7 @@ def test_a_service_that_ecs_has_forgotten_fails_its_test(world):
 def test_a_test_without_services_has_none_to_stop(world):
     event = {"services": [], "stopping_since": at(0), "now": at(0)}
 
-    assert world.call(collect_rates, event) == {"over": True, "wait_seconds": 0, "tasks": []}
+    assert world.call(stop_services, event) == {"over": True, "wait_seconds": 0, "tasks": []}
 
 
 LOST = {

@@ -11,7 +11,7 @@ from tidemark.model.plan import Plan
 from tidemark.model.results import TaskResult, TestResult, TrialResult
 from tidemark.money.budget import Spent, counted, expected_usd, passed
 from tidemark.money.run_cost import billed_seconds, run_cost
-from tidemark.run.stopped_task import classify
+from tidemark.run.classify_stop import classify
 
 FAILURE = {"Error": "States.Timeout", "Cause": ""}
 # A task that is billed for a minute: 2 vCPU, 8 GB, 30 GB of storage and an address.

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from lambdas import collect_rates, prepare_trial
+from lambdas import check_condition, prepare_trial
 from tests.plans import RUN
 from tests.unit.run.test_instances import EXECUTION
 from tidemark.model.steps import Step, WaitUntil
@@ -41,7 +41,7 @@ def ask(world, step, awaited, after=0, holds=0):
         "started_at": since.isoformat(), "waiting_since": since.isoformat(),
         "now": (since + timedelta(seconds=after)).isoformat(), "bytes_scanned": 500,
     }  # fmt: skip
-    return world.call(collect_rates, event)
+    return world.call(check_condition, event)
 
 
 def course(world, step, awaited, *times):

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from lambdas import collect_rates, end_run
+from lambdas import collect_rates, end_run, find_tasks
 from tests.plans import RUN
 from tests.unit.documented import documented
 from tests.unit.kiwi_instance import (
@@ -139,7 +139,7 @@ def find(world, monkeypatch):
 
     def find():
         event = {**TEST, "search": "compact", "tasks": OWN, "started_at": BEGUN.isoformat()}
-        return world.call(collect_rates, event)
+        return world.call(find_tasks, event)
 
     find.start = start
     return find

@@ -12,7 +12,7 @@ from tidemark.model.suite_files import read_suites
 from tidemark.run.condition import ConditionEvent
 from tidemark.run.ecs_resources import System
 from tidemark.run.load_levels import hold
-from tidemark.run.services import RunningService
+from tidemark.run.stop_services import RunningService
 from tidemark.store import keys
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)

@@ -6,7 +6,7 @@ import pytest
 
 from tests.unit.fakes import FakeTasks
 from tidemark.model.results import TaskResult
-from tidemark.run.stopped_task import classify
+from tidemark.run.classify_stop import classify
 from tidemark.run.stray_tasks import stop_strays
 
 BEGUN = datetime(2026, 11, 20, 12, tzinfo=UTC)

@@ -1,16 +1,21 @@
-"""Rules of an instance that rest during a trial, and a record of those that have to run again."""
-
-from __future__ import annotations
+"""PauseRules: rules of an instance that are disabled during a trial, and the record of them."""
 
 import json
 from collections.abc import Sequence
 
 from tidemark.model.refusal import Refused
+from tidemark.run.events import TrialEvent
 from tidemark.run.ports import Rules
 from tidemark.store import keys
 from tidemark.store.bucket import Bucket
 
 _ENABLED, _DISABLED = "ENABLED", "DISABLED"
+
+
+class PauseRulesEvent(TrialEvent):
+    """A step of a trial that pauses rules."""
+
+    rules: tuple[str, ...]
 
 
 def pause(bucket: Bucket, rules: Rules, run_id: str, names: Sequence[str]) -> None:

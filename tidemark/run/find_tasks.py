@@ -1,4 +1,4 @@
-"""The tasks that an instance itself started during a test."""
+"""FindTasks: the tasks that an instance itself started during a test."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,9 +13,9 @@ from tidemark.model.results import TaskResult
 from tidemark.model.sentences import listed, plural
 from tidemark.model.steps import FindTasks
 from tidemark.model.suite import Test
+from tidemark.run.classify_stop import failed
 from tidemark.run.events import TrialEvent
 from tidemark.run.ports import Tasks
-from tidemark.run.stopped_task import failed
 from tidemark.store.bucket import Bucket
 from tidemark.store.stored_plan import read_plan
 

@@ -4,12 +4,12 @@ from contextlib import suppress
 
 import pytest
 
-from lambdas import end_run, prepare_trial, record_outcome, restore_system
+from lambdas import end_run, pause_rules, prepare_trial, record_outcome, restore_system
 from tests.plans import RUN
 from tests.unit.run.test_instances import EXECUTION, SUITE
 from tidemark.model.refusal import Refused
 from tidemark.model.steps import Pause, Step
-from tidemark.run.pausing import pause
+from tidemark.run.pause_rules import pause
 from tidemark.store import claims, keys
 from tidemark.store.claims import Claim
 
@@ -65,7 +65,7 @@ def revive(world):
 
 
 def begin(world):
-    return world.call(restore_system, {**TRIAL, "rules": NAMES})
+    return world.call(pause_rules, {**TRIAL, "rules": NAMES})
 
 
 def end(world):
@@ -124,7 +124,7 @@ def test_the_record_is_stored_before_a_rule_is_disabled(pausing):
 
 def test_a_rule_that_is_not_there_is_named_and_no_rule_is_disabled(pausing):
     with pytest.raises(Refused) as refused:
-        pausing.call(restore_system, {**TRIAL, "rules": [*NAMES, "my-id-absent"]})
+        pausing.call(pause_rules, {**TRIAL, "rules": [*NAMES, "my-id-absent"]})
 
     expected = "expected a rule that is ENABLED or DISABLED"
     assert str(refused.value) == f"pause: there is no rule my-id-absent; {expected}"

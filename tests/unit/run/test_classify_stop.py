@@ -3,7 +3,7 @@ import json
 import pytest
 
 from tests.unit.documented import documented
-from tidemark.run.stopped_task import classify, failed
+from tidemark.run.classify_stop import classify, failed
 
 
 def stopped(exit_code, *, stop_code="EssentialContainerExited", reason="", container_reason=""):

@@ -1,4 +1,4 @@
-"""The running services of a test, and their end."""
+"""StopServices: the running services of a test, and their end."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -10,8 +10,8 @@ from pydantic import BaseModel
 from tidemark.model.base import Frozen
 from tidemark.model.results import TaskResult
 from tidemark.model.services import LONGEST_STOP_SECONDS, pause_seconds
+from tidemark.run.classify_stop import failed
 from tidemark.run.ports import Tasks
-from tidemark.run.stopped_task import failed
 
 _ENDED = "the test of this service has ended"
 # A program that is asked to stop ends with 0, or by SIGINT, SIGKILL or SIGTERM.
