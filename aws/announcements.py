@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from aws.client_errors import CLIENT_ERRORS
+from aws import CLIENT_ERRORS
 from tidemark.run.ports import NotTold
 
 if TYPE_CHECKING:

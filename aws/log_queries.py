@@ -8,7 +8,7 @@ from collections.abc import Collection
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from aws.client_errors import CLIENT_ERRORS
+from aws import CLIENT_ERRORS
 from tidemark.model.sentences import shortened
 from tidemark.run.ports import Answer, QueryFailed, TooManyRows
 

@@ -5,9 +5,8 @@ from typing import Any
 from aws_lambda_powertools.utilities.parser import event_parser
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from lambdas import services, storage
-from lambdas.environment import Environment
-from lambdas.observability import logger
+from lambdas import logger, services
+from lambdas.services import Environment
 from tidemark.run.check_condition import CLUSTER, QUEUE, check_condition
 from tidemark.run.condition import ConditionEvent
 
@@ -17,7 +16,7 @@ from tidemark.run.condition import ConditionEvent
 def handler(event: ConditionEvent, _: LambdaContext) -> dict[str, Any]:
     """Return that the wait is over, with the reason if the test fails, or how long to wait [s]."""
     checked = check_condition(
-        storage.bucket(),
+        services.bucket(),
         services.log_queries(),
         services.tasks(),
         Environment().systems,

@@ -5,8 +5,7 @@ from typing import Any
 from aws_lambda_powertools.utilities.parser import event_parser
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from lambdas import storage
-from lambdas.observability import logger
+from lambdas import logger, services
 from tidemark.run.choose_trial import ChooseTrialEvent, choose
 
 
@@ -14,4 +13,4 @@ from tidemark.run.choose_trial import ChooseTrialEvent, choose
 @event_parser(model=ChooseTrialEvent)
 def handler(event: ChooseTrialEvent, _: LambdaContext) -> dict[str, Any]:
     """Return the next trial and the name of its execution, None for both if there is none."""
-    return choose(storage.bucket(), event).model_dump(mode="json")
+    return choose(services.bucket(), event).model_dump(mode="json")

@@ -6,7 +6,7 @@ from aws_lambda_powertools.utilities.parser import BaseModel, event_parser
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from pydantic_core import to_jsonable_python
 
-from lambdas.observability import logger
+from lambdas import logger
 from tidemark.model.failure import Failure
 from tidemark.run.classify_stop import classify
 

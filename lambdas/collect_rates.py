@@ -5,9 +5,8 @@ from typing import Any
 from aws_lambda_powertools.utilities.parser import event_parser
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from lambdas import services, storage
-from lambdas.environment import Environment
-from lambdas.observability import logger
+from lambdas import logger, services
+from lambdas.services import Environment
 from tidemark.run.collect_rates import CollectRatesEvent, collect
 
 
@@ -17,7 +16,7 @@ def handler(event: CollectRatesEvent, _: LambdaContext) -> dict[str, Any]:
     """Return the status of the test once its result is stored, or how long to wait [s]."""
     environment = Environment()
     collected = collect(
-        storage.bucket(),
+        services.bucket(),
         services.log_queries(),
         services.tasks(),
         services.properties(),

@@ -6,8 +6,7 @@ from typing import Any
 from aws_lambda_powertools.utilities.parser import BaseModel, event_parser
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from lambdas.dead_runs import ending
-from lambdas.observability import logger
+from lambdas import logger, services
 from tidemark.run.executions import ExecutionState
 
 
@@ -21,5 +20,5 @@ class EndRunEvent(BaseModel):
 @event_parser(model=EndRunEvent)
 def handler(event: EndRunEvent, _: LambdaContext) -> dict[str, Any]:
     """Return the outcome, None if the execution holds no claim because its run has ended."""
-    outcome = ending().end(event.detail, datetime.now(UTC))
+    outcome = services.ending().end(event.detail, datetime.now(UTC))
     return {"outcome": outcome.model_dump(mode="json") if outcome else None}

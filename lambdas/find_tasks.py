@@ -5,8 +5,7 @@ from typing import Any
 from aws_lambda_powertools.utilities.parser import event_parser
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from lambdas import services, storage
-from lambdas.observability import logger
+from lambdas import logger, services
 from tidemark.run.find_tasks import FindTasksEvent, find_tasks
 
 
@@ -14,4 +13,4 @@ from tidemark.run.find_tasks import FindTasksEvent, find_tasks
 @event_parser(model=FindTasksEvent)
 def handler(event: FindTasksEvent, _: LambdaContext) -> dict[str, Any]:
     """Return the tasks, or the reason why the test fails."""
-    return find_tasks(storage.bucket(), services.tasks(), event).model_dump(mode="json")
+    return find_tasks(services.bucket(), services.tasks(), event).model_dump(mode="json")

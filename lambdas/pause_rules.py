@@ -5,8 +5,7 @@ from typing import Any
 from aws_lambda_powertools.utilities.parser import event_parser
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from lambdas import services, storage
-from lambdas.observability import logger
+from lambdas import logger, services
 from tidemark.run.pause_rules import PauseRulesEvent, pause
 
 
@@ -21,5 +20,5 @@ def handler(event: PauseRulesEvent, _: LambdaContext) -> dict[str, Any]:
         If there is no rule of a name, or it has a state that nothing could restore.
 
     """
-    pause(storage.bucket(), services.rules(), event.run_id, event.rules)
+    pause(services.bucket(), services.rules(), event.run_id, event.rules)
     return {}

@@ -5,8 +5,7 @@ from typing import Any
 from aws_lambda_powertools.utilities.parser import event_parser
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from lambdas import services, storage
-from lambdas.observability import logger
+from lambdas import logger, services
 from tidemark.model.suite_asset import packed_suites
 from tidemark.run.execution_event import ExecutionEvent
 from tidemark.run.plan_run import begin
@@ -24,7 +23,7 @@ def handler(event: ExecutionEvent, _: LambdaContext) -> dict[str, Any]:
 
     """
     planned = begin(
-        storage.bucket(),
+        services.bucket(),
         services.executions(),
         services.releases(),
         services.quotas(),

@@ -5,9 +5,8 @@ from typing import Any
 from aws_lambda_powertools.utilities.parser import event_parser
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from lambdas import services, storage
-from lambdas.environment import Environment
-from lambdas.observability import logger
+from lambdas import logger, services
+from lambdas.services import Environment
 from tidemark.run.events import TrialEvent
 from tidemark.run.prepare_trial import prepare
 from tidemark.run.reported_version import check_version_of
@@ -26,7 +25,7 @@ def handler(event: TrialEvent, _: LambdaContext) -> dict[str, Any]:
         If the instance of the run reports another version than before.
 
     """
-    environment, plan = Environment(), read_plan(storage.bucket(), event.run_id)
+    environment, plan = Environment(), read_plan(services.bucket(), event.run_id)
     system, trial = environment.systems[plan.suite.name], planned(plan, event.trial)
     if plan.suite.subject.image:
         system = with_image(system, plan.suite, trial.package, services.task_definitions())

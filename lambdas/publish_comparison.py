@@ -6,8 +6,7 @@ from aws_lambda_powertools.utilities.parser import BaseModel, event_parser
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from pydantic import Field
 
-from lambdas import storage
-from lambdas.observability import logger
+from lambdas import logger, services
 from tidemark.model.base import NAME
 from tidemark.report import page
 from tidemark.report.comparison.publishing import publish_comparison
@@ -26,5 +25,5 @@ class ComparisonEvent(BaseModel):
 def handler(event: ComparisonEvent, _: LambdaContext) -> dict[str, Any]:
     """Write the comparison as Markdown, page and document; return the key of each."""
     return publish_comparison(
-        storage.bucket(), event.suite, event.base, event.new, page.packed_vega
+        services.bucket(), event.suite, event.base, event.new, page.packed_vega
     )

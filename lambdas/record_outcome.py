@@ -6,9 +6,7 @@ from typing import Any
 from aws_lambda_powertools.utilities.parser import event_parser
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from lambdas import services, storage
-from lambdas.listeners import listeners
-from lambdas.observability import logger
+from lambdas import logger, services
 from tidemark.model.failure import Failure
 from tidemark.run.execution_event import ExecutionEvent
 from tidemark.run.record_outcome import conclude
@@ -27,8 +25,8 @@ class RecordOutcomeEvent(ExecutionEvent):
 def handler(event: RecordOutcomeEvent, _: LambdaContext) -> dict[str, Any]:
     """Write the outcome and the run's row, announce them, release the claim; return the outcome."""
     outcome = conclude(
-        storage.bucket(),
-        listeners(),
+        services.bucket(),
+        services.listeners(),
         services.rules(),
         event,
         event.run_id,

@@ -5,8 +5,7 @@ from typing import Any
 from aws_lambda_powertools.utilities.parser import event_parser
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from lambdas import storage
-from lambdas.observability import logger
+from lambdas import logger, services
 from tidemark.run.events import RunEvent
 from tidemark.run.record_rates import record_rates
 
@@ -15,4 +14,4 @@ from tidemark.run.record_rates import record_rates
 @event_parser(model=RunEvent)
 def handler(event: RunEvent, _: LambdaContext) -> dict[str, Any]:
     """Write all rows of the run and return their numbers; a second call changes nothing."""
-    return record_rates(storage.bucket(), event.run_id)
+    return record_rates(services.bucket(), event.run_id)

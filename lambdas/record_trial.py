@@ -5,8 +5,7 @@ from typing import Any
 from aws_lambda_powertools.utilities.parser import event_parser
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from lambdas import services, storage
-from lambdas.observability import logger
+from lambdas import logger, services
 from tidemark.run.record_trial import RecordTrialEvent, record_trial
 
 
@@ -14,5 +13,5 @@ from tidemark.run.record_trial import RecordTrialEvent, record_trial
 @event_parser(model=RecordTrialEvent)
 def handler(event: RecordTrialEvent, _: LambdaContext) -> dict[str, Any]:
     """Return the trial's status."""
-    result = record_trial(storage.bucket(), services.metrics(), event)
+    result = record_trial(services.bucket(), services.metrics(), event)
     return {"trial": event.trial, "status": result.status}

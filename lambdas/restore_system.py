@@ -5,9 +5,7 @@ from typing import Any
 from aws_lambda_powertools.utilities.parser import event_parser
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from lambdas import storage
-from lambdas.observability import logger
-from tidemark.run.ports import Rules
+from lambdas import logger, services
 from tidemark.run.restore_system import RestoreSystemEvent, restore_system
 
 
@@ -15,12 +13,5 @@ from tidemark.run.restore_system import RestoreSystemEvent, restore_system
 @event_parser(model=RestoreSystemEvent)
 def handler(event: RestoreSystemEvent, _: LambdaContext) -> dict[str, Any]:
     """Enable the rules that the trial paused, delete the data of its tasks, and return nothing."""
-    restore_system(storage.bucket(), _rules, event)
+    restore_system(services.bucket(), services.rules, event)
     return {}
-
-
-def _rules() -> Rules:
-    # Most trials pause no rules, and this import would delay each restoration.
-    from lambdas import services  # noqa: PLC0415
-
-    return services.rules()

@@ -1,41 +1,109 @@
-"""The services that a function needs besides the results bucket."""
+"""The services that functions need, with the variables of their environment.
+
+Each adapter is imported where it is made: most functions need few of them, and each import delays
+a cold start.
+"""
 
 from __future__ import annotations
 
+import json
+import os
+from collections.abc import Mapping
 from functools import cache
+from typing import TYPE_CHECKING, Any
 
-from aws.announcements import DefaultEventBus, SnsTopic
-from aws.clusters import EcsClusters
-from aws.executions import StepFunctionsExecutions
-from aws.instance_properties import S3Properties
-from aws.log_queries import InsightsQueries
-from aws.metrics import EmbeddedMetrics
-from aws.named_things import NamedThings
-from aws.queues import SqsQueues
-from aws.quotas import AppliedQuotas
-from aws.releases import ParameterReleases
-from aws.rules import EventBridgeRules
-from aws.schedules import SchedulerSchedules
-from aws.task_definitions import EcsTaskDefinitions
-from aws.tasks import EcsTasks
-from lambdas.clients import client
-from lambdas.environment import Environment
-from tidemark.money.quotas import Quotas
-from tidemark.run.ports import (
-    Account,
-    Backlog,
-    EventBus,
-    Executions,
-    LogQueries,
-    Metrics,
-    Properties,
-    Releases,
-    Rules,
-    Schedules,
-    TaskDefinitions,
-    Tasks,
-    Topic,
-)
+from botocore.session import Session
+
+from aws.bucket import S3Bucket
+from tidemark.run.ecs_resources import System
+
+if TYPE_CHECKING:
+    from tidemark.money.quotas import Quotas
+    from tidemark.run.announcing import Listeners
+    from tidemark.run.end_run import Ending
+    from tidemark.run.ports import (
+        Account,
+        Backlog,
+        EventBus,
+        Executions,
+        LogQueries,
+        Metrics,
+        Properties,
+        Releases,
+        Rules,
+        Schedules,
+        TaskDefinitions,
+        Tasks,
+        Topic,
+    )
+    from tidemark.store.bucket import Bucket, CopyingBucket
+    from tidemark.store.stored_run import StoredRun
+
+
+class Environment:
+    """The variables of a function; one that its stack did not set raises KeyError."""
+
+    @property
+    def bucket(self) -> str:
+        """Name of the results bucket."""
+        return os.environ["BUCKET"]
+
+    @property
+    def stack(self) -> str:
+        """Name of the stack."""
+        return os.environ["STACK"]
+
+    @property
+    def topic(self) -> str:
+        """ARN of the topic of outcomes."""
+        return os.environ["TOPIC"]
+
+    @property
+    def systems(self) -> Mapping[str, System]:
+        """ECS task definition and log groups of each suite."""
+        systems: Mapping[str, Mapping[str, Any]] = json.loads(os.environ["SYSTEMS"])
+        return {suite: System(**fields) for suite, fields in systems.items()}
+
+    @property
+    def logs_deadline_seconds(self) -> float:
+        """The longest wait for the logs of a test after its tasks have ended [s]."""
+        return float(os.environ["LOGS_DEADLINE_SECONDS"])
+
+    @property
+    def region(self) -> str:
+        """Region of the stack."""
+        return os.environ["AWS_REGION"]
+
+    @property
+    def endpoint_url(self) -> str | None:
+        """Endpoint of the one-machine cloud; None in AWS."""
+        return os.environ.get("AWS_ENDPOINT_URL")
+
+    @property
+    def cluster(self) -> str:
+        """ARN of the cluster that tasks run in; for the functions that find or stop tasks."""
+        return os.environ["CLUSTER"]
+
+    @property
+    def trial_state_machine(self) -> str:
+        """ARN of the state machine of a trial; for the functions that end runs."""
+        return os.environ["TRIAL_STATE_MACHINE"]
+
+    @property
+    def schedules(self) -> Mapping[str, str]:
+        """Name of each suite's schedule; for the functions that end runs."""
+        schedules: Mapping[str, str] = json.loads(os.environ.get("SCHEDULES", "{}"))
+        return schedules
+
+
+@cache
+def _session() -> Session:
+    # boto3 would also import s3transfer, which costs a cold start 100 ms and no function uses.
+    return Session()
+
+
+def _client(service: str) -> Any:  # noqa: ANN401 (botocore makes its clients at run time)
+    return _session().create_client(service)
 
 
 def on_one_machine() -> bool:
@@ -44,90 +112,160 @@ def on_one_machine() -> bool:
 
 
 @cache
+def bucket() -> CopyingBucket:
+    """Return the results bucket."""
+    return S3Bucket(_client("s3"), Environment().bucket)
+
+
+@cache
 def log_queries() -> LogQueries:
     """Return Logs Insights."""
-    return InsightsQueries(client("logs"))
+    from aws.log_queries import InsightsQueries
+
+    return InsightsQueries(_client("logs"))
 
 
 @cache
 def executions() -> Executions:
     """Return the executions of state machines."""
-    return StepFunctionsExecutions(client("stepfunctions"))
+    from aws.executions import StepFunctionsExecutions
+
+    return StepFunctionsExecutions(_client("stepfunctions"))
 
 
 @cache
 def tasks() -> Tasks:
     """Return the tasks of the cluster."""
-    return EcsTasks(client("ecs"), Environment().cluster)
+    from aws.ecs import EcsTasks
+
+    return EcsTasks(_client("ecs"), Environment().cluster)
 
 
 @cache
 def task_definitions() -> TaskDefinitions:
     """Return the task definitions of images."""
-    return EcsTaskDefinitions(client("ecs"))
+    from aws.ecs import EcsTaskDefinitions
 
-
-@cache
-def bus() -> EventBus:
-    """Return the default event bus."""
-    return DefaultEventBus(client("events"))
-
-
-@cache
-def topic() -> Topic:
-    """Return the topic of outcomes."""
-    return SnsTopic(client("sns"), Environment().topic)
-
-
-@cache
-def releases() -> Releases:
-    """Return the versions that release pipelines have announced to the stack."""
-    return ParameterReleases(client("ssm"), Environment().stack)
-
-
-@cache
-def properties() -> Properties:
-    """Return the properties of instances that exist."""
-    return S3Properties(client("s3"))
-
-
-@cache
-def account() -> Account:
-    """Return the things of the account, by their names."""
-    return NamedThings(client)
-
-
-@cache
-def quotas() -> Quotas:
-    """Return the quotas of the account and region."""
-    return AppliedQuotas(client("service-quotas"))
-
-
-@cache
-def queues() -> Backlog:
-    """Return the queues of the account."""
-    return SqsQueues(client("sqs"))
+    return EcsTaskDefinitions(_client("ecs"))
 
 
 @cache
 def clusters() -> Backlog:
     """Return the clusters of the account."""
-    return EcsClusters(client("ecs"))
+    from aws.ecs import EcsClusters
+
+    return EcsClusters(_client("ecs"))
 
 
 @cache
-def rules() -> Rules:
-    """Return the rules of the default event bus."""
-    return EventBridgeRules(client("events"))
+def bus() -> EventBus:
+    """Return the default event bus."""
+    from aws.announcements import DefaultEventBus
+
+    return DefaultEventBus(_client("events"))
 
 
 @cache
-def schedules() -> Schedules:
-    """Return the schedules of EventBridge Scheduler."""
-    return SchedulerSchedules(client("scheduler"))
+def topic() -> Topic:
+    """Return the topic of outcomes."""
+    from aws.announcements import SnsTopic
+
+    return SnsTopic(_client("sns"), Environment().topic)
+
+
+def listeners() -> Listeners:
+    """Return the topic, bus and metric of the stack, with links to its bucket."""
+    from tidemark.run.announcing import Listeners, ObjectLinks
+
+    environment = Environment()
+    # AWS SDKs and Tools Reference, "Service-specific endpoints": only the one-machine cloud sets
+    # this variable, and it has no console.
+    links = ObjectLinks(environment.bucket, environment.region, in_console=not on_one_machine())
+    return Listeners(topic(), bus(), metrics(), links)
+
+
+def ending() -> Ending:
+    """Return the ending of dead runs."""
+    from tidemark.run.end_run import Ending
+
+    machine = Environment().trial_state_machine
+    return Ending(bucket(), executions(), tasks(), rules(), listeners(), machine, _publish)
+
+
+def _publish(bucket: Bucket, run_id: str) -> StoredRun:
+    # Most ends have no figures to write.
+    from tidemark.report.page import packed_vega
+    from tidemark.report.run_report.publishing import write_report
+    from tidemark.run.record_rates import write_rates
+    from tidemark.store.stored_run import fold
+
+    def write(run: StoredRun) -> StoredRun:
+        write_rates(bucket, run)
+        write_report(bucket, run, packed_vega)
+        return run
+
+    return fold(bucket, run_id, write)
 
 
 @cache
 def metrics() -> Metrics:
     """Return the stack's CloudWatch metrics."""
+    from aws.metrics import EmbeddedMetrics
+
     return EmbeddedMetrics(Environment().stack)
+
+
+@cache
+def releases() -> Releases:
+    """Return the versions that release pipelines have announced to the stack."""
+    from aws.look_ups import ParameterReleases
+
+    return ParameterReleases(_client("ssm"), Environment().stack)
+
+
+@cache
+def properties() -> Properties:
+    """Return the properties of instances that exist."""
+    from aws.look_ups import S3Properties
+
+    return S3Properties(_client("s3"))
+
+
+@cache
+def account() -> Account:
+    """Return the things of the account, by their names."""
+    from aws.look_ups import NamedThings
+
+    return NamedThings(_client)
+
+
+@cache
+def quotas() -> Quotas:
+    """Return the quotas of the account and region."""
+    from aws.look_ups import AppliedQuotas
+
+    return AppliedQuotas(_client("service-quotas"))
+
+
+@cache
+def queues() -> Backlog:
+    """Return the queues of the account."""
+    from aws.look_ups import SqsQueues
+
+    return SqsQueues(_client("sqs"))
+
+
+@cache
+def rules() -> Rules:
+    """Return the rules of the default event bus."""
+    from aws.eventbridge import EventBridgeRules
+
+    return EventBridgeRules(_client("events"))
+
+
+@cache
+def schedules() -> Schedules:
+    """Return the schedules of EventBridge Scheduler."""
+    from aws.eventbridge import SchedulerSchedules
+
+    return SchedulerSchedules(_client("scheduler"))

@@ -5,8 +5,7 @@ from typing import Any
 from aws_lambda_powertools.utilities.parser import event_parser
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from lambdas import services
-from lambdas.observability import logger
+from lambdas import logger, services
 from tidemark.run.stop_services import StopServicesEvent, stop_services
 
 

@@ -5,13 +5,9 @@ from typing import Any
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from aws.client_errors import CLIENT_ERRORS
-from lambdas import services, storage
-from lambdas.dead_runs import ending
-from lambdas.environment import Environment
-from lambdas.observability import logger
-from tidemark.run.attempts import Attempts
-from tidemark.run.missed_schedules import tell_missed
+from aws import CLIENT_ERRORS
+from lambdas import logger, services
+from tidemark.run.sweep_runs import Attempts, end_dead_runs, tell_missed_schedules
 
 
 @logger.inject_lambda_context(clear_state=True)
@@ -27,10 +23,14 @@ def handler(_event: object, _: LambdaContext) -> dict[str, Any]:
 
     """
     attempts, now = Attempts(CLIENT_ERRORS), datetime.now(UTC)
-    outcomes = ending().sweep(now, attempts)
-    schedules = Environment().schedules
-    missed = tell_missed(
-        storage.bucket(), services.schedules(), services.metrics(), schedules, now, attempts
+    outcomes = end_dead_runs(services.ending(), now, attempts)
+    missed = tell_missed_schedules(
+        services.bucket(),
+        services.schedules(),
+        services.metrics(),
+        services.Environment().schedules,
+        now,
+        attempts,
     )
     attempts.check()
     ended = [outcome.model_dump(mode="json") for outcome in outcomes]

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from lambdas import services, storage
+from lambdas import services
 from tests.plans import RUN, plan_of, rocksdb
 from tests.unit.fakes import TRIAL_MACHINE, World
 from tidemark.model import suite_asset
@@ -36,7 +36,7 @@ def packed(tmp_path, monkeypatch):
 @pytest.fixture
 def world(monkeypatch, plan):
     world = World()
-    monkeypatch.setattr(storage, "bucket", lambda: world.bucket)
+    monkeypatch.setattr(services, "bucket", lambda: world.bucket)
     monkeypatch.setattr(services, "log_queries", lambda: world.logs)
     monkeypatch.setattr(services, "executions", lambda: world.executions)
     monkeypatch.setattr(services, "tasks", lambda: world.tasks)

@@ -2,11 +2,37 @@
 
 from collections.abc import Mapping
 from typing import NamedTuple
+from urllib.parse import quote
 
+from tidemark.model.base import Frozen
 from tidemark.model.outcome import Outcome, RunStatus
 from tidemark.model.telemetry import EVENT_SOURCE, EVENT_TYPE, RUN_FAILED
-from tidemark.run.links import Link, ObjectLinks
 from tidemark.run.ports import EventBus, Metrics, Topic
+
+
+class Link(Frozen):
+    """A link to one object."""
+
+    place: str
+    """The link for programs: ``s3://<bucket>/<key>``."""
+    address: str | None
+    """The object in the S3 console, for a signed-in browser; None without a console."""
+
+
+class ObjectLinks(NamedTuple):
+    """Links to the objects of one bucket."""
+
+    bucket: str
+    region: str
+    in_console: bool
+    """Whether the S3 console shows the bucket."""
+
+    def to(self, key: str) -> Link:
+        """Return the link to an object."""
+        console = f"https://{self.region}.console.aws.amazon.com/s3/object/{self.bucket}"
+        address = f"{console}?region={self.region}&prefix={quote(key, safe='')}"
+        return Link(place=f"s3://{self.bucket}/{key}", address=address if self.in_console else None)
+
 
 # The other statuses raise no alarm: the person who stopped or misspelt the run knows of it.
 _ALARMING: Mapping[RunStatus, int] = {"complete": 0, "incomplete": 1, "failed": 1}

@@ -1,6 +1,6 @@
 """The messages that a queue of the one-machine cloud has left."""
 
-from aws.queues import SqsQueues
+from aws.look_ups import SqsQueues
 
 
 def test_a_queue_has_the_messages_that_wait_are_delayed_or_are_in_work(endpoint):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from aws.task_definitions import EcsTaskDefinitions
+from aws.ecs import EcsTaskDefinitions
 
 TAG = {"key": "cost-centre", "value": "4711"}
 

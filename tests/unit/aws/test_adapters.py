@@ -11,15 +11,11 @@ from botocore.stub import Stubber
 
 from aws.announcements import DefaultEventBus, SnsTopic
 from aws.bucket import S3Bucket
+from aws.ecs import EcsTasks
+from aws.eventbridge import EventBridgeRules, SchedulerSchedules
 from aws.executions import StepFunctionsExecutions
-from aws.instance_properties import S3Properties
 from aws.log_queries import InsightsQueries
-from aws.named_things import NamedThings
-from aws.quotas import AppliedQuotas
-from aws.releases import ParameterReleases
-from aws.rules import EventBridgeRules
-from aws.schedules import SchedulerSchedules
-from aws.tasks import EcsTasks
+from aws.look_ups import AppliedQuotas, NamedThings, ParameterReleases, S3Properties
 from tidemark.money.quotas import VCPUS, QuotaUnknown
 from tidemark.run.ports import NotTold, QueryFailed
 from tidemark.store.bucket import NotDeleted

@@ -10,10 +10,12 @@ import pytest
 
 from tidemark.model.checkout import ROOT
 
+ADAPTERS = {
+    "announcements", "ecs", "eventbridge", "executions", "log_queries", "look_ups", "metrics"
+}  # fmt: skip
 # Modules of other projects stay loaded: of these, a handler may load what those above it load.
 UNNEEDED = {
     "restore_system": {
-        "lambdas.services",
         "tidemark.model.base",
         "tidemark.run.execution_event",
     },
@@ -45,15 +47,13 @@ UNNEEDED = {
     "collect_rates": {"aws_croniter", "tidemark.figures.summary", "tidemark.model.request"},
     "sweep_runs": {"tidemark.figures", "tidemark.model.request"},
     "choose_trial": {
-        "lambdas.services",
         "tidemark.figures.verdicts.version_verdicts",
         "tidemark.model.outcome",
         "tidemark.model.request",
     },
     "record_outcome": {"tidemark.figures.verdicts.version_verdicts", "tidemark.model.request"},
-    "record_rates": {"lambdas.services", "tidemark.model.request", "tidemark.report"},
+    "record_rates": {"tidemark.model.request", "tidemark.report"},
     "publish_comparison": {
-        "lambdas.services",
         "tidemark.model.request",
         "tidemark.money.budget",
         "tidemark.report.run_report.contents",
@@ -61,7 +61,6 @@ UNNEEDED = {
     },
     "publish_report": {
         "boto3",
-        "lambdas.services",
         "pydantic_settings",
         "s3transfer",
         "tidemark.cli",
@@ -117,6 +116,11 @@ def test_a_handler_loads_no_module_that_it_does_not_need(imports, handler):
     parents = {name.rsplit(".", depth)[0] for name in loaded for depth in range(4)}
 
     assert sorted(parents & UNNEEDED[handler]) == []
+
+
+@pytest.mark.parametrize("handler", UNNEEDED)
+def test_a_handler_loads_the_adapter_of_the_bucket_alone(imports, handler):
+    assert not {f"aws.{name}" for name in ADAPTERS} & {*imports["loaded"][handler]}
 
 
 def test_no_model_compiles_the_text_of_its_annotations(imports):

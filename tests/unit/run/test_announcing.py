@@ -6,15 +6,12 @@ import re
 import pytest
 
 from aws.metrics import EmbeddedMetrics
-from lambdas import end_run, record_outcome
-from lambdas.environment import Environment
-from lambdas.listeners import links
+from lambdas import end_run, record_outcome, services
 from tests.plans import RUN
 from tidemark.model.checkout import ROOT
 from tidemark.model.level_alarm import LevelAlarm
 from tidemark.model.outcome import Outcome
-from tidemark.run.announcing import Announcement, Listeners
-from tidemark.run.links import ObjectLinks
+from tidemark.run.announcing import Announcement, Listeners, ObjectLinks
 from tidemark.run.ports import NotTold
 from tidemark.store import claims
 from tidemark.store.alarms import write_alarms
@@ -87,7 +84,7 @@ def test_the_topic_and_the_bus_get_the_same_message_with_links_to_the_results(wo
 
 def test_a_page_has_no_address_without_a_console(world, listeners, monkeypatch):
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://localhost:4566")
-    listeners = listeners._replace(links=links(Environment()))
+    listeners = listeners._replace(links=services.listeners().links)
 
     listeners.announce(outcome(report=f"{REPORT}/report.md"))
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mypy_boto3_events import EventBridgeClient
+    from mypy_boto3_scheduler import EventBridgeSchedulerClient
 
 
 class EventBridgeRules:
@@ -33,3 +35,17 @@ class EventBridgeRules:
             self._client.enable_rule(Name=name)
         except self._client.exceptions.ResourceNotFoundException:
             return
+
+
+class SchedulerSchedules:
+    """Schedules of EventBridge Scheduler."""
+
+    def __init__(self, client: EventBridgeSchedulerClient) -> None:
+        self._client = client
+
+    def describe(self, name: str) -> Mapping[str, Any] | None:
+        """Return a schedule as GetSchedule gives it, None if there is none."""
+        try:
+            return self._client.get_schedule(Name=name)
+        except self._client.exceptions.ResourceNotFoundException:
+            return None

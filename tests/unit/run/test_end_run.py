@@ -13,7 +13,7 @@ from tests.plans import RUN
 from tests.unit.documented import documented
 from tests.unit.fakes import TRIAL_MACHINE, FakeBucket
 from tidemark.model.run_id import trial_execution
-from tidemark.run.attempts import AttemptsFailed
+from tidemark.run.sweep_runs import AttemptsFailed
 from tidemark.store import claims
 from tidemark.store.claims import Claim
 

@@ -1,18 +1,16 @@
-"""The end of runs whose execution died without an outcome."""
+"""EndRun: the end of a run whose execution died without an outcome."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from tidemark.model.failure import Failure
 from tidemark.model.outcome import Outcome, RunStatus
-from tidemark.model.run_id import RUN_ID, is_trial_execution
+from tidemark.model.run_id import is_trial_execution
 from tidemark.run.announcing import Listeners
-from tidemark.run.attempts import Attempts
-from tidemark.run.executions import ExecutionState, holder, with_cause
+from tidemark.run.executions import ExecutionState, with_cause
 from tidemark.run.pause_rules import resume
 from tidemark.run.ports import Executions, Rules, Tasks
 from tidemark.run.run_outcome import planned_outcome, published_keys, unplanned_outcome
@@ -66,25 +64,6 @@ class Ending(NamedTuple):
         self.listeners.announce(outcome)
         claims.release(self.bucket, held)
         return outcome
-
-    def sweep(self, now: datetime, attempts: Attempts) -> list[Outcome]:
-        """End every run whose execution is dead, and stop tasks of runs that have ended.
-
-        A run that cannot be ended does not keep the other runs from their end.
-        """
-        # List the tasks first: a run that claims its suite later has started none of them.
-        groups = self.tasks.groups()
-        claimed = list(claims.all_held(self.bucket))
-        outcomes = []
-        for held in claimed:
-            with attempts.at(f"run {held.claim.run_id}"):
-                outcomes.append(self.end(holder(self.executions, held.claim, now), now))
-        runs = {held.claim.run_id for held in claimed}
-        for arn, group in groups.items():
-            if group not in runs and re.fullmatch(RUN_ID, group):
-                with attempts.at(f"task {arn}"):
-                    self.tasks.stop(arn, f"run {group} has ended")
-        return [outcome for outcome in outcomes if outcome]
 
     def _clear(self, held: Held, reason: str) -> bool:
         """Stop and delete what a run left; tell whether its claim still stands."""

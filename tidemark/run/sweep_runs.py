@@ -1,25 +1,81 @@
-"""Schedules that were due and started no run."""
+"""SweepRuns: end runs and tasks that nobody ended, and find schedules that started no run."""
 
 import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_pascal
 
 from tidemark.model.cron import Cron
+from tidemark.model.outcome import Outcome
+from tidemark.model.run_id import RUN_ID
+from tidemark.model.sentences import shortened
 from tidemark.model.telemetry import LOGGER, MISSED_SCHEDULES
-from tidemark.run.attempts import Attempts
+from tidemark.run.end_run import Ending
+from tidemark.run.executions import holder
 from tidemark.run.ports import Metrics, Schedules
-from tidemark.store import keys
+from tidemark.store import claims, keys
 from tidemark.store.bucket import Bucket
 from tidemark.store.stored_plan import find_plan
 
+_LONGEST_REASON = 500  # bytes
 # Time from the last delivery attempt to the run's plan: retries of PlanRun and of its state.
 _PLANNING = timedelta(minutes=15)
-_logger = logging.getLogger(LOGGER)
 _CRON = re.compile(r"^cron\((.*)\)$")
+_logger = logging.getLogger(LOGGER)
+
+
+class AttemptsFailed(RuntimeError):
+    """The steps that failed, each with its reason; the other steps succeeded."""
+
+
+class Attempts:
+    """The steps of one invocation and the failures among them.
+
+    ``faults`` are the errors of the services that the steps call.
+    """
+
+    def __init__(self, faults: tuple[type[Exception], ...] = ()) -> None:
+        self._faults: tuple[type[Exception], ...] = (*faults, RuntimeError, ValueError, LookupError)
+        self._failures: list[str] = []
+
+    @contextmanager
+    def at(self, step: str) -> Iterator[None]:
+        """Log and keep an error of a service or of stored data, and continue after the block."""
+        try:
+            yield
+        except self._faults as error:
+            _logger.exception("failed", extra={"step": step})
+            reason = shortened(str(error), _LONGEST_REASON)
+            self._failures.append(f"{step}: {type(error).__name__}: {reason}")
+
+    def check(self) -> None:
+        """Raise AttemptsFailed with every failed step, if any step failed."""
+        if self._failures:
+            raise AttemptsFailed("; ".join(self._failures))
+
+
+def end_dead_runs(ending: Ending, now: datetime, attempts: Attempts) -> list[Outcome]:
+    """End every run whose execution is dead, and stop tasks of runs that have ended.
+
+    A run that cannot be ended does not keep the other runs from their end.
+    """
+    # List the tasks first: a run that claims its suite later has started none of them.
+    groups = ending.tasks.groups()
+    claimed = list(claims.all_held(ending.bucket))
+    outcomes = []
+    for held in claimed:
+        with attempts.at(f"run {held.claim.run_id}"):
+            outcomes.append(ending.end(holder(ending.executions, held.claim, now), now))
+    runs = {held.claim.run_id for held in claimed}
+    for arn, group in groups.items():
+        if group not in runs and re.fullmatch(RUN_ID, group):
+            with attempts.at(f"task {arn}"):
+                ending.tasks.stop(arn, f"run {group} has ended")
+    return [outcome for outcome in outcomes if outcome]
 
 
 class _AwsDescription(BaseModel):
@@ -66,7 +122,7 @@ class Schedule(_AwsDescription):
         return due if due and due >= self.last_modification_date else None
 
 
-def tell_missed(
+def tell_missed_schedules(
     bucket: Bucket,
     schedules: Schedules,
     metrics: Metrics,

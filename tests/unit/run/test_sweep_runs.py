@@ -8,8 +8,7 @@ from botocore.exceptions import ClientError
 
 from aws.metrics import EmbeddedMetrics
 from lambdas import plan_run, sweep_runs
-from tidemark.run.attempts import Attempts, AttemptsFailed
-from tidemark.run.missed_schedules import tell_missed
+from tidemark.run.sweep_runs import Attempts, AttemptsFailed, tell_missed_schedules
 
 pytestmark = pytest.mark.usefixtures("packed")
 
@@ -60,7 +59,7 @@ def start(world, **fields):
 
 def missed(world, after=timedelta(days=2)):
     """Return the missed suites some time after a due time."""
-    return tell_missed(
+    return tell_missed_schedules(
         world.bucket, world.schedules, EmbeddedMetrics("Tidemark"), WATCHED, DUE + after, Attempts()
     )
 
