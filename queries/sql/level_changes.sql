@@ -9,16 +9,7 @@ SELECT
     metric,
     statistic,
     labels,
-    -- As people name it: compaction rate (records/s).
-    concat(
-        CASE WHEN strpos(metric, test) = 1 THEN '' ELSE concat(test, ' ') END,
-        replace(metric, '_', ' '),
-        CASE WHEN statistic = 'mean' THEN '' ELSE concat(' ', statistic) END,
-        CASE WHEN labels = '' THEN '' ELSE concat(' ', replace(labels, '"', '')) END,
-        ' (',
-        unit,
-        ')'
-    ) AS rate,
+    title AS rate,
     unit,
     direction,
     changed_run,
@@ -33,18 +24,15 @@ SELECT
     accepted_level,
     acknowledged_until,
     acknowledged_reason,
-    -- Tasks and the records of each, 2 × 1,000,000, or else the parameters, which are null if tasks
-    -- and records are all. A run whose row is missing has no known size.
-    CASE
-        WHEN runs.parameters <> '' THEN runs.parameters
-        WHEN runs.records IS NULL THEN 'unknown'
-        ELSE concat(format('%,d', runs.tasks), ' × ', format('%,d', runs.records))
-    END AS sizes
+    -- A run without figures of its versions has no known size.
+    coalesce(sizes, 'unknown') AS sizes
 FROM (
     -- The rows of an earlier run may be there, too: the newest run is being recorded, or its
     -- recording died. What the history does not tell are rows without a changed run.
     SELECT *, max(run_id) OVER (PARTITION BY suite) AS newest FROM changes
 ) AS told
-LEFT JOIN runs ON runs.suite = told.suite AND runs.run_id = told.changed_run
+LEFT JOIN (
+    SELECT suite, run_id, max(sizes) AS sizes FROM version_rates GROUP BY suite, run_id
+) AS changed ON changed.suite = told.suite AND changed.run_id = told.changed_run
 WHERE told.run_id = newest AND changed_run IS NOT NULL
 ORDER BY suite, changed_run DESC, test, metric, statistic, labels

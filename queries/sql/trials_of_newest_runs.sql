@@ -4,29 +4,11 @@
 WITH newest AS (
     SELECT suite, run_id, row_number() OVER (PARTITION BY suite ORDER BY run_id DESC) AS age
     FROM runs
-),
-named AS (
-    SELECT
-        rates.*,
-        age,
-        -- As people name it: compaction rate (records/s).
-        concat(
-            CASE WHEN strpos(metric, test) = 1 THEN '' ELSE concat(test, ' ') END,
-            replace(metric, '_', ' '),
-            CASE WHEN statistic = 'mean' THEN '' ELSE concat(' ', statistic) END,
-            CASE WHEN labels = '' THEN '' ELSE concat(' ', replace(labels, '"', '')) END,
-            ' (',
-            unit,
-            ')'
-        ) AS rate
-    FROM rates
-    JOIN newest ON newest.suite = rates.suite AND newest.run_id = rates.run_id
-    WHERE age <= 5
 )
 SELECT
-    suite,
-    run_id,
-    CASE age WHEN 1 THEN 'newest' ELSE run_id END AS run,
+    rates.suite,
+    rates.run_id,
+    CASE age WHEN 1 THEN 'newest' ELSE rates.run_id END AS run,
     trial,
     concat(
         CAST(trial AS varchar),
@@ -39,8 +21,8 @@ SELECT
     metric,
     statistic,
     labels,
-    rate,
-    concat(suite, ': ', rate) AS series,
+    title AS rate,
+    concat(rates.suite, ': ', title) AS series,
     version,
     unit,
     value,
@@ -67,5 +49,7 @@ SELECT
     package,
     image_digest,
     started_at
-FROM named
+FROM rates
+JOIN newest ON newest.suite = rates.suite AND newest.run_id = rates.run_id
+WHERE age <= 5
 ORDER BY suite, run_id DESC, trial, test, metric, statistic, labels

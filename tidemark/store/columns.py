@@ -88,6 +88,7 @@ _OF_ALL_RUNS: Mapping[str, Mapping[str, str]] = {
         # Since 2.
         "warm_up": "boolean",
         "image_digest": "string",
+        "title": "string",  # as people name the figure: compaction rate (records/s)
     },
     # One row per sample. Key: run_id, trial, test, metric, labels, log_stream, logged_at, line.
     "task_rates": {
@@ -144,7 +145,7 @@ _OF_ALL_RUNS: Mapping[str, Mapping[str, str]] = {
         "labels": "string",
         "unit": "string",
         "direction": "string",  # higher | lower is better
-        "title": "string",  # as people name the figure: compaction rate (records/s)
+        "title": "string",  # as in rates
         "version": "string",
         "trials": "int",
         "planned": "int",
@@ -250,6 +251,7 @@ _OF_NEWEST_RUN: Mapping[str, Mapping[str, str]] = {
         # columns of a change are then null.
         "untold": "string",
         "schema": "int",
+        "title": "string",  # as in rates
     },
 }
 

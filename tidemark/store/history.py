@@ -6,6 +6,7 @@ from typing import Any
 from tidemark.figures.history.changes import Change, Place, Said, judged
 from tidemark.figures.history.run_medians import RunMedians, Series, run_medians
 from tidemark.figures.history.untold import Untold
+from tidemark.model.axes import figure_title
 from tidemark.model.base import Frozen
 from tidemark.model.level_alarm import Acknowledgement, LevelAlarm
 from tidemark.model.run_id import moment
@@ -94,9 +95,11 @@ def _alarm(change: Change, newest: str) -> LevelAlarm:
 
 
 def _row(newest: str, change: Change) -> dict[str, Any]:
-    decision = change.acknowledgement
+    decision, series = change.acknowledgement, change.series
+    figure = series.test, series.metric, series.statistic, series.labels, series.unit
     return {
-        **change.series._asdict(),
+        **series._asdict(),
+        "title": figure_title(*figure),
         "run_id": newest,
         "changed_run": change.run.run_id,
         "changed_at": timestamp(change.run.started_at),
@@ -117,4 +120,5 @@ def _row(newest: str, change: Change) -> dict[str, Any]:
 
 def _untold_row(newest: str, untold: Untold) -> dict[str, Any]:
     series = untold.series._asdict() if untold.series else dict.fromkeys(Series._fields)
-    return {**series, "run_id": newest, "untold": untold.sentence, "schema": SCHEMA}
+    said = {"run_id": newest, "untold": untold.sentence, "schema": SCHEMA}
+    return {**series, "title": None, **said}

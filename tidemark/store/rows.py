@@ -10,7 +10,7 @@ from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
-from tidemark.model.axes import Combination, canonical
+from tidemark.model.axes import Combination, canonical, figure_title
 from tidemark.model.exclusions import NONE, Exclusions
 from tidemark.model.metric import Metric
 from tidemark.model.plan import Plan, Resume
@@ -44,8 +44,10 @@ def rate_rows(
         for result in trial.tests:
             test = plan.suite.test(result.test)
             for metric, rate in _figures(test, result, trial.axes):
+                key = _key(trial, result, rate.metric, rate.labels)
+                figure = result.test, rate.metric, rate.statistic, key["labels"], rate.unit
                 yield {
-                    **_key(trial, result, rate.metric, rate.labels),
+                    **key,
                     "statistic": rate.statistic,
                     "version": trial.version,
                     "version_order": plan.version_order(trial.version),
@@ -74,6 +76,7 @@ def rate_rows(
                     "schema": SCHEMA,
                     "warm_up": False,
                     "image_digest": result.image_digest,
+                    "title": figure_title(*figure),
                 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import Any
@@ -42,13 +43,22 @@ def version_rate_rows(run: StoredRun, judged: Judged) -> Iterator[Row]:
     }
     orders = {version: run.plan.version_order(version) for version in run.plan.request.versions}
     for rate in summarise(run.plan, run.trials, run.exclusions):
-        yield {
+        row = {
             "run_id": run.plan.run_id,
             **_rate_columns(rate),
             "version_order": orders[rate.version],
             **_judgement_columns(told.get((rate.version, rate.key))),
             **of_run,
         }
+        yield _readable(row)
+
+
+def _readable(row: Row) -> Row:
+    """Return a row with null for each number that overflowed: JSON has no infinity."""
+    overflowed = [
+        name for name, value in row.items() if isinstance(value, float) and not math.isfinite(value)
+    ]
+    return {**row, **dict.fromkeys(overflowed)}
 
 
 def _rate_columns(rate: VersionRate) -> Row:
@@ -109,7 +119,8 @@ def _pair_rows(run: StoredRun, base: str, version: str, judged: Iterable[Verdict
     for axes, under in groupby(judged, key=lambda verdict: verdict.quantity.axes):
         spent = _spent(run, [base, version], axes)
         for verdict in under:
-            yield {"run_id": run.plan.run_id, **_columns(verdict), **spent, **of_both}
+            row = {"run_id": run.plan.run_id, **_columns(verdict), **spent, **of_both}
+            yield _readable(row)
 
 
 def _on_unlike_machines(run: StoredRun, base: str, version: str) -> bool:

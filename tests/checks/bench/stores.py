@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 import random
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
@@ -95,9 +94,7 @@ def _patterns() -> list[dict[str, tuple[str, str]]]:
 def _pattern(chance: random.Random) -> dict[str, tuple[str, str]]:
     """Return the run id and the rows as text for each table."""
     pattern = {}
-    for key, body in run_objects(chance, _PATTERN_DAY).items():
+    for key, body in run_objects(chance, _PATTERN_DAY, most_trials=TRIALS).items():
         _, table, *_, file = key.split("/")
-        rows = gzip.decompress(body).decode().splitlines(keepends=True)
-        first = "".join(row for row in rows if json.loads(row).get("trial", 1) <= TRIALS)
-        pattern[table] = (file.removesuffix(".jsonl.gz"), first)
+        pattern[table] = (file.removesuffix(".jsonl.gz"), gzip.decompress(body).decode())
     return pattern

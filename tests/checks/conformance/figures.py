@@ -7,7 +7,7 @@ import json
 import math
 import random
 import statistics
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -77,9 +77,11 @@ def run_objects(
     exclusions: Exclusions = NONE,
     note: str = "",
     records: int = 1_000_000,
+    most_trials: int | None = None,
 ) -> Objects:
-    """Return the table objects of a run."""
-    plan, trials = measured_run(chance, started, note, records)
+    """Return the table objects of a run, of its first trials if it was stopped."""
+    plan, measured = measured_run(chance, started, note, records)
+    trials = measured[:most_trials]
     ended = started + timedelta(minutes=7)
     row = run_row(plan, trials, "incomplete", "ingest: 1 task died", ended)
     run = StoredRun(plan, trials, exclusions, [])
@@ -211,9 +213,12 @@ def _changes() -> Objects:
 
 
 def _change(labels: str, change: float, **accepted: Any) -> Row:
-    return {
+    figure = {
         "test": "load", "metric": "latency", "statistic": "p99" if labels else "mean",
-        "labels": labels, "unit": "ms", "direction": "lower",
+        "labels": labels, "unit": "ms",
+    }  # fmt: skip
+    return {
+        **figure, "title": title(figure), "direction": "lower",
         "changed_run": "20261119T000000Z-0000dd", "changed_at": "2026-11-19 00:00:00.007",
         "version": "8.10.0", "version_before": "8.8.1", "level_before": 3e-5, "level_after": 0.0,
         "change": change, "verdict": "slower", "cause": "version", "schema": 5, **accepted,
@@ -230,12 +235,11 @@ def _imported(suite: str, run_id: str, rows: Iterator[Row]) -> Objects:
         "versions": [],
         "schema": 1,
     }
-    rates = [{"run_id": run_id, "trial": trial, **row} for trial, row in enumerate(rows, start=1)]
-    return {
-        keys.table("rates", suite, run_id): packed(rates),
-        keys.table("version_rates", suite, run_id): packed(version_rates_of(rates, [run])),
-        keys.table("runs", suite, run_id): packed([run]),
-    }
+    rates = [
+        {"run_id": run_id, "trial": trial, **row, "title": title(row)}
+        for trial, row in enumerate(rows, start=1)
+    ]
+    return tables_of(suite, run_id, rates=rates, runs=[run])
 
 
 def _sleeper() -> Iterator[Row]:
@@ -274,17 +278,21 @@ def mean_rate(
     test: str, metric: str, version: str, value: float | None, unit: str, direction: str
 ) -> Row:
     """Return the columns of a rate that describe its measurement."""
+    figure = {"test": test, "metric": metric, "statistic": "mean", "labels": "", "unit": unit}
     return {
-        "test": test,
-        "metric": metric,
-        "statistic": "mean",
-        "labels": "",
+        **figure,
+        "title": title(figure),
         "version": version,
         "version_order": version_order(version, packaged=True),
-        "unit": unit,
         "direction": direction,
         "value": value,
     }
+
+
+def tables_of(suite: str, run_id: str, **tables: Sequence[Row]) -> Objects:
+    """Return the objects of a run's rows by table, with the figures that its rates give."""
+    tables["version_rates"] = version_rates_of(tables.get("rates", ()), tables.get("runs", ()))
+    return {keys.table(table, suite, run_id): packed(rows) for table, rows in tables.items()}
 
 
 _FIGURE = ("run_id", "test", "metric", "statistic", "labels", "version")
@@ -310,16 +318,12 @@ def _version_rate(rates: list[Row], runs: Mapping[str, Row]) -> Row:
     scatter = _ordered_sum((value - middle) * (value - middle) for value in values)
     logarithms = [math.log(value) for value in values if value > 0]
     copied = (*_FIGURE, "unit", "direction", "version_order")
-    labels = last["labels"].replace('"', "")
-    words = (last["test"], last["metric"].replace("_", " "), last["statistic"], labels)
-    own = words[1:] if last["metric"].startswith(last["test"]) else words
-    name = " ".join(word for word in own if word not in {"", "mean"})
     return {
         **{column: last[column] for column in copied},
-        "title": f"{name} ({last['unit']})",
+        "title": title(last),
         "trials": len(values),
         "mean": middle,
-        "stddev": math.sqrt(scatter / (len(values) - 1)) if len(values) > 1 else None,
+        "stddev": _spread(scatter, len(values)),
         "min": values[0],
         "max": values[-1],
         "mean_logarithm": (
@@ -332,6 +336,19 @@ def _version_rate(rates: list[Row], runs: Mapping[str, Row]) -> Row:
         "sizes": _sizes(runs.get(last["run_id"], {})),
         "provenance": last.get("provenance"),
     }
+
+
+def _spread(scatter: float, count: int) -> float | None:
+    spread = math.sqrt(scatter / (count - 1)) if count > 1 else math.inf
+    return spread if math.isfinite(spread) else None
+
+
+def title(row: Row) -> str:
+    """Return the name for people of the figure of a row."""
+    words = [row["metric"].replace("_", " "), row["statistic"], row["labels"].replace('"', "")]
+    of_test = [] if row["metric"].startswith(row["test"]) else [row["test"]]
+    name = " ".join(word for word in [*of_test, *words] if word not in {"", "mean"})
+    return f"{name} ({row['unit']})"
 
 
 def _sizes(run: Row) -> str:

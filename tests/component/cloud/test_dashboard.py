@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 from playwright.sync_api import expect
 
-from tests.checks.conformance.figures import mean_rate
+from tests.checks.conformance.figures import mean_rate, tables_of
 from tests.component.cloud.browser import AXE, browser
 from tests.component.cloud.twelve_versions import (
     ALONE,
@@ -160,10 +160,7 @@ def test_trials_of_two_sizes_are_two_rows_and_two_charts_without_a_common_mean(o
         {**run, "status": "complete", "tasks": 1, "records": records}
         for run, (records, _) in zip(at, sizes.values(), strict=True)
     ]
-    objects = {
-        keys.table("rates", "rocksdb", WIDE): packed(rates),
-        keys.table("runs", "rocksdb", WIDE): packed(runs),
-    }
+    objects = tables_of("rocksdb", WIDE, rates=rates, runs=runs)
     file = tmp_path / "sizes.html"
     file.write_text(build(Tables(objects), NOW), encoding="utf-8")
     page = open_page(file=file.as_uri())
@@ -315,7 +312,7 @@ def judged_address(tmp_path_factory):
     run = {**AT, "status": "complete", "tasks": 1, "records": 1}
     tables = {"rates": rates, "verdicts": verdicts, "runs": [run]}
     file = tmp_path_factory.mktemp("judged") / "judged.html"
-    objects = {keys.table(name, "rocksdb", WIDE): packed(rows) for name, rows in tables.items()}
+    objects = tables_of("rocksdb", WIDE, **tables)
     file.write_text(build(Tables(objects), NOW), encoding="utf-8")
     return file.as_uri()
 
@@ -343,7 +340,7 @@ def test_a_verdict_on_unlike_machines_is_hollow_and_says_so(open_page, tmp_path)
     run = {**AT, "status": "complete", "tasks": 1, "records": 1}
     tables = {"rates": rates, "verdicts": [verdict], "runs": [run]}
     file = tmp_path / "unlike.html"
-    objects = {keys.table(name, "rocksdb", WIDE): packed(rows) for name, rows in tables.items()}
+    objects = tables_of("rocksdb", WIDE, **tables)
     file.write_text(build(Tables(objects), NOW), encoding="utf-8")
     page = open_page("#sheet=compare", file=file.as_uri())
 
@@ -394,11 +391,12 @@ def test_a_latency_that_became_many_times_as_long_says_so_wherever_its_change_st
         "unit": "ms", "direction": "lower", "changed_run": WIDE, "changed_at": AT["started_at"],
         "version": "9.1.0", "version_before": "9.0.0", "level_before": 10.0, "level_after": 138.0,
         "change": 12.8, "verdict": "slower", "cause": "version", "accepted_level": 10.0,
+        "title": "ingest latency (ms)",
     }  # fmt: skip
     run = {**AT, "status": "complete", "tasks": 1, "records": 1}
     tables = {"rates": rates, "verdicts": [verdict], "runs": [run], "changes": [change]}
     file = tmp_path / "longer.html"
-    objects = {keys.table(name, "rocksdb", WIDE): packed(rows) for name, rows in tables.items()}
+    objects = tables_of("rocksdb", WIDE, **tables)
     file.write_text(build(Tables(objects), NOW), encoding="utf-8")
     page = open_page(file=file.as_uri())
 
@@ -521,10 +519,7 @@ def test_a_table_and_a_control_have_the_order_of_versions(open_page, tmp_path):
         for version in ordered[::-1]
     ]
     run = {**AT, "status": "complete", "tasks": 1, "records": 1}
-    objects = {
-        keys.table("rates", "rocksdb", WIDE): packed(rates),
-        keys.table("runs", "rocksdb", WIDE): packed([run]),
-    }
+    objects = tables_of("rocksdb", WIDE, rates=rates, runs=[run])
     file = tmp_path / "ordered.html"
     file.write_text(build(Tables(objects), NOW), encoding="utf-8")
     page = open_page(file=file.as_uri())

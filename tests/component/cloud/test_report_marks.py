@@ -11,6 +11,7 @@ from typing import NamedTuple
 import pytest
 from playwright.sync_api import expect
 
+from tests.checks.conformance.figures import tables_of
 from tests.component.cloud.browser import browser
 from tests.component.cloud.twelve_versions import Tables
 from tests.unit import drawn_runs as two
@@ -33,8 +34,7 @@ from tidemark.report.marks import marked
 from tidemark.report.page import page
 from tidemark.report.run_report.contents import report
 from tidemark.report.run_report.measured import measured_run
-from tidemark.store import keys
-from tidemark.store.rows import packed, rate_rows, run_row
+from tidemark.store.rows import rate_rows, run_row
 
 WIDE, NARROW = {"width": 1400, "height": 900}, {"width": 390, "height": 844}
 # Each figure with its section, its chart and its tables; a table is a list of rows.
@@ -427,9 +427,8 @@ def tables():
     for run in (two.loads(), two.smaller_loads(), two.engines(), two.smaller_engines()):
         suite, run_id = run.plan.suite.name, run.plan.run_id
         row = run_row(run.plan, run.trials, "complete", "", run.plan.started_at)
-        rates = rate_rows(run.plan, run.trials, run.exclusions)
-        objects[keys.table("rates", suite, run_id)] = packed(rates)
-        objects[keys.table("runs", suite, run_id)] = packed([row])
+        rates = list(rate_rows(run.plan, run.trials, run.exclusions))
+        objects |= tables_of(suite, run_id, rates=rates, runs=[row])
     return Tables(objects, "rocksdb,kiwi")
 
 

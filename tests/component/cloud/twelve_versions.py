@@ -4,7 +4,7 @@ import random
 from datetime import UTC, datetime, timedelta
 
 from onebox.athena import api as athena
-from tests.checks.conformance.figures import mean_rate
+from tests.checks.conformance.figures import mean_rate, tables_of
 from tests.checks.conformance.local_engine import LocalEngine, described
 from tidemark.client.tables import Answer
 from tidemark.store import keys
@@ -70,14 +70,13 @@ def stored_history():
             "schema": 3,
         }
         samples = [sample for row in rates for sample in _samples(row)]
-        for table, rows in (("rates", rates), ("runs", [run]), ("task_rates", samples)):
-            objects[keys.table(table, "rocksdb", run_id)] = packed(rows)
+        objects |= tables_of("rocksdb", run_id, rates=rates, runs=[run], task_rates=samples)
     change = {
         "run_id": run_id, "test": "ingest", "metric": "ingest_rate", "statistic": "mean",
         "labels": "", "unit": "records/s", "direction": "higher", "changed_run": run_id,
         "changed_at": timestamp(started), "version": version, "version_before": VERSIONS[-2],
         "level_before": 1000.0, "level_after": 900.0, "change": -0.1, "verdict": "slower",
-        "cause": "version", "accepted_level": 1000.0,
+        "cause": "version", "accepted_level": 1000.0, "title": "ingest rate (records/s)",
     }  # fmt: skip
     return {**objects, keys.table("changes", "rocksdb", run_id): packed([change])}
 
@@ -108,11 +107,10 @@ def wide_history():
         }
         for metric in range(12)
     ]  # fmt: skip
-    tables = {"rates": rates, "runs": [run], "verdicts": verdicts}
     return {
-        keys.table(table, suite, WIDE): packed(rows)
+        key: body
         for suite in ("rocksdb", "sleeper")
-        for table, rows in tables.items()
+        for key, body in tables_of(suite, WIDE, rates=rates, runs=[run], verdicts=verdicts).items()
     }
 
 

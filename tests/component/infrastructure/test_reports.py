@@ -190,14 +190,14 @@ def test_the_role_reads_only_the_tables_of_the_data_sets_and_writes_only_results
     assert places["s3:PutObject"] == {"reference/athena/*"}
     tables = {
         f"table/reference/{table}"
-        for table in ("changes", "rates", "runs", "task_rates", "verdicts")
+        for table in ("changes", "rates", "runs", "task_rates", "verdicts", "version_rates")
     }
     assert places["glue:GetTable"] == {"catalog", "database/reference", *tables}
     assert places["glue:GetDatabase"] == {*places["glue:GetTable"], "database/default"}
     (listing,) = [statement for actions, statement in grants if actions == ["s3:ListBucket"]]
     assert listing["Condition"]["StringLike"]["s3:prefix"] == [
         "tables/changes/*", "tables/rates/*", "tables/runs/*", "tables/task_rates/*",
-        "tables/verdicts/*", "athena/*",
+        "tables/verdicts/*", "tables/version_rates/*", "athena/*",
     ]  # fmt: skip
 
 

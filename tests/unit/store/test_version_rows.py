@@ -1,5 +1,6 @@
 """The figures of a run's versions, against those that its rates plainly give."""
 
+import json
 from datetime import date
 
 import pytest
@@ -8,7 +9,7 @@ from tests.checks.conformance.figures import version_rates_of
 from tests.plans import DATABASES, plan_of, with_axes
 from tests.unit import two_of_everything
 from tests.unit.fakes import FakeBucket
-from tests.unit.measured_runs import failed, left_out, measured, planned
+from tests.unit.measured_runs import failed, ingest_of, left_out, measured, planned
 from tidemark.model.checkout import ROOT
 from tidemark.model.exclusions import NONE
 from tidemark.model.plan import Import
@@ -95,6 +96,17 @@ def test_a_version_has_the_verdict_against_its_base_that_the_table_of_verdicts_h
     for row in version_rate_rows(run, judged_against_bases(run)):
         told = stored.get((*(row[each] for each in columns), row["base"]), [None] * 5)
         assert [row[each] for each in judged] == told
+
+
+def test_a_spread_that_overflows_is_not_known_and_leaves_the_row_readable():
+    plan = planned(["9.8.4"], repetitions=2)
+    trials = ingest_of(plan, {"9.8.4": [1e200, 2e200]})
+    run = StoredRun(plan, trials, NONE, [])
+
+    (row,) = [row for row in version_rate_rows(run, {}) if row["test"] == "ingest"]
+
+    assert (row["mean"], row["stddev"]) == (1.5e200, None)
+    assert json.loads(json.dumps(row, allow_nan=False)) == row
 
 
 def test_an_exclusion_changes_the_stored_figures_of_its_version_when_they_are_recorded_again():
