@@ -8,9 +8,9 @@ from pathlib import Path
 
 import click
 
-from tidemark.cli.all_option import all_option, print_lines
 from tidemark.cli.chosen_suite import suite_to_read
 from tidemark.cli.options import fail_on_option
+from tidemark.cli.printed_report import all_option, print_comparison
 from tidemark.cli.saving import PICTURES, check_folder, is_picture, save
 from tidemark.cli.target import Target, stored, target_options
 from tidemark.cli.written_suites import suites
@@ -22,7 +22,9 @@ from tidemark.model.side_name import parse_side
 from tidemark.report.comparison.changes_chart import MOST, Change, specification
 from tidemark.report.comparison.document import ComparedMetric, ComparisonDocument
 from tidemark.report.comparison.pipelines import exit_code, junit, workflow_commands
+from tidemark.report.json_form import load
 from tidemark.report.marks import marked, qualified
+from tidemark.store.keys import BLOCKS
 
 # The newest run of a suite with an included rate of a version.
 _NEWEST = (
@@ -117,13 +119,13 @@ def command(
             listing = f"`tidemark runs{target.flags}` lists the runs and what they measured"
             raise Refused(f"{refused}; {hint or listing}") from None
         contents = {ending: store.results.read(key) for ending, key in keys.items()}
+    blocks = contents.pop(BLOCKS)
     for ending, content in contents.items():
         save(target.state / keys[ending], content)
-    if output and is_picture(output):
-        save(output, changes_picture(_document(contents["json"]), output.suffix))
-        click.echo(output)
+    if output is None and form == "markdown":
+        print_comparison(contents["md"].decode(), load(blocks), everything=everything)
     else:
-        _hand_out(contents, keys, form, output, everything=everything)
+        _write(contents, keys, form, output)
     if fail_on:
         sys.exit(exit_code([_document(contents["json"])]))
 
@@ -138,19 +140,18 @@ def _form_of(output: Path | None) -> str:
     return _BY_ENDING[output.suffix]
 
 
-def _hand_out(
-    contents: Mapping[str, bytes],
-    keys: Mapping[str, str],
-    form: str,
-    output: Path | None,
-    *,
-    everything: bool,
+def _write(
+    contents: Mapping[str, bytes], keys: Mapping[str, str], form: str, output: Path | None
 ) -> None:
-    """Print a form of a comparison, or write it."""
+    """Print a form of a comparison, or write it; a picture is a form of its own."""
+    if output and is_picture(output):
+        save(output, changes_picture(_document(contents["json"]), output.suffix))
+        click.echo(output)
+        return
     ending, made = _FORMS[form]
     content, stored_as = made(contents[ending]), Path(keys[ending])
     if output is None:
-        _print(content.decode(), form, everything)
+        click.echo(content.decode(), nl=False)
     else:
         file = stored_as.with_suffix(f".{_ENDINGS.get(form, ending)}").name
         path = output / file if output.is_dir() else output
@@ -166,18 +167,6 @@ def _save_linked(contents: Mapping[str, bytes], keys: Mapping[str, str], folder:
         path = folder / Path(keys[name]).name
         save(path, contents[name])
         click.echo(path)
-
-
-def _print(text: str, form: str, everything: bool) -> None:
-    if form != "markdown":
-        click.echo(text, nl=False)
-    elif sys.stdout.isatty():
-        # The import of rich takes time, which a program that reads Markdown does not need.
-        from tidemark.cli.printed_report import screen_lines  # noqa: PLC0415
-
-        print_lines(text, screen_lines, everything)
-    else:
-        print_lines(text, str.splitlines, everything)
 
 
 def _document(content: bytes) -> ComparisonDocument:

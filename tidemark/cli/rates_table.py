@@ -16,10 +16,7 @@ from tidemark.model.axes import figure_name
 from tidemark.model.numerals import delta, percent_places, span, supported
 from tidemark.report.marks import marked
 from tidemark.report.numbers import MISSING, figure
-
-STYLES = {"slower": "bold red", "faster": "bold green", "cannot tell": "yellow"}
-"""The style of each verdict on a terminal that has colours."""
-
+from tidemark.report.terminal import STYLES
 
 _ANY_WIDTH = 1000  # characters
 

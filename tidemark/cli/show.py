@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
-import re
-import sys
-from functools import partial
 
 import click
 
-from tidemark.cli.all_option import all_option, print_lines
 from tidemark.cli.options import optional_run_argument
+from tidemark.cli.printed_report import all_option, print_run
 from tidemark.cli.target import Target, stored, target_options
 from tidemark.cli.wording import active_state, ending
 from tidemark.client.stored import Stored
 from tidemark.client.tables import ask_saved
 from tidemark.model.refusal import Refused
-from tidemark.report.folds import unfolded
+from tidemark.store import keys
 
 
 @click.command(name="show")
@@ -38,35 +35,16 @@ def command(run: str | None, everything: bool, target: Target) -> None:
         results = store.results
         run = run or _newest(store, target)
         suite, state = _active(store, run, target) or _ended(store, run, target)
-        report = results.report(suite, run, "report.md")
+        report = results.report(suite, run, f"report.{keys.BLOCKS}")
         summary = results.report(suite, run, "summary.json") or b"[]"
     click.echo(f"Run {run} {state}\n")
     if report is None:
         click.echo("It has no report.")
-    elif sys.stdout.isatty():
-        # The import of rich takes time, which a program that reads the report does not need.
-        from tidemark.cli.printed_report import first_screen, screen_lines  # noqa: PLC0415
-
-        # The first line of the report names the run again.
-        text, brief = (
-            _without_title(report.decode()),
-            partial(first_screen, rates=json.loads(summary)),
-        )
-        print_lines(text, screen_lines, everything, brief)
     else:
-        print_lines(report.decode(), lambda text: plain(unfolded(text)).splitlines(), everything)
+        # The import takes time, which a run without a report does not need.
+        from tidemark.report.json_form import load  # noqa: PLC0415
 
-
-def _without_title(text: str) -> str:
-    return text.partition("\n\n")[2]
-
-
-def plain(text: str) -> str:
-    """Return Markdown without the backslashes that only a renderer needs; bars in cells keep them.
-
-    Source: CommonMark 0.31, "Backslash escapes".
-    """
-    return re.sub(r"\\([\\`*\[\]<>&~$_])", r"\1", text)
+        print_run(load(report), json.loads(summary), everything=everything)
 
 
 def _active(store: Stored, run: str, target: Target) -> tuple[str, str] | None:

@@ -132,7 +132,8 @@ class Results:
     def comparisons(self, suite: str, run_id: str) -> list[str]:
         """Return the files of the comparisons beside a run's report, in order."""
         stored = self._bucket.keys(keys.report(suite, run_id, ""))
-        return [file for key in stored if keys.AGAINST in (file := Path(key).name)]
+        files = (Path(key).name for key in stored)
+        return [each for each in files if keys.AGAINST in each and not each.endswith(keys.BLOCKS)]
 
     def exclusions(self, run_id: str) -> Exclusions:
         """Return the excluded trials of a run."""

@@ -1,11 +1,12 @@
 """The parts of a report in plain text, which each form escapes.
 
-The forms are ``tidemark.report.markdown`` and ``tidemark.report.page``.
+The forms are ``tidemark.report.markdown``, ``tidemark.report.page`` and
+``tidemark.report.terminal``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 
@@ -90,3 +91,26 @@ class Report(NamedTuple):
     title: str
     summary: tuple[Block, ...]
     sections: tuple[Section, ...]
+
+
+def brief(report: Report) -> Report:
+    """Return the results of a report and their evidence, without samples and other details."""
+    shown = [each for each in report.sections if not each.details]
+    return report._replace(
+        summary=tuple(_brief(report.summary)),
+        sections=tuple(
+            each._replace(blocks=tuple(_brief(each.blocks)), evidence=False) for each in shown
+        ),
+    )
+
+
+def _brief(blocks: Sequence[Block]) -> Iterator[Block]:
+    for block in blocks:
+        match block:
+            case Chart():
+                if block.with_table:
+                    yield block.table
+            case Details():
+                pass
+            case _:
+                yield block

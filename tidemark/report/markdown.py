@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from tidemark.model.sentences import plural, visible
 from tidemark.report.blocks import Block, Bullets, Chart, Details, Link, Report, Row, Section, Table
-from tidemark.report.folds import EVIDENCE, fold, fold_named, unfolded
 
 # CommonMark 0.31, Backslash escapes. An underscore within a word needs no escape.
 _MARKUP = re.compile(r"[\\`*\[\]<>&|~$]|(?<![^\W_])_|_(?![^\W_])")
@@ -16,7 +16,8 @@ _MARKUP = re.compile(r"[\\`*\[\]<>&|~$]|(?<![^\W_])_|_(?![^\W_])")
 # split the text (github/cmark-gfm, issue 181).
 _REFERENCE = re.compile(r"(?<!\w)@(?=\w)|[#!](?=\d)|\bGH-(?=\d)", re.IGNORECASE)
 _INVISIBLE = "&#8203;"
-_DETAILS = "details"
+# The lines over the folds of sections.
+_EVIDENCE, _DETAILS = "evidence", "details"
 
 
 def markdown(report: Report, most_rows: int | None = None) -> str:
@@ -24,75 +25,109 @@ def markdown(report: Report, most_rows: int | None = None) -> str:
 
     The tables of charts are folded, and so are sections of details.
     """
-    parts = [f"# {_text(report.title)}", *(_block(block, most_rows) for block in report.summary)]
-    for section in report.sections:
-        parts += [f"## {_text(section.heading)}", *_contents(section, most_rows)]
-    return "\n\n".join(parts) + "\n"
+    return _Writer(most_rows).report(report)
 
 
-def _contents(section: Section, most_rows: int | None) -> Sequence[str]:
-    blocks = [_block(block, most_rows) for block in section.blocks]
-    if not section.details and not section.evidence:
-        return blocks
-    summary = EVIDENCE if section.evidence else _DETAILS
-    return [fold(summary, unfolded("\n\n".join(blocks)))]
+def plain(report: Report) -> str:
+    """Return a report as Markdown for people who read it as text: without folds and escapes.
 
-
-def _block(block: Block, most_rows: int | None) -> str:
-    match block:
-        case str():
-            return _text(block)
-        case Bullets():
-            return "\n".join(f"- {_text(item)}" for item in block.items)
-        case Link():
-            # Markdown is read in other places, too, where a link to the file would lead nowhere.
-            return f"{_text(block.words)}: {_text(block.file)}, beside this report."
-        case Table():
-            return _table(block)
-        case Details():
-            contents = "\n\n".join(_block(each, most_rows) for each in block.blocks)
-            return fold_named(_text(block.name), unfolded(contents))
-        case Chart():
-            return _table(block.table) if block.with_table else _chart_table(block.table, most_rows)
-
-
-def _chart_table(table: Table, most_rows: int | None) -> str:
-    """Return the folded table of a chart, or a sentence if the table is too long."""
-    if most_rows is not None and len(table.rows) > most_rows:
-        return _text(f"{table.caption}: {len(table.rows):,} rows, in the page.")
-    return f"{_bold(table.caption)}\n\n{fold(plural(len(table.rows), 'row'), _lines(table))}"
-
-
-def _lines(table: Table) -> str:
-    return "\n".join(table_lines(table))
+    Bars in cells alone keep their escape.
+    """
+    return _Writer(folds=False, escapes=False).report(report)
 
 
 def table_lines(table: Table) -> list[str]:
     """Return the lines of a table, without its caption."""
-    rules = ["--:" if column in table.numbers else "---" for column in table.columns]
-    header = _line([_text(column) for column in table.columns])
-    return [header, f"|{'|'.join(rules)}|", *map(_row, table.rows)]
+    return _Writer().table_lines(table)
 
 
-def _table(table: Table) -> str:
-    return f"{_bold(table.caption)}\n\n{_lines(table)}"
+@dataclass(frozen=True)
+class _Writer:
+    most_rows: int | None = None
+    """The most rows of the folded table of a chart, None without a limit."""
+    folds: bool = True
+    escapes: bool = True
 
+    def report(self, report: Report) -> str:
+        parts = [f"# {self._text(report.title)}", *map(self._block, report.summary)]
+        for section in report.sections:
+            parts += [f"## {self._text(section.heading)}", *self._contents(section)]
+        return "\n\n".join(parts) + "\n"
 
-def _bold(text: str) -> str:
-    return f"**{_text(text)}**"
+    def _contents(self, section: Section) -> list[str]:
+        if not section.details and not section.evidence:
+            return list(map(self._block, section.blocks))
+        summary = _EVIDENCE if section.evidence else _DETAILS
+        return [self._folded(summary, self._within_fold(section.blocks))]
 
+    def _within_fold(self, blocks: Sequence[Block]) -> str:
+        """Return blocks that are folded together, without folds of their own."""
+        return "\n\n".join(map(replace(self, folds=False)._block, blocks))
 
-def _row(row: Row) -> str:
-    cells = [_text(cell) for cell in row.cells]
-    return _line([f"~~{cell}~~" if row.struck and cell else cell for cell in cells])
+    def _folded(self, summary: str, contents: str) -> str:
+        if not self.folds:
+            return contents
+        return f"<details><summary>{summary}</summary>\n\n{contents}\n\n</details>"
+
+    def _block(self, block: Block) -> str:
+        match block:
+            case str():
+                return self._text(block)
+            case Bullets():
+                return "\n".join(f"- {self._text(item)}" for item in block.items)
+            case Link():
+                # Markdown is read in other places, too, where a link to the file leads nowhere.
+                return f"{self._text(block.words)}: {self._text(block.file)}, beside this report."
+            case Table():
+                return self._table(block)
+            case Details():
+                return self._details(block)
+            case Chart():
+                return self._table(block.table) if block.with_table else self._chart(block.table)
+
+    def _details(self, block: Details) -> str:
+        contents = self._within_fold(block.blocks)
+        if self.folds:
+            return self._folded(f"<b>{self._text(block.name)}</b>", contents)
+        return f"{self._bold(block.name)}\n\n{contents}"
+
+    def _chart(self, table: Table) -> str:
+        """Return the folded table of a chart, or a sentence if the table is too long."""
+        if self.most_rows is not None and len(table.rows) > self.most_rows:
+            return self._text(f"{table.caption}: {len(table.rows):,} rows, in the page.")
+        rows = self._folded(plural(len(table.rows), "row"), self._lines(table))
+        return f"{self._bold(table.caption)}\n\n{rows}"
+
+    def _table(self, table: Table) -> str:
+        return f"{self._bold(table.caption)}\n\n{self._lines(table)}"
+
+    def _lines(self, table: Table) -> str:
+        return "\n".join(self.table_lines(table))
+
+    def table_lines(self, table: Table) -> list[str]:
+        rules = ["--:" if column in table.numbers else "---" for column in table.columns]
+        header = _line([self._cell(column) for column in table.columns])
+        return [header, f"|{'|'.join(rules)}|", *map(self._row, table.rows)]
+
+    def _row(self, row: Row) -> str:
+        cells = [self._cell(cell) for cell in row.cells]
+        return _line([f"~~{cell}~~" if row.struck and cell else cell for cell in cells])
+
+    def _cell(self, text: str) -> str:
+        shown = self._text(text)
+        return shown if self.escapes else shown.replace("|", "\\|")
+
+    def _bold(self, text: str) -> str:
+        return f"**{self._text(text)}**"
+
+    def _text(self, text: str) -> str:
+        """Return a text on one line that Markdown shows unchanged, without mentions and links."""
+        line = visible(" ".join(text.split()))
+        if not self.escapes:
+            return line
+        escaped = _MARKUP.sub(lambda match: f"\\{match.group()}", line)
+        return _REFERENCE.sub(lambda match: match.group() + _INVISIBLE, escaped)
 
 
 def _line(cells: list[str]) -> str:
     return f"| {' | '.join(cells)} |"
-
-
-def _text(text: str) -> str:
-    """Return a text on one line that Markdown shows unchanged, without mentions and links."""
-    line = visible(" ".join(text.split()))
-    escaped = _MARKUP.sub(lambda match: f"\\{match.group()}", line)
-    return _REFERENCE.sub(lambda match: match.group() + _INVISIBLE, escaped)

@@ -32,6 +32,8 @@ ROWS = ".jsonl.gz"
 AGAINST = "-against-"
 FLAME_GRAPHS = "functions-"
 """The beginning of the file names of flame graphs."""
+BLOCKS = "blocks.json"
+"""The ending of the file names of reports and comparisons that a terminal prints."""
 
 
 def claim(suite: str) -> str:
@@ -181,7 +183,7 @@ def report(suite: str, run_id: str, file: str) -> str:
 
 
 def comparison(suite: str, base: tuple[str, str], new: tuple[str, str], form: str) -> str:
-    """Return the key of a comparison, ``form`` being ``md``, ``html`` or ``json``.
+    """Return the key of a comparison, ``form`` being ``md``, ``html``, ``json`` or ``BLOCKS``.
 
     Each side is a run and a version. The comparison is beside the report of the new side's run.
     """

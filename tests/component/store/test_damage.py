@@ -87,7 +87,7 @@ def test_damaged_objects_are_counted_and_the_page_names_them(state):
 @pytest.mark.parametrize(
     ("key", "words"),
     [
-        (keys.report("rocksdb", SECOND, "report.md"), ["show", SECOND]),
+        (keys.report("rocksdb", SECOND, f"report.{keys.BLOCKS}"), ["show", SECOND]),
         (keys.plan(SECOND), ["report", SECOND]),
         (keys.trial(SECOND, 1), ["report", SECOND]),
         (keys.plan(SECOND), ["exclude", SECOND, "--reason", "noisy"]),

@@ -14,9 +14,13 @@ from tidemark.cli.compare import changes_picture, command
 from tidemark.client.tables import Answer
 from tidemark.model.checkout import ROOT
 from tidemark.model.refusal import Refused
-from tidemark.report.folds import fold
+from tidemark.report.blocks import Details, Report, Section, Table
+from tidemark.report.json_form import dump
+from tidemark.report.markdown import markdown
+from tidemark.store.keys import BLOCKS
 
 SUITE = ("--suite", "rocksdb")
+REPORT = Report("x", (), ())
 
 
 class Cloud:
@@ -150,10 +154,19 @@ def test_an_excluded_run_is_no_run_for_a_hint(cloud):
     assert "`tidemark runs` lists" in refused()
 
 
-def compared(cloud, monkeypatch, arguments, text="# x\n"):
+def stored_as(*forms):
+    return {form: f"reports/rocksdb/{RUN}/9.8.4-against-9.0.0.{form}" for form in (*forms, BLOCKS)}
+
+
+def compared(cloud, monkeypatch, arguments, report=REPORT):
     """Return the result of a comparison whose document is the one of a slower version."""
-    forms = {form: f"reports/rocksdb/{RUN}/9.8.4-against-9.0.0.{form}" for form in ("md", "json")}
-    bodies = {forms["md"]: text.encode(), forms["json"]: SLOWER.model_dump_json().encode()}
+    forms = stored_as("md", "json")
+    texts = {
+        forms["md"]: markdown(report),
+        forms["json"]: SLOWER.model_dump_json(),
+        forms[BLOCKS]: dump(report),
+    }
+    bodies = {key: text.encode() for key, text in texts.items()}
     monkeypatch.setattr(cloud, "comparison", lambda *_: forms)
     monkeypatch.setattr(cloud, "read", bodies.__getitem__, raising=False)
     return CliRunner().invoke(command, ["9.0.0", "9.8.4", *SUITE, *arguments])
@@ -234,33 +247,35 @@ def test_a_slower_version_has_an_exit_code_of_its_own(cloud, monkeypatch, tmp_pa
 
 
 def test_a_printed_comparison_has_its_folded_tables_with_all_alone(cloud, monkeypatch, tmp_path):
-    text = f"# x\n\n## Results\n\n9 %\n\n**Samples**\n\n{fold('2 rows', '| 1 |')}\n"
+    details = Details("Samples", (Table("", ("1",), ()),))
+    report = Report("x", (), (Section("Results", ("9 %", details)),))
     here, file = ["--state", str(tmp_path)], tmp_path / "x.md"
 
-    short = compared(cloud, monkeypatch, here, text).output
-    whole = compared(cloud, monkeypatch, [*here, "--all"], text).output
-    compared(cloud, monkeypatch, [*here, "--output", str(file)], text)
+    short = compared(cloud, monkeypatch, here, report).output
+    whole = compared(cloud, monkeypatch, [*here, "--all"], report).output
+    compared(cloud, monkeypatch, [*here, "--output", str(file)], report)
 
-    more = "--all prints 8 more lines."
+    more = "--all prints 9 more lines."
     assert short == f"# x\n\n## Results\n\n9 %\n\n{more}\n"
-    assert whole == file.read_text() == text
+    assert whole == file.read_text() == markdown(report)
 
 
 def test_both_forms_are_saved_beside_the_report_of_the_new_side(cloud, monkeypatch, tmp_path):
-    stored = {form: f"reports/rocksdb/{RUN}/9.8.4-against-9.0.0.{form}" for form in ("md", "html")}
+    stored = stored_as("md", "html")
     monkeypatch.setattr(cloud, "comparison", lambda *_: stored)
     monkeypatch.setattr(cloud, "read", str.encode, raising=False)
+    options = ["--state", str(tmp_path), "--output", str(tmp_path / "x.md")]
 
-    result = CliRunner().invoke(command, ["9.0.0", "9.8.4", *SUITE, "--state", str(tmp_path)])
+    result = CliRunner().invoke(command, ["9.0.0", "9.8.4", *SUITE, *options])
 
-    assert result.output == f"{stored['md']}\n"
+    assert result.output == f"{tmp_path / 'x.md'}\n"
+    del stored[BLOCKS]
     assert [(tmp_path / key).read_text() for key in stored.values()] == list(stored.values())
 
 
 def test_the_flame_graphs_that_a_page_links_to_are_saved_beside_it(cloud, monkeypatch, tmp_path):
     graphs = "functions-ingest-9.8.4-against-9.0.0.html"
-    names = {"html": "9.8.4-against-9.0.0.html", "functions-ingest": graphs}
-    stored = {form: f"reports/rocksdb/{RUN}/{name}" for form, name in names.items()}
+    stored = {**stored_as("html"), "functions-ingest": f"reports/rocksdb/{RUN}/{graphs}"}
     monkeypatch.setattr(cloud, "comparison", lambda *_: stored)
     monkeypatch.setattr(cloud, "read", str.encode, raising=False)
     page = tmp_path / "page.html"

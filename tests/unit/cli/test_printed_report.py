@@ -1,75 +1,115 @@
 """A report on a terminal."""
 
-from functools import partial
 from itertools import pairwise
 
 import pytest
+from rich.console import Console
 
-from tidemark.cli.all_option import print_lines
-from tidemark.cli.printed_report import first_screen, screen_lines
-from tidemark.report.folds import EVIDENCE, fold
+from tidemark.cli.printed_report import first_screen, print_comparison, print_lines, print_run
+from tidemark.report.blocks import Bullets, Details, Report, Row, Section, Table
+from tidemark.report.markdown import markdown
+from tidemark.report.terminal import screen_lines
 
-TABLE = "| A |\n|---|\n| ? cannot tell |"
-TEXT = f"# RocksDB\n\n▼ slower: a; = same: b.\n\n{fold(EVIDENCE, TABLE)}\n"
+ROWS = (Row(("latency of a very long operation", "▼ slower")), Row(("rate", "? cannot tell"), True))
+TABLE = Table("Changes", ("Metric", "Verdict"), ROWS)
+REPORT = Report(
+    "RocksDB",
+    ("▼ slower: a; = same: b.",),
+    (
+        Section("Comments", (TABLE,), evidence=True),
+        Section("Trials", (Bullets(("one", "two\nlines")),), details=True),
+    ),
+)
 
 
 @pytest.fixture
-def printed(monkeypatch):
-    def printed(**variables):
+def drawn(monkeypatch):
+    def drawn(report=REPORT, **variables):
         for name in ("NO_COLOR", "FORCE_COLOR"):
             monkeypatch.delenv(name, raising=False)
         for name, value in {"TERM": "xterm", "COLUMNS": "80", **variables}.items():
             monkeypatch.setenv(name, value)
-        return "\n".join(screen_lines(TEXT))
+        return "\n".join(screen_lines(report, Console(highlight=False)))
 
-    return printed
+    return drawn
 
 
-def test_verdicts_are_coloured_on_a_terminal(printed):
-    text = printed(FORCE_COLOR="1")
+def test_verdicts_are_coloured_on_a_terminal(drawn):
+    text = drawn(FORCE_COLOR="1")
 
     assert "\x1b[1;31m▼ slower\x1b[0m: a; = same: b." in text
-    assert "\x1b[33m? cannot tell" in text
+    assert "\x1b[9;33m? cannot tell" in text
 
 
-def test_without_colours_the_marks_stay(printed):
-    text = printed(NO_COLOR="1")
+def test_without_colours_the_marks_stay(drawn):
+    text = drawn(NO_COLOR="1")
 
     assert "▼ slower: a; = same: b." in text
     assert "? cannot tell" in text
-    assert "details>" not in text
     assert "\x1b[3" not in text
 
 
-def test_no_empty_line_is_first_or_follows_another(printed):
-    lines = printed(NO_COLOR="1").splitlines()
+def test_parts_have_an_empty_line_between_them(drawn):
+    lines = drawn(NO_COLOR="1").splitlines()
 
     assert "RocksDB" in lines[0]
     assert not any(one == two == "" for one, two in pairwise(lines))
+    assert lines[-2:] == [" • one", " • two lines"]
 
 
-REPORT = f"# Title\n\n- slower\n\n{fold(EVIDENCE, TABLE)}\n\n## Trials\n\n{fold('3', 'a')}\n"
+def test_a_table_that_is_too_wide_has_the_name_of_each_row_above_it(drawn):
+    lines = drawn(NO_COLOR="1", COLUMNS="24").splitlines()
+
+    start = lines.index("Changes")
+    assert lines[start + 2 : start + 9] == [
+        "Metric", "  Verdict", "latency of a very long", "operation", "  ▼ slower", "rate",
+        "  ? cannot tell",
+    ]  # fmt: skip
 
 
-def test_the_last_line_has_the_number_of_folded_lines_and_the_option_that_prints_them(capsys):
-    print_lines(REPORT, str.splitlines, everything=False)
+def test_a_table_without_room_for_its_other_columns_has_rows_of_several_lines(drawn):
+    wide = Table("Paths", ("Name", "One", "Other"), (Row(("a", "1" * 30, "2" * 30)),))
 
-    *shown, empty, last = capsys.readouterr().out.splitlines()
-    assert shown[-1] == "| ? cannot tell |"
-    assert (empty, last) == (
-        "",
-        f"--all prints {len(REPORT.splitlines()) - len(shown)} more lines.",
-    )
+    lines = drawn(Report("", (wide,), ()), COLUMNS="30").splitlines()
+
+    assert all(len(line) <= 30 for line in lines)
+    assert sum(line.count("1") for line in lines) == sum(line.count("2") for line in lines) == 30
 
 
-def test_a_report_is_cut_to_the_height_of_the_screen(capsys, monkeypatch):
-    monkeypatch.setenv("LINES", "7")
-    monkeypatch.setenv("COLUMNS", "80")
+def test_control_characters_are_shown_and_not_sent(drawn):
+    assert drawn(Report("", ("a\x1b[2Jb",), ())) == "a\\u001b[2Jb"
 
-    print_lines(
-        "a\n\nb\n\nc", screen_lines, everything=False, brief=partial(first_screen, rates=[])
-    )
-    assert capsys.readouterr().out == "a\n\n\n--all prints 3 more lines.\n"
+
+def test_the_last_line_has_the_number_of_hidden_lines_and_the_option_that_prints_them(capsys):
+    print_lines(["a", "b", "c"], ["a"], everything=False)
+
+    assert capsys.readouterr().out == "a\n\n--all prints 2 more lines.\n"
+
+
+def test_everything_has_no_last_line_about_more(capsys):
+    print_lines(["a", "b"], ["a"], everything=True)
+
+    assert capsys.readouterr().out == "a\nb\n"
+
+
+def test_a_program_gets_the_results_of_a_run_as_text_without_escapes(capsys):
+    started = Table("Run", ("Started [UTC]",), (Row(("a | b",)),))
+    named = Details("How to read", ("_c_",))
+    print_run(Report("x", (), (Section("Results", (started, named)),)), [], everything=True)
+
+    text = capsys.readouterr().out
+    assert "| Started [UTC] |\n|---|\n| a \\| b |\n\n**How to read**\n\n_c_\n" in text
+
+
+def test_a_program_gets_a_comparison_with_its_folds_on_request_alone(capsys):
+    whole = markdown(REPORT)
+
+    print_comparison(whole, REPORT, everything=True)
+    assert capsys.readouterr().out == whole
+    print_comparison(whole, REPORT, everything=False)
+    text = capsys.readouterr().out
+    assert "## Comments\n\n**Changes**" in text
+    assert "Trials" not in text
 
 
 @pytest.mark.parametrize(("lines", "tables"), [(17, 2), (16, 0)])
@@ -83,17 +123,16 @@ def test_the_first_screen_has_the_answer_and_the_rates_if_they_fit(monkeypatch, 
         for metric in ("ingest_rate", "compaction_rate")
         for version in ("9.0.0", "9.8.4")
     ]
+    report = Report(
+        "x",
+        (Bullets(("same", "same")), "Measure again"),
+        (Section("Results", ("Table",)), Section("Failures", ("none",))),
+    )
 
-    text = "- same\n- same\n\nMeasure again\n\n## Results\n\nTable\n\n## Failures\n\n- none\n"
-    shown = first_screen(text, rates)
+    shown = first_screen(report, rates, Console())
 
     assert [line.strip() for line in shown[:2]] == ["• same", "• same"]
     assert sum("records/s" in line for line in shown) == tables
     assert len(shown) <= lines - 5
     assert not any("Table" in line for line in shown)
     assert any("Measure again" in line for line in shown) == (not tables)
-
-
-def test_everything_has_no_last_line_about_more(capsys):
-    print_lines(REPORT, str.splitlines, everything=True)
-    assert capsys.readouterr().out == REPORT

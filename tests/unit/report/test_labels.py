@@ -11,10 +11,10 @@ from tidemark.figures.metric_rows import MetricRows
 from tidemark.figures.rates import rates
 from tidemark.model.exclusions import NONE
 from tidemark.pages.shell import json_for_script
+from tidemark.report.blocks import brief
 from tidemark.report.comparison.contents import comparison
 from tidemark.report.comparison.pull_request import comment
 from tidemark.report.comparison.sides import sides
-from tidemark.report.folds import without_folds
 from tidemark.report.markdown import markdown
 from tidemark.report.page import page
 from tidemark.report.run_report.contents import report
@@ -267,7 +267,7 @@ def test_the_worst_of_many_metrics_come_first(forty):
 
 
 def test_the_results_of_a_report_with_many_metrics_fit_a_screen_with_the_changes_first(forty):
-    short = without_folds(markdown(report(measured_run(forty))))
+    short = markdown(brief(report(measured_run(forty))))
 
     assert len(short.splitlines()) < 60
     assert short.count("▼ slower |") == 24

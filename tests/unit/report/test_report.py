@@ -35,14 +35,15 @@ from tidemark.cli.rates_table import fitting
 from tidemark.model.exclusions import NONE
 from tidemark.model.kept_files import Artefact, KeptFile
 from tidemark.model.plan import Resume
-from tidemark.report.blocks import Table
-from tidemark.report.folds import unfolded, without_folds
-from tidemark.report.markdown import markdown
+from tidemark.report.blocks import Table, brief
+from tidemark.report.json_form import dump, load
+from tidemark.report.markdown import markdown, plain
 from tidemark.report.numbers import figure, ranges
 from tidemark.report.page import page
 from tidemark.report.run_report.contents import report
 from tidemark.report.run_report.measured import measured_run
 from tidemark.report.run_report.versions import summary
+from tidemark.store.keys import BLOCKS
 from tidemark.store.stored_run import StoredRun
 from tidemark.store.version_rows import verdict_rows
 
@@ -179,25 +180,37 @@ def test_the_summary_leaves_out_changes_that_are_the_same():
 
 def test_the_short_form_of_a_report_has_its_figures_and_neither_samples_nor_details():
     plan = planned(["9.0.0", "9.8.4"], repetitions=5)
-    whole = markdown_of(plan, measured(plan))
+    whole = report_of(plan, measured(plan))
 
-    short = without_folds(whole)
+    short, text = markdown(brief(whole)), plain(whole)
 
     headings = re.findall("^## (.*)$", short, re.MULTILINE)
     assert headings == ["Results"]
     assert short.count(" | 9.8.4 | ") == 2
     assert "Every sample" not in short
     assert "How to read" not in short
-    assert {"## Trials", "## Set-up", "## Logs"} < set(unfolded(whole).splitlines())
-    assert "details>" not in unfolded(whole)
+    assert {"## Trials", "## Set-up", "## Logs"} < set(text.splitlines())
+    assert "details>" not in text
 
 
 def test_a_fold_has_its_name_on_the_line_that_opens_it_and_on_a_terminal_above_its_text():
-    whole = markdown_of(planned(), measured(planned()))
+    whole = report_of(planned(), measured(planned()))
     name = "How to read the figures"
 
-    assert f"\n\n<details><summary><b>{name}</b></summary>\n\nA rate is the mean of" in whole
-    assert f"\n\n**{name}**\n\nA rate is the mean of" in unfolded(whole)
+    opened = f"\n\n<details><summary><b>{name}</b></summary>\n\nA rate is the mean of"
+    assert opened in markdown(whole)
+    assert f"\n\n**{name}**\n\nA rate is the mean of" in plain(whole)
+
+
+def test_a_dumped_report_lacks_the_drawings_of_its_charts_alone():
+    whole = report_of(planned(), measured(planned()))
+    text = dump(whole)
+
+    again = load(text.encode())
+
+    assert markdown(again) == markdown(whole)
+    assert "vega" not in text
+    assert json.loads(dump(again)) == json.loads(text)
 
 
 def test_a_larger_figure_is_slower_if_lower_is_better():
@@ -679,7 +692,7 @@ def test_control_characters_and_characters_of_direction_have_no_effect():
 
 
 def test_a_hostile_text_is_shown_in_markdown_without_effect():
-    text = unfolded(markdown(hostile_run()))
+    text = re.sub("</?(details|summary|b)>", "", markdown(hostile_run()))
 
     assert not re.search(r"(?<!\\)[<`\[]", text)
     assert "\\<img src=" in text
@@ -748,7 +761,7 @@ def test_publish_report_writes_the_same_files_again(world, plan, monkeypatch):
     folder = f"reports/rocksdb/{plan.run_id}"
     assert keys == {
         name: f"{folder}/{name}"
-        for name in ("report.md", "report.html", "summary.json", "advice.json")
+        for name in ("report.md", "report.html", f"report.{BLOCKS}", "summary.json", "advice.json")
     }
     assert before[keys["report.md"]].startswith(b"# RocksDB: run ")
     assert before[keys["report.html"]].startswith(b"<!DOCTYPE html>")

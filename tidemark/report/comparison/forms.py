@@ -1,4 +1,4 @@
-"""The forms of a comparison in the results bucket: a page, a document and a comment."""
+"""The forms of a comparison in the results bucket: a page, a document, blocks and a comment."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from tidemark.report.comparison.document import document
 from tidemark.report.comparison.pull_request import comment
 from tidemark.report.comparison.sides import Sides, sides
 from tidemark.report.grown_functions import Grown, write_functions_between
+from tidemark.report.json_form import dump
 from tidemark.report.page import page
 from tidemark.report.text_files import Vega, write_texts
 from tidemark.store import keys
@@ -44,4 +45,5 @@ def _forms(both: Sides, functions: Sequence[Grown], vega: Vega) -> Iterator[tupl
     contents = comparison(both, functions)
     yield "html", page(contents, vega())
     yield "json", document(both).model_dump_json(indent=2) + "\n"
+    yield keys.BLOCKS, dump(contents)
     yield "md", comment(contents)

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from tidemark.report.comparison.forms import write_comparison
 from tidemark.report.grown_functions import write_functions_of_run
+from tidemark.report.json_form import dump
 from tidemark.report.markdown import markdown
 from tidemark.report.page import page
 from tidemark.report.run_report.contents import report
@@ -60,6 +61,7 @@ def _files(run: MeasuredRun, vega: Vega) -> Iterator[tuple[str, str]]:
     yield "advice.json", json.dumps({"sentence": advice(run)})
     if run.plan.request.bisect:
         yield "search.json", search_path(run, run.plan.request.bisect).json()
+    yield f"report.{keys.BLOCKS}", dump(contents)
     yield "report.md", markdown(contents)
 
 

@@ -1,0 +1,36 @@
+"""The form of a report as JSON: its blocks, which a terminal prints later."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+
+from pydantic import TypeAdapter
+
+from tidemark.report.blocks import Block, Chart, Details, Report
+
+
+def dump(report: Report) -> str:
+    """Return a report as JSON, without the drawings of its charts: their tables are enough.
+
+    Each part is an array of its fields. The form may change with any version of Tidemark.
+    """
+    sections = (each._replace(blocks=tuple(_undrawn(each.blocks))) for each in report.sections)
+    undrawn = report._replace(summary=tuple(_undrawn(report.summary)), sections=tuple(sections))
+    return json.dumps(undrawn, default=sorted, ensure_ascii=False, separators=(",", ":"))
+
+
+def load(text: bytes) -> Report:
+    """Return a dumped report; raise pydantic's ValidationError for any other text."""
+    return TypeAdapter(Report).validate_json(text)
+
+
+def _undrawn(blocks: Sequence[Block]) -> Iterator[Block]:
+    for block in blocks:
+        match block:
+            case Chart():
+                yield block._replace(spec={})
+            case Details():
+                yield block._replace(blocks=tuple(_undrawn(block.blocks)))
+            case _:
+                yield block

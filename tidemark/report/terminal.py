@@ -1,0 +1,151 @@
+"""The form of a report on a terminal, with its verdicts in colour."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import Literal
+
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.table import Table as Grid
+from rich.text import Text
+
+from tidemark.model.sentences import visible
+from tidemark.report.blocks import Block, Bullets, Chart, Details, Link, Report, Row, Table
+from tidemark.report.marks import marked
+
+STYLES = {"slower": "bold red", "faster": "bold green", "cannot tell": "yellow"}
+"""The style of each verdict on a terminal that has colours."""
+_GAP = 2  # characters between columns, and the indent
+_NARROWEST = 16  # characters of a column whose cells are on several lines
+
+
+def screen_lines(report: Report, console: Console) -> list[str]:
+    """Return a report as lines of the terminal, with an empty line between its parts."""
+    parts: list[RenderableType] = []
+    if report.title:
+        parts.append(_heading(report.title, "bold underline"))
+    parts += _blocks(report.summary, console.width)
+    for section in report.sections:
+        parts.append(_heading(section.heading, "bold underline"))
+        parts += _blocks(section.blocks, console.width)
+    drawn = [line for part in parts for line in (*drawn_lines([part], console), "")]
+    return drawn[:-1]
+
+
+def drawn_lines(parts: Iterable[RenderableType], console: Console) -> list[str]:
+    """Return renderables as lines of the terminal, without empty lines at the end."""
+    with console.capture() as drawn:
+        for part in parts:
+            console.print(part)
+    return [line.rstrip() for line in drawn.get().rstrip().split("\n")]
+
+
+def _heading(text: str, style: str) -> Text:
+    return Text(_one_line(text), style)
+
+
+def _blocks(blocks: Iterable[Block], width: int) -> Iterator[RenderableType]:
+    for block in blocks:
+        match block:
+            case str():
+                yield _text(block)
+            case Bullets():
+                yield _bullets(block)
+            case Link():
+                yield _text(f"{block.words}: {block.file}, beside this report.")
+            case Table():
+                yield _table(block, width)
+            case Chart():
+                yield _table(block.table, width)
+            case Details():
+                yield _heading(block.name, "bold")
+                yield from _blocks(block.blocks, width)
+
+
+def _bullets(block: Bullets) -> Grid:
+    grid = Grid.grid(padding=(0, 1, 0, 0))
+    for item in block.items:
+        grid.add_row(" •", _text(item))
+    return grid
+
+
+def _table(table: Table, width: int) -> Group:
+    fits = _width(_widths(table)) <= width
+    caption = _heading(table.caption, "bold")
+    return Group(caption, _whole(table) if fits else _narrow(table, width))
+
+
+def _widths(table: Table) -> list[int]:
+    columns = zip(table.columns, *(row.cells for row in table.rows), strict=True)
+    return [max(len(_one_line(cell)) for cell in column) for column in columns]
+
+
+def _width(widths: Sequence[int]) -> int:
+    return sum(widths) + _GAP * (len(widths) - 1)
+
+
+def _whole(table: Table) -> Grid:
+    """Return a table with each row on one line, or on several if it is too wide."""
+    grid = Grid(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, _GAP - 1, 0, 0))
+    for column in table.columns:
+        grid.add_column(_one_line(column), justify=_justify(table, column), overflow="fold")
+    for row in table.rows:
+        grid.add_row(*_cells(row))
+    return grid
+
+
+def _narrow(table: Table, width: int) -> RenderableType:
+    """Return a table for a narrow screen: the first cell of a row stands on a line above it.
+
+    Equal first cells of neighbours stand there once. One other column may break into lines.
+    """
+    _, *widths = _widths(table)
+    room = width - _GAP
+    broken = widths.index(max(widths))
+    excess = _width(widths) - room
+    if excess > 0:
+        widths[broken] -= excess
+        if widths[broken] < _NARROWEST:
+            return _whole(table)
+    head, *columns = table.columns
+    parts: list[RenderableType] = ["", _heading(head, "bold")]
+    parts.append(_rows(table, widths, [[Text(_one_line(each), "bold") for each in columns]]))
+    for first, rows in groupby(table.rows, key=lambda row: row.cells[0]):
+        parts += [_text(first), _rows(table, widths, [_cells(row)[1:] for row in rows])]
+    return Group(*parts)
+
+
+def _rows(table: Table, widths: Sequence[int], rows: Iterable[Sequence[Text]]) -> Grid:
+    """Return rows of all columns but the first one, indented."""
+    grid = Grid.grid(padding=(0, _GAP, 0, 0), pad_edge=False)
+    grid.add_column(width=0)  # with its padding, the indent
+    for column, width in zip(table.columns[1:], widths, strict=True):
+        grid.add_column(width=width, justify=_justify(table, column), overflow="fold")
+    for row in rows:
+        grid.add_row("", *row)
+    return grid
+
+
+def _justify(table: Table, column: str) -> Literal["left", "right"]:
+    return "right" if column in table.numbers else "left"
+
+
+def _cells(row: Row) -> list[Text]:
+    cells = [_text(cell) for cell in row.cells]
+    for cell in cells if row.struck else []:
+        cell.stylize("strike")
+    return cells
+
+
+def _text(text: str) -> Text:
+    """Return a text on one line, with its verdicts in colour."""
+    shown = Text(_one_line(text))
+    for word, style in STYLES.items():
+        shown.highlight_words([marked(word)], style)
+    return shown
+
+
+def _one_line(text: str) -> str:
+    return visible(" ".join(text.split()))
