@@ -43,7 +43,7 @@ _ACTIONS = {
 
 
 class Reports(Construct):
-    """The dashboard of ``dashboard.json``, published to a group, and its data sets."""
+    """The dashboard of ``tidemark.dashboard.sheets``, published to a group, and its data sets."""
 
     def __init__(
         self, scope: Construct, name: str, *, settings: Settings, bucket: Bucket, tables: Tables

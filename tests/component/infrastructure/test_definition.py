@@ -8,9 +8,9 @@ import pytest
 from botocore.session import get_session
 from botocore.validate import ParamValidator
 
+from tests.component.infrastructure.dashboard_references import broken_references
 from tidemark.dashboard.data_sets import read_data_set
-from tidemark.dashboard.definition import FILE, data_sets, read_definition
-from tidemark.dashboard.references import broken_references
+from tidemark.dashboard.definition import data_sets, read_definition
 from tidemark.model.suite_files import read_suites
 from tidemark.report.rule import rule
 
@@ -94,8 +94,8 @@ def test_columns_of_data_sets_are_only_added(definition):
     assert {name: data_set.columns for name, data_set in data_sets(definition).items()} == published
 
 
-def test_the_definition_has_no_broken_reference():
-    assert list(problems(json.loads(FILE.read_text()))) == []
+def test_the_definition_has_no_broken_reference(definition):
+    assert list(problems(definition)) == []
 
 
 @pytest.mark.parametrize(

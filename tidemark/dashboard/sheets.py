@@ -1,0 +1,566 @@
+"""The dashboard's sheets: what each shows, with which choices and words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tidemark.dashboard.quicksight import (
+    Control,
+    Element,
+    Json,
+    all_or_one,
+    colored,
+    day,
+    figures,
+    figures_with,
+    filters,
+    formatted,
+    gain_bars,
+    kpi,
+    line_charts,
+    one,
+    percentages,
+    pivot_of_versions,
+    sheet,
+    table,
+    text_box,
+    times,
+    week_bars,
+    worst_change,
+)
+from tidemark.model.metric import Metric
+from tidemark.report.rule import rule
+
+BY_VERSION, BY_RUN, PAIRS, CHANGES = (
+    "rates_by_version", "rates_by_run", "version_pairs", "level_changes"
+)  # fmt: skip
+RUNS, TRIALS, SAMPLES, WEEKS, UNFINISHED = (
+    "newest_runs", "trials_of_newest_runs", "samples_of_newest_runs", "runs_by_week",
+    "unfinished_runs",
+)  # fmt: skip
+
+_RULE = rule([Metric(name="rate", unit="records/s", direction="higher", query="rate")])
+_UNLIKE = (
+    "If tests differed in size (tasks × records of each), the table says so: the size may be the "
+    "cause of the change. If no run measured both versions, differences between runs look like "
+    "differences between versions."
+)
+_GREY = "#6E7781"
+_ONE_OF_TWO = "A metric that only one of the two has shows no change"
+_WORST = "The worst change of any metric, with or without a verdict"
+_UNTOLD = "Metrics without a verdict; the table has the reasons"
+# The columns of a comparison that have one label on both sheets.
+_CHANGE = {
+    "rate": "Metric",
+    "effect": "Δ",
+    "qualified_verdict": "Verdict",
+    "reason": "Reason",
+    "unlike": "Unlike",
+    "suite": "Suite",
+    "base_version": "Base",
+}
+_INTERVAL = {"low": "From (95 %)", "high": "To (95 %)"}
+
+
+def definition() -> Json:
+    """Return the definition of the dashboard, in the form of QuickSight's API.
+
+    Its data sets have the names of files of ``queries/sql``. The placeholder ``${name}`` stands for
+    the ARN of a data set.
+    """
+    data_sets = (BY_VERSION, PAIRS, RUNS, TRIALS, SAMPLES, WEEKS, UNFINISHED, CHANGES, BY_RUN)
+    return {
+        "DataSetIdentifierDeclarations": [
+            {"Identifier": each, "DataSetArn": f"${{{each}}}"} for each in data_sets
+        ],
+        "Sheets": [_rates(), _compare(), _run(), _health()],
+        "ParameterDeclarations": [
+            all_or_one("Suite"),
+            all_or_one("Test"),
+            day("Since", "2000-01-01"),
+            day("Until", "2100-12-31"),
+            one("Base", "previous"),
+            one("New", "newest"),
+            one("Run", "newest"),
+        ],
+        "FilterGroups": _filters(),
+        "ColumnConfigurations": list(_columns()),
+    }
+
+
+def _days(verb: str) -> tuple[Control, Control]:
+    return Control("Since", f"{verb} since"), Control("Until", f"{verb} until")
+
+
+def _suite_and_test(data_set: str) -> tuple[Control, Control]:
+    return Control("Suite", "Suite", data_set), Control("Test", "Test", data_set, ["Suite"])
+
+
+def _rates() -> Json:
+    controls = (*_suite_and_test(BY_VERSION), *_days("Measured"))
+    elements = (
+        kpi(
+            "slower",
+            "Got slower",
+            "Metrics of the newest version of each suite, by their verdict",
+            "Number of metrics of the newest versions that are slower than those of their base.",
+            data_set=PAIRS,
+            sum_of="slower",
+        ),
+        worst_change(
+            "worst-change",
+            "Worst change against the base",
+            _WORST,
+            "The worst change of any metric of the newest versions against their base.",
+            data_set=PAIRS,
+            gain="effect_gain",
+        ),
+        kpi(
+            "untold",
+            "Cannot tell",
+            _UNTOLD,
+            "Number of metrics of the newest versions without a verdict.",
+            data_set=PAIRS,
+            sum_of="untold",
+        ),
+        gain_bars(
+            "newest-gains",
+            "The newest version against its base",
+            "From its base to the newest version, with the 95 % interval; left of zero is worse, "
+            "for every metric",
+            "A bar for each metric: its change from its base to the newest version, with its "
+            "interval; left of zero is worse.",
+        ),
+        table(
+            "newest",
+            "Figures of the newest version and its base",
+            _ONE_OF_TWO,
+            "For each suite and metric: the newest version, its base, both rates with spread and "
+            "trials, the change, its verdict and its 95 % interval.",
+            data_set=PAIRS,
+            rows=9,
+            columns={
+                **_CHANGE,
+                "new_version": "Newest",
+                **_INTERVAL,
+                "base_trials": "Trials of base",
+                "new_trials": "Trials",
+                "base_mean": "Mean of base",
+                "new_mean": "Mean",
+                "base_stddev": "± of base",
+                "new_stddev": "±",
+                "last_at": "Last trial",
+            },
+            order=["suite", "rate"],
+        ),
+        text_box(
+            "rates-explanation",
+            "A rate is the mean of its trials, ± their standard deviation, in the newest run that "
+            "measured both versions. If no run measured both, the rates are those of the newest "
+            f"run of each, and there is no verdict. {_RULE} Excluded trials do not count. "
+            f"{_UNLIKE} Newest is by version, not by date. Its base is the baseline of its newest "
+            "run, or else the version before.",
+        ),
+        line_charts(
+            "history",
+            "Rates by version",
+            "Mean of the trials of each version and size, and the least and the largest trial",
+            "For each metric a chart: mean, least and largest rate of each version, the versions "
+            "in their order.",
+            data_set=BY_VERSION,
+            category=("version", ""),
+            label="Version",
+            order="version_rank",
+        ),
+        line_charts(
+            "run-history",
+            "Rates by run",
+            "The newest version in each of the newest 100 runs: mean, least and largest trial",
+            "For each metric a chart: mean, least and largest rate of the newest version in each "
+            "run, the runs in their order.",
+            data_set=BY_RUN,
+            category=("run_id", "run"),
+            label="Run",
+        ),
+        _level_changes(),
+        pivot_of_versions(
+            "versions",
+            "Every version",
+            "The mean rate of the trials of each size, and when they were last measured",
+            "For each version and size of trials the day of the last trial and the mean rate of "
+            "each metric.",
+        ),
+    )
+    return sheet("rates", "Rates per version", "Did this version get slower?", controls, elements)
+
+
+def _level_changes() -> Element:
+    return table(
+        "changes",
+        "Changes of level over runs",
+        "Found 8 runs after the change, in a history of 16 runs or more; tidemark history names "
+        "what they leave out",
+        "For each change of level: the metric, its change, its cause, the versions and levels "
+        "before and after it, the accepted level, the size, and until when and why a new level is "
+        "accepted.",
+        data_set=CHANGES,
+        rows=9,
+        columns={
+            "rate": "Metric",
+            "change": "Δ",
+            "verdict": "Verdict",
+            "cause": "Cause",
+            "version": "Version",
+            "version_before": "Before",
+            "level_before": "Level before",
+            "level_after": "Level",
+            "accepted_level": "Accepted level",
+            "changed_at": "Since",
+            "changed_run": "Since run",
+            "acknowledged_until": "Accepted until",
+            "acknowledged_reason": "Reason for acceptance",
+            "sizes": "Tasks × records",
+            "suite": "Suite",
+        },
+        order=["-changed_run", "rate"],
+    )
+
+
+def _compare() -> Json:
+    controls = (
+        Control("Base", "Base (the older one)", PAIRS, ["Suite"], has_all=False),
+        Control("New", "New", PAIRS, ["Suite", "Base"], has_all=False),
+        *_suite_and_test(PAIRS),
+        *_days("Measured"),
+    )
+    elements = (
+        kpi(
+            "compare-slower",
+            "Got slower",
+            "Metrics of the new version, by their verdict",
+            "Number of metrics of the new version that are slower than those of the base.",
+            data_set=PAIRS,
+            sum_of="slower",
+        ),
+        worst_change(
+            "compare-worst",
+            "Worst change",
+            _WORST,
+            "The worst change of any metric from base to new.",
+            data_set=PAIRS,
+            gain="effect_gain",
+        ),
+        kpi(
+            "compare-untold",
+            "Cannot tell",
+            _UNTOLD,
+            "Number of metrics without a verdict.",
+            data_set=PAIRS,
+            sum_of="untold",
+        ),
+        gain_bars(
+            "gains",
+            "Change of each metric",
+            "From base to new, with the 95 % interval; left of zero is worse, for every metric",
+            "A bar for each metric: its change from base to new, with its interval; left of zero "
+            "is worse.",
+        ),
+        text_box(
+            "compare-explanation",
+            "The newest 15 versions of a suite can be compared, each with an older one; previous "
+            "and newest are the last two, and base is what the newest is compared with: the "
+            "baseline of its run, or else previous. A metric that only one of the two has is "
+            f"listed without a change. {_UNLIKE} Rates and verdict are those of the newest run "
+            f"that measured both. {_RULE}",
+        ),
+        table(
+            "pairs",
+            "Base and new",
+            _ONE_OF_TWO,
+            "For each metric: base and new with spread, trials, least and largest trial, the "
+            "change, its verdict and its 95 % interval.",
+            data_set=PAIRS,
+            rows=12,
+            columns={
+                **_CHANGE,
+                "new_version": "New",
+                **_INTERVAL,
+                "base_trials": "Base trials",
+                "new_trials": "New trials",
+                "base_mean": "Mean of base",
+                "new_mean": "Mean of new",
+                "base_stddev": "± base",
+                "new_stddev": "± new",
+            },
+            order=["suite", "rate"],
+        ),
+    )
+    title = "Changes between two versions"
+    return sheet("compare", "Compare two versions", title, controls, elements)
+
+
+def _run() -> Json:
+    suite, _ = _suite_and_test(RUNS)
+    _, test = _suite_and_test(TRIALS)
+    controls = (Control("Run", "Run", RUNS, ["Suite"], has_all=False), suite, test)
+    elements = (
+        table(
+            "run-facts",
+            "The run",
+            "Its request, and how it ended",
+            "The run: suite, versions, repetitions, tasks, records, status and reason.",
+            data_set=RUNS,
+            rows=6,
+            columns={
+                "suite": "Suite",
+                "run_id": "Run",
+                "status": "Status",
+                "reason": "Reason",
+                "versions": "Versions",
+                "baseline": "Baseline",
+                "repetitions": "Repetitions",
+                "tasks": "Tasks",
+                "records": "Records",
+                "trials_planned": "Trials planned",
+                "trials_done": "Trials done",
+                "started_at": "Started (UTC)",
+                "ended_at": "Ended (UTC)",
+                "trigger": "Started by",
+                "note": "Note",
+            },
+            order=["suite", "-run_id"],
+        ),
+        table(
+            "run-cost",
+            "Time and cost",
+            "At AWS's list prices, also for a run on one machine",
+            "Time and cost of the run: its seconds, those of its tasks, bytes scanned and USD.",
+            data_set=RUNS,
+            rows=6,
+            columns={
+                "suite": "Suite",
+                "run_id": "Run",
+                "seconds": "Seconds",
+                "task_seconds": "Seconds of tasks",
+                "insights_bytes": "Bytes scanned by log queries",
+                "cost_usd": "Cost (USD)",
+                "tidemark_version": "Tidemark",
+            },
+            order=["suite", "-run_id"],
+        ),
+        text_box(
+            "run-explanation",
+            "This sheet has the newest five runs of each suite, with every trial and every sample. "
+            "Older runs are in their own reports and in the tables of Athena. The rate of a trial "
+            "is the mean of its samples; a trial has a rate only if every task did all its work.",
+        ),
+        table(
+            "failures",
+            "Trials that do not count",
+            "Failed, incomplete or excluded",
+            "Trials without a rate and excluded trials, each with the reason.",
+            data_set=TRIALS,
+            rows=7,
+            columns={
+                "suite": "Suite",
+                "trial": "Trial",
+                "version": "Version",
+                "test": "Test",
+                "status": "Status",
+                "counts": "Counts",
+                "reason": "Reason",
+                "samples": "Samples",
+                "expected": "Expected",
+                "not_finite": "No number",
+            },
+            order=["suite", "trial"],
+        ),
+        line_charts(
+            "trials",
+            "Rates by trial",
+            "Mean, least and largest sample of each trial, in the order in which they were "
+            "measured",
+            "For each metric a chart: mean, least and largest sample of each trial, in order.",
+            data_set=TRIALS,
+            category=("name", ""),
+            mean="value",
+            label="Trial",
+            order="trial",
+            points=True,
+        ),
+        _trials_and_machines(),
+        _samples(),
+    )
+    return sheet("run", "Run", "Measurements of this run", controls, elements)
+
+
+def _trials_and_machines() -> Element:
+    return table(
+        "machines",
+        "Every trial, and its machine",
+        "A changed machine is the most common cause of a false regression",
+        "For each trial: rate, samples, time, processor, package and image.",
+        data_set=TRIALS,
+        rows=12,
+        columns={
+            "suite": "Suite",
+            "trial": "Trial",
+            "version": "Version",
+            "rate": "Metric",
+            "value": "Rate",
+            "counts": "Counts",
+            "stddev": "± of samples",
+            "samples": "Samples",
+            "span_seconds": "Seconds",
+            "cpu_model": "Processor",
+            "arch": "Architecture",
+            "package": "Package",
+            "image_digest": "Image",
+            "environment": "Digest of environment",
+        },
+        order=["suite", "trial", "rate"],
+    )
+
+
+def _samples() -> Element:
+    return table(
+        "samples",
+        "Every sample",
+        "Each rate line of each task's log",
+        "Every sample: trial, version, metric, task, job, time, value and the machine.",
+        data_set=SAMPLES,
+        rows=16,
+        columns={
+            "suite": "Suite",
+            "trial": "Trial",
+            "version": "Version",
+            "name": "Metric",
+            "logged_at": "Logged (UTC)",
+            "task_id": "Task",
+            "job": "Job",
+            "value": "Value",
+            "value_text": "As logged",
+            "records": "Records",
+            "counts": "Counts",
+            "cpu_model": "Processor",
+            "host": "Host",
+            "zone": "Zone",
+        },
+        order=["suite", "trial", "name", "logged_at"],
+        names={"name": "metric"},
+    )
+
+
+def _health() -> Json:
+    suite, _ = _suite_and_test(WEEKS)
+    elements = (
+        kpi(
+            "not-complete",
+            "Runs not complete",
+            "Incomplete, failed or stopped",
+            "Number of runs that did not complete.",
+            data_set=WEEKS,
+            sum_of="not_complete",
+        ),
+        kpi(
+            "trials-missing",
+            "Trials missing",
+            "Planned, and not done",
+            "Number of trials that were planned and not done.",
+            data_set=WEEKS,
+            sum_of="trials_missing",
+        ),
+        kpi(
+            "weeks-missing",
+            "Weeks without a run",
+            "Between the runs of a suite",
+            "Number of weeks without a run, between two runs of a suite.",
+            data_set=WEEKS,
+            sum_of="weeks_without_run",
+        ),
+        week_bars(
+            "weeks",
+            "Runs by week",
+            "By how they ended",
+            "A bar for each week: its runs, by how they ended.",
+        ),
+        text_box(
+            "health-explanation",
+            "A run that is not complete was incomplete, failed or stopped; its finished trials are "
+            "kept and count. Weeks are listed up to the newest run of a suite. A schedule that was "
+            "missed since then raises an alarm and is not listed here.",
+        ),
+        table(
+            "unfinished",
+            "Runs that did not complete",
+            "The newest 50 of each suite",
+            "The runs that did not complete, the newest first: status, reason, and the trials that "
+            "are missing.",
+            data_set=UNFINISHED,
+            rows=14,
+            columns={
+                "suite": "Suite",
+                "run_id": "Run",
+                "status": "Status",
+                "reason": "Reason",
+                "trials_missing": "Trials missing",
+                "trials_planned": "Trials planned",
+                "versions": "Versions",
+                "started_at": "Started (UTC)",
+                "trigger": "Started by",
+                "note": "Note",
+            },
+            order=["-run_id"],
+        ),
+    )
+    return sheet("health", "Health", "Did all runs complete?", (suite, *_days("Started")), elements)
+
+
+def _filters() -> list[Json]:
+    chosen = ("Suite", "Test")
+    newest = {"base": "base", "new": "newest"}
+    return [
+        filters("history", BY_VERSION, "rates", *chosen, time="last_at"),
+        filters("run-history", BY_RUN, "rates", *chosen, time="run_started_at"),
+        filters("changes", CHANGES, "rates", *chosen, time="changed_at"),
+        filters("newest", PAIRS, "rates", *chosen, time="last_at", equals=newest),
+        filters("compare", PAIRS, "compare", "Base", "New", *chosen, time="last_at"),
+        filters("run", RUNS, "run", "Run", "Suite"),
+        filters("trials", TRIALS, "run", "Run", *chosen),
+        filters("failures", TRIALS, "run", differs={"counts": "yes"}, visuals=["failures"]),
+        filters("samples", SAMPLES, "run", "Run", *chosen),
+        filters("weeks", WEEKS, "health", "Suite", time="week"),
+        filters("unfinished", UNFINISHED, "health", "Suite", time="started_at"),
+    ]
+
+
+def _columns() -> Iterator[Json]:
+    """Yield the colours and the formats of columns."""
+    unclear = ("cannot tell", "not comparable")
+    unlike = tuple(f"{word} on unlike machines" for word in ("slower", "faster", "same"))
+    verdicts = {"slower": "#A11D21", "faster": "#00785A", "same": "#1B1F24"}
+    grey = dict.fromkeys((*unclear, *unlike), _GREY)
+    ends = {"complete": "#007A5A", "incomplete": "#9A6700", "failed": "#D55E00"}
+    yield colored(PAIRS, "qualified_verdict", {**verdicts, **grey})
+    yield colored(WEEKS, "status", {**ends, "aborted": "#A35A8B", "rejected": _GREY})
+    for name in ("mean", "min", "max"):
+        for data_set in (BY_RUN, BY_VERSION):
+            yield formatted(data_set, name, figures())
+    seconds, to_the_day = times("YYYY-MM-DD HH:mm:ss"), times("YYYY-MM-DD")
+    for data_set, format_, names in (
+        (PAIRS, percentages(), "effect effect_gain gain_low gain_high low high"),
+        (PAIRS, figures(), "base_mean new_mean base_stddev new_stddev"),
+        (PAIRS, to_the_day, "last_at"),
+        (PAIRS, figures(), "base_min base_max new_min new_max"),
+        (RUNS, figures(), "records task_seconds insights_bytes"),
+        (RUNS, figures_with(4), "cost_usd"),
+        (RUNS, seconds, "started_at ended_at"),
+        (TRIALS, figures(), "value stddev min max span_seconds"),
+        (SAMPLES, figures(), "value records"),
+        (SAMPLES, seconds, "logged_at"),
+        (UNFINISHED, seconds, "started_at"),
+        (CHANGES, percentages(), "change"),
+        (CHANGES, figures(), "level_before level_after accepted_level"),
+        (CHANGES, to_the_day, "changed_at"),
+    ):
+        yield from (formatted(data_set, name, format_) for name in names.split())
