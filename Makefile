@@ -109,7 +109,7 @@ destroy: $(PYTHON_READY) $(NODE_READY)  ## Say what stays, then delete the stack
 	$(CDK) destroy $(STACK) -c stackName=$(STACK) $(ARGS)
 
 clean:  ## Remove what was built; results in .tidemark/ stay
-	rm -rf .bench .inferno $(AWS_CLI) $(FUNCTIONS) $(SUPPLY) $(VENV) node_modules cdk.out sbom *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .tidemark/assemblies .tidemark/functions
+	rm -rf packages/*/.venv .bench .inferno $(AWS_CLI) $(FUNCTIONS) $(SUPPLY) $(VENV) node_modules cdk.out sbom *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .tidemark/assemblies .tidemark/functions
 
 $(PYTHON_READY): requirements.txt pyproject.toml $(PACKAGES:%=%/pyproject.toml)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || \

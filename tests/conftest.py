@@ -1,4 +1,4 @@
-"""Hypothesis profile, distribution to processes and fixtures of all tests."""
+"""Distribution to processes and fixtures of all tests."""
 
 import os
 import shlex
@@ -9,33 +9,13 @@ import tempfile
 import time
 from pathlib import Path
 
+import fuzzing  # noqa: F401 (it loads the profile of Hypothesis)
 import pytest
-from hypothesis import settings
+import surroundings  # noqa: F401 (it resets signals and environment)
 from xdist.scheduler import LoadScopeScheduling
 
 from tests.system.faults.verdicts import command, read_problems
 from tidemark.model.checkout import ROOT
-
-settings.register_profile("tidemark", deadline=None, derandomize=True, database=None)
-settings.register_profile("systems", settings.get_profile("tidemark"))
-settings.load_profile("tidemark")
-
-# Tests meet the signals as they are by default, whatever their parent ignores or blocks: a shell
-# without job control has its background ignore SIGINT. SIGHUP stays as inherited, so that tests
-# under nohup outlive their terminal.
-signal.signal(signal.SIGINT, signal.default_int_handler)
-for _number in (signal.SIGTERM, signal.SIGCHLD):
-    signal.signal(_number, signal.SIG_DFL)
-signal.pthread_sigmask(signal.SIG_SETMASK, ())
-
-# Neither do shells, hooks of Git and CI services tell tests of accounts, repositories and screens.
-_OF_SCREENS = {"COLUMNS", "LINES", "TERM", "NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE"}
-for _name in list(os.environ):
-    if _name.startswith(("AWS_", "GIT_DIR", "GIT_INDEX", "GIT_WORK", "GIT_PREFIX", "TIDEMARK_")):
-        del os.environ[_name]
-for _name in _OF_SCREENS & set(os.environ):
-    del os.environ[_name]
-os.environ["GIT_CONFIG_GLOBAL"] = os.devnull  # which may sign commits
 
 LONG = pytest.mark.timeout(3600)
 FAULTS = "tests/system/faults"
@@ -47,7 +27,7 @@ FILES_WITH_CLOUDS = {
 # The longest groups come first, so that all processes end at about the same time.
 FIRST = (
     "system", "cloud", "test_deploying.py", "unit", "test_attaching.py", "test_readme.py",
-    "infrastructure", "store", "logs", "insights", "athena",
+    "infrastructure", "cwli", "store", "logs", "athena",
 )  # fmt: skip
 
 
@@ -56,6 +36,8 @@ def _group(nodeid):
     file = nodeid.partition("::")[0]
     if file in FILES_WITH_CLOUDS:
         return Path(file).name
+    if file.startswith("packages/"):
+        return file.split("/")[1]
     _, layer, folder, *_ = file.split("/")
     return folder if layer == "component" else layer
 
@@ -74,6 +56,8 @@ def pytest_xdist_make_scheduler(config, log):
 
 def _folder(nodeid):
     """Return the folder whose tests share clouds; all unit tests are of one."""
+    if nodeid.startswith("packages/"):
+        return nodeid.split("/")[1]
     _, layer, *rest = nodeid.partition("::")[0].split("/")
     return layer if layer == "unit" else (layer, *rest[:1])
 

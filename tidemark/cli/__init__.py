@@ -7,7 +7,8 @@ import importlib
 import click
 from click.exceptions import NoSuchCommand
 
-from tidemark.cli.program import execute
+from cwli.program import execute
+from tidemark.model.refusal import Refused
 from tidemark.model.sentences import did_you_mean
 
 # The function of each command and its line in the list, as texts: --help imports no command.
@@ -42,7 +43,7 @@ COMMANDS = {
         "acknowledge.command",
         "Accept the new level of a metric since RUN, until a date.",
     ),
-    "query": ("account_query.command", "Run a Logs Insights query over log files or stored logs."),
+    "query": ("query.command", "Run a Logs Insights query over log files or stored logs."),
     "suite": ("suite.command", "Write and check the files of systems under test."),
     "doctor": ("doctor.command", "Check everything that is stored, and say what is damaged."),
     "cost": ("cost.command", "Show what the stacks cost idle in a month and what a run costs."),
@@ -85,4 +86,4 @@ def tidemark() -> None:
 
 def main() -> None:
     """Run the command line and end the process."""
-    execute(tidemark, "tidemark")
+    execute(tidemark, "tidemark", Refused)

@@ -13,11 +13,11 @@ from typing import NoReturn
 import click
 from rich.console import Console
 
+from cwli.program import end_by
 from tidemark.cli.account import console_link, place
 from tidemark.cli.live import follow, show_result
 from tidemark.cli.machine_load import slowness
 from tidemark.cli.preflight import Machine, check_sizes, prepare, warnings
-from tidemark.cli.program import end_by
 from tidemark.cli.target import Target, deployed, stored
 from tidemark.cli.this_machine import Here, check_cloud, check_room, starting_seconds
 from tidemark.cli.wording import around, bound, cost, duration

@@ -3,12 +3,12 @@
 import math
 
 import pytest
+from fuzzing import fuzz
 from hypothesis import given
 from hypothesis import strategies as st
 
 from onebox.athena import api as athena
 from tests.component.athena.conftest import COLUMNS, LOCATION, MemoryObjects, table_description
-from tests.fuzzing import fuzz
 
 ROW = {
     "run_id": "r",

@@ -6,9 +6,9 @@ import pytest
 from click.testing import CliRunner
 
 from aws.client.account_logs import account_logs
+from cwli.program import Refused
 from onebox.account import ACCOUNT
-from tidemark.cli.account_query import command
-from tidemark.model.refusal import Refused
+from tidemark.cli.query import command
 
 QUERY = "parse @message 'n=*' as n | stats sum(n) as total, count(*) by @logStream"
 

@@ -7,13 +7,13 @@ import time
 
 import pytest
 from botocore.exceptions import ClientError
+from endless import CROSS_JOIN
 from moto.athena.models import athena_backends
 from moto.moto_api._internal.models import moto_api_backend
 
 from onebox.account import ACCOUNT, REGION
 from onebox.cloud import athena, objects, stacks
 from onebox.cloud.server import Server
-from tests.component.endless import CROSS_JOIN
 
 SECONDS = 10
 TABLE = {

@@ -6,13 +6,13 @@ from contextlib import closing
 
 import pytest
 from botocore.exceptions import ClientError
+from endless import EVENTS
 
 from cwli.insights import EventSource
 from onebox.cloud import log_queries
 from onebox.cloud import logs as cloudwatch_logs
 from onebox.cloud.embedded_metrics import metrics_of
 from onebox.logs.store import LogStore
-from tests.component.endless import EVENTS
 
 
 def now_ms():

@@ -5,16 +5,15 @@ import re
 
 import duckdb
 import pytest
+from fuzzing import fuzz
 from hypothesis import given
 from hypothesis import strategies as st
+from written_logs import COLUMNS, CONDITIONS, KINDS, QUERY, records
 
 from cwli.insights import run
 from cwli.insights.templates import CONSTANT, MARK
 from onebox.logs.parsed import ParsedCache
 from onebox.logs.store import LogStore
-from tests.component.logs.test_differential import COLUMNS, CONDITIONS, QUERY
-from tests.component.logs.written_logs import KINDS, records
-from tests.fuzzing import fuzz
 
 MEAN = "filter @message like 'to S3' | parse '* - * at * per' as a, b, rate | stats avg(rate)"
 QUERIES = [

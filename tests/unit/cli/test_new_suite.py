@@ -9,7 +9,7 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from tidemark.cli.query import command as query
+from cwli.command import command as query
 from tidemark.cli.suite import command
 from tidemark.model.checkout import ROOT
 from tidemark.model.refusal import Refused

@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 
 import pytest
 import yaml
+from fuzzing import fuzz
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.fuzzing import fuzz
 from tidemark.model.metric import MOST_SAMPLES
 from tidemark.model.parameters import MOST_TASKS
 from tidemark.model.plan import Plan

@@ -3,11 +3,11 @@
 import json
 
 import pytest
+from fuzzing import fuzz
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lambdas import plan_run, record_outcome
-from tests.fuzzing import fuzz
 from tidemark.model.plan import Plan
 from tidemark.model.refusal import Refused
 from tidemark.model.request import RunRequest

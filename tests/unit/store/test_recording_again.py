@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import chain, count, repeat
 
 import pytest
+from fuzzing import fuzz
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,7 +22,6 @@ from lambdas import (
     record_trial,
     restore_system,
 )
-from tests.fuzzing import fuzz
 from tidemark.model.results import Rate, Sample, TaskResult, TestResult
 from tidemark.store import keys
 

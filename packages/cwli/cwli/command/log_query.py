@@ -1,0 +1,246 @@
+"""A query over log files, as they are or over copies that DuckDB can read."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from cwli.cancellation import interruptible
+from cwli.command.paths import (
+    damages,
+    files_at,
+    log_name,
+    named_as_given,
+    place_of_copy,
+    recognised,
+    told_of_joining,
+    unread,
+)
+from cwli.insights import CompiledQuery, EventsError, EventSource, QueryResult, run
+from cwli.insights import compile as compile_query
+from cwli.insights.group_choice import NoLogGroupError, chosen, split_log
+from cwli.insights.progress import Told
+from cwli.program import Refused, tell, warn
+from cwli.readers.clocks import Clock
+from cwli.readers.files import log_files, name_groups
+from cwli.readers.folders import LogFilesError
+from cwli.readers.mending import Mending
+from cwli.readers.searching import NotSearchedError, Search
+from cwli.readers.timing import Untimed, untimed_event
+from cwli.sentences import listed, visible
+
+# DuckDB reads less at once, so files of less are neither searched nor read in part.
+_SEARCHED_BYTES = 8 * 1024 * 1024
+_LOGS = "stats count(*) by @log | display @log"
+_TIMES = "stats count(*), fromMillis(min(@timestamp)), fromMillis(max(@timestamp))"
+Window = tuple[int | None, int | None]
+"""The first and last second of a query [s since 1970-01-01 UTC], None where it has no limit."""
+
+
+class LogQuery(NamedTuple):
+    """A query with its time range and its lookup tables."""
+
+    query: CompiledQuery
+    window: Window
+    tables: dict[str, Path]
+    is_sorted: bool = False
+    """Whether the events of each file are in the order of their times."""
+
+    def over_files(self, paths: tuple[str, ...], mending: Mending, *, strict: bool) -> QueryResult:
+        """Return the result over files, or over copies of those that cannot be read as they are.
+
+        With ``strict`` no damaged file is read.
+
+        Raises
+        ------
+        Refused
+            If the query names a file that is not among the paths, or a file is damaged and shall
+            not be.
+        LogFilesError, EventsError
+            If a file cannot be read.
+        """
+        with files_at(paths) as (given, folder):
+            files = self._parts(given, folder, mending.clock) if self.is_sorted else given
+            warn(unread(paths))
+            if searched := not strict and self._searched(files, folder, mending):
+                with suppress(EventsError):  # a reading of all tells more
+                    return self._over(files, mending.clock, searched, found=True)
+            if mending.begins:
+                return self._over_copies(files, folder, mending, strict=strict)
+            try:
+                return self._over(files, mending.clock, {})
+            except (LogFilesError, EventsError) as error:
+                if not all(file.exists() for file in files):
+                    raise
+                return self._over_copies(files, folder, mending, error, strict=strict)
+
+    def _parts(self, files: list[Path], folder: Path, clock: Clock | None) -> list[Path]:
+        """Return the files, of some a copy of the part with the events of the time ranges."""
+        from cwli.readers.sorted_files import SortedFiles  # noqa: PLC0415 (few queries need it)
+
+        starts, ends = zip(self.window, *self.query.earlier(*self.window), strict=True)
+        first = None if None in starts else min(starts)
+        last = None if None in ends else max(ends)
+        given = (file for file in files if folder not in file.parents)
+        places = {file: place_of_copy(file, folder) for file in given}
+        parts = SortedFiles((first, last), clock, _SEARCHED_BYTES).parts(places)
+        read = [parts.get(file, file) for file in files]
+        part, whole = (sum(file.stat().st_size for file in each) for each in (read, files))
+        tell([f"--sorted: {part:,} of {whole:,} bytes are read"])
+        return read
+
+    def _searched(
+        self, files: list[Path], folder: Path, mending: Mending
+    ) -> Mapping[Path, Path] | None:
+        """Return copies with the events that may pass the filters, None if all are to be read."""
+        texts = [text.encode() for text in self.query.needles]
+        try:
+            if not texts or sum(file.stat().st_size for file in files) < _SEARCHED_BYTES:
+                return None
+            return Search(texts, mending.clock, mending.begins).copies(files, folder)
+        except (NotSearchedError, OSError):
+            return None
+
+    def _over_copies(
+        self,
+        files: list[Path],
+        folder: Path,
+        mending: Mending,
+        error: LogFilesError | EventsError | None = None,
+        *,
+        strict: bool,
+    ) -> QueryResult:
+        """Return the result over copies; raise the error of the files if none can be read."""
+        mended = mending.copies(files, folder)
+        if files and not any(mended.copies.values()):
+            raise error or LogFilesError(damages(mended)[0])
+        if strict and mended.damage:
+            raise Refused(f"--strict: {'; '.join(damages(mended))}")
+        try:
+            result = self._over(files, mending.clock, mended.copies)
+        except (LogFilesError, EventsError) as other:
+            raise type(other)(named_as_given(str(other), mended.copies)) from None
+        tell(told_of_joining(mended))
+        hint = "--strict refuses such files"
+        warnings = (f"{damage}; {hint}" for damage in damages(mended))
+        return result._replace(warnings=(*result.warnings, *warnings))
+
+    def over(self, events: EventSource, named: EventSource) -> QueryResult:
+        """Return the result over events; ``named`` has the events of the logs that it names."""
+        with reading() as told:
+            return interruptible(
+                lambda ending: run(
+                    self.query,
+                    events,
+                    *self.window,
+                    None,
+                    named,
+                    self.tables,
+                    told,
+                    cancellation=ending,
+                )
+            )
+
+    def named(self, account: str, known: Collection[str]) -> list[str]:
+        """Return the log groups that the query names; raise Refused if one does not exist."""
+        try:
+            return chosen(self.query.named, account, known)
+        except NoLogGroupError as error:
+            raise Refused(f"{error}; there are {listed(known)}") from None
+
+    def _over(
+        self,
+        files: list[Path],
+        clock: Clock | None,
+        copies: Mapping[Path, Path | None],
+        *,
+        found: bool = False,
+    ) -> QueryResult:
+        """Return the result; ``found`` tells that the copies have only what a search found."""
+        source = partial(log_files, files, clock=clock, copies=copies, name_of=log_name)
+        result, events = self._timed(source, files, found=found)
+        is_empty = self.window != (None, None) and not result.statistics["recordsScanned"]
+        if is_empty and not (found or self.is_sorted or self.query.named):
+            result = result._replace(warnings=(*result.warnings, *_missed(events)))
+        if self.window != (None, None) or self.query.uses_times:
+            tell(recognised(files, clock, copies))
+        return result
+
+    def _timed(
+        self, source: Callable[..., EventSource], files: list[Path], *, found: bool
+    ) -> tuple[QueryResult, EventSource]:
+        """Return the result and its events; other forms of times are only read if they are needed.
+
+        Raises
+        ------
+        EventsError
+            If an event cannot be read, or one of those that a search found has no time.
+        """
+        warnings: tuple[str, ...] = ()
+        for untimed in Untimed:
+            events = replace(source(untimed=untimed), found=found)
+            self._check_named(files, events)
+            try:
+                result = self.over(events, events)
+                break
+            except EventsError as error:
+                event = untimed_event(error)
+                if found or event is None:
+                    raise
+                warnings = (_borrowed(event),) if untimed is Untimed.OTHER_FORM else ()
+        warnings = (*result.warnings, *warnings, *events.notes)
+        return result._replace(warnings=warnings), events
+
+    def _check_named(self, files: list[Path], events: EventSource) -> None:
+        """Raise Refused if the query names log groups that neither files nor their events have."""
+        if not self.query.named:
+            return
+        logs = list(map(log_name, files))
+        if name_groups(files):
+            rows = LogQuery(compile_query(_LOGS), (None, None), {}).over(events, events).rows
+            logs = [row[0]["value"] for row in rows]
+        accounts, groups = zip(*map(split_log, logs), strict=True) if logs else ((), ())
+        one = accounts[0] if len({*accounts}) == 1 else ""
+        self.named(one, list(dict.fromkeys(groups)))
+
+
+def _borrowed(event: str) -> str:
+    """Return a warning about events that have the time of another, such as this one."""
+    return (
+        "events without a time have that of the event before, or else of the first event with one, "
+        f"such as in {visible(event)}"
+    )
+
+
+def _missed(events: EventSource) -> list[str]:
+    """Return a warning with the times of events of which none is in the time range of a query."""
+    with suppress(EventsError):  # the result says enough
+        rows = LogQuery(compile_query(_TIMES), (None, None), {}).over(events, events).rows
+        return [_sentence(*(cell["value"] for cell in row)) for row in rows]
+    return []
+
+
+def _sentence(number: str, first: str, last: str) -> str:
+    if number == "1":
+        return f"the only event is not in the time range; it is of {first}"
+    return f"none of {int(number):,} events is in the time range; they are from {first} to {last}"
+
+
+@contextmanager
+def reading() -> Iterator[Told | None]:
+    """Show the progress of a query on standard error if it is a terminal; yield its receiver."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    # rich takes as long to import as a small query takes.
+    from rich.console import Console  # noqa: PLC0415
+    from rich.progress import Progress  # noqa: PLC0415
+
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("reading events", total=100)
+        yield lambda percentage: progress.update(task, completed=percentage)

@@ -1,0 +1,1 @@
+"""Queries in sources of infrastructure: CloudFormation, the CDK and Terraform."""
