@@ -17,8 +17,10 @@ from cdk.athena_reader import AthenaReader
 from cdk.definitions import FOLDER
 from cdk.refreshes import Refreshes
 from cdk.tables import Tables
-from tidemark.dashboard.data_sets import DECIMAL, DataSet
-from tidemark.dashboard.definition import data_sets, read_definition
+from tidemark.dashboard.columns import DATA_SETS
+from tidemark.dashboard.data_sets import DECIMAL, DataSet, read_data_set
+from tidemark.dashboard.quicksight import definition
+from tidemark.dashboard.sheets import dashboard
 from tidemark.model.settings import Settings
 
 _TITLE = "did this version get slower?"
@@ -50,8 +52,7 @@ class Reports(Construct):
     ) -> None:
         super().__init__(scope, name)
         self._stack, self._group = settings.stack_name, settings.reports_principal
-        definition = read_definition()
-        by_name = data_sets(definition)
+        by_name = {name: read_data_set(name) for name in DATA_SETS}
         names = frozenset[str]().union(*(data_set.tables for data_set in by_name.values()))
         reader = AthenaReader(self, "Reader", table_names=names, bucket=bucket, tables=tables)
         source = self._data_source(reader, tables.workgroup)
@@ -59,7 +60,7 @@ class Reports(Construct):
             name: self._data_set(data_set, source, tables.database)
             for name, data_set in by_name.items()
         }
-        self._publish(definition, arns)
+        self._publish(definition(dashboard()), arns)
         self.refresh = Refreshes(
             self,
             "Refreshes",

@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from tidemark.client.tables import Tables
-from tidemark.dashboard.dashboard import read_dashboard
-from tidemark.dashboard.definition import data_sets, read_definition
+from tidemark.dashboard.data_sets import read_data_set
 from tidemark.dashboard.page import page
 from tidemark.dashboard.rows import Rows, read_rows, shrink_to_page
+from tidemark.dashboard.sheets import dashboard
 from tidemark.model.sentences import plural
 from tidemark.pages.vega import vega
 from tidemark.report.blocks import Link
@@ -26,14 +26,12 @@ def build(
     ``damaged`` has a sentence about each object that the tables have left out by then, and
     ``flame_graphs`` the pages to which it links.
     """
-    definition = read_definition()
-    known = data_sets(definition)
-    dashboard = read_dashboard(definition, known)
     rows = {
-        name: read_rows(tables, known[name], columns) for name, columns in dashboard.columns.items()
+        name: read_rows(tables, read_data_set(name), columns)
+        for name, columns in dashboard().columns().items()
     }
     said = list(notes(rows, now, damaged))
-    return page(dashboard, shrink_to_page(rows), said, vega(), flame_graphs)
+    return page(dashboard(), shrink_to_page(rows), said, vega(), flame_graphs)
 
 
 def notes(rows: Mapping[str, Rows], now: datetime, damaged: Collection[str] = ()) -> Iterator[str]:

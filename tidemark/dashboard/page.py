@@ -10,11 +10,18 @@ from string import Template
 from typing import Any
 from urllib.parse import quote
 
-from tidemark.dashboard.controls import Control
-from tidemark.dashboard.dashboard import Dashboard, Place, Sheet, TextBox
+from tidemark.dashboard.model import (
+    Chart,
+    Control,
+    Dashboard,
+    Place,
+    Sheet,
+    Table,
+    TextBox,
+    Visual,
+)
 from tidemark.dashboard.rows import LeftOut, Rows
 from tidemark.dashboard.visual_charts import specification
-from tidemark.dashboard.visuals import Chart, Table, Visual
 from tidemark.pages import shell
 from tidemark.report.blocks import Link
 from tidemark.report.marks import MARKS
@@ -77,11 +84,7 @@ def _script_data(dashboard: Dashboard, rows: Mapping[str, Rows]) -> dict[str, An
                 "id": sheet.id,
                 "answer": _answering(sheet),
                 "controls": [asdict(each) for each in sheet.controls],
-                "visuals": [
-                    _visual(element, dashboard)
-                    for _, element in sheet.elements
-                    if isinstance(element, Visual)
-                ],
+                "visuals": [_visual(each, sheet, dashboard) for each in sheet.visuals],
             }
             for sheet in dashboard.sheets
         ],
@@ -90,22 +93,19 @@ def _script_data(dashboard: Dashboard, rows: Mapping[str, Rows]) -> dict[str, An
 
 def _answering(sheet: Sheet) -> str | None:
     """Return the id of the table whose rows are the answer of a sheet, None without one."""
-    tables = (
-        each
-        for _, each in sheet.elements
-        if isinstance(each, Visual) and isinstance(each.shown, Table)
-    )
+    tables = ((each.id, each.shown) for each in sheet.visuals)
     return next(
         (
-            table.id
-            for table in tables
-            if {field.column.name for field in table.shown.fields} >= _ANSWERING
+            name
+            for name, shown in tables
+            if isinstance(shown, Table)
+            and {field.column.name for field in shown.fields} >= _ANSWERING
         ),
         None,
     )
 
 
-def _visual(visual: Visual, dashboard: Dashboard) -> dict[str, Any]:
+def _visual(visual: Visual, sheet: Sheet, dashboard: Dashboard) -> dict[str, Any]:
     content = asdict(visual.shown)
     if isinstance(visual.shown, Chart):
         content["specification"] = specification(visual.shown)
@@ -115,7 +115,7 @@ def _visual(visual: Visual, dashboard: Dashboard) -> dict[str, Any]:
         "title": visual.title,
         "alternative": visual.alternative,
         "data_set": visual.data_set,
-        "filters": [asdict(each) for each in dashboard.filters[visual.id]],
+        "filters": [asdict(each) for each in dashboard.filters(sheet, visual)],
         **content,
     }
 

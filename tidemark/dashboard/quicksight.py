@@ -1,504 +1,382 @@
-"""The parts of a QuickSight definition, in the names of its API.
+"""The definition of the dashboard in QuickSight.
 
 Source: Amazon QuickSight API reference, DashboardVersionDefinition.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
-from typing import Any, NamedTuple
+from typing import Any
+
+from tidemark.dashboard.columns import COLORS, DATA_SETS, FORMATS
+from tidemark.dashboard.model import (
+    Chart,
+    Column,
+    Control,
+    Dashboard,
+    Field,
+    Filter,
+    FilterGroup,
+    Format,
+    Kpi,
+    Order,
+    PivotTable,
+    Place,
+    Sheet,
+    Style,
+    Table,
+    TextBox,
+    Visual,
+)
+from tidemark.dashboard.visuals import control_places
 
 Json = dict[str, Any]
 
-WIDTH = 36  # columns of a sheet's grid
-_MOST_CONTROLS = 4  # in a row, as wide as each other
-# The names of fields that are not those of their columns.
-_NAMES = {"effect": "change", "effect_gain": "gain", "qualified_verdict": "verdict"}
-_VISIBLE = {"Visibility": "VISIBLE"}
-_HIDDEN = {"Visibility": "HIDDEN"}
-_DAY = {"DateTimeFormat": "YYYY-MM-DD"}
+_VISIBLE, _HIDDEN = {"Visibility": "VISIBLE"}, {"Visibility": "HIDDEN"}
+_GRANULARITIES = {1: "DAY", 7: "WEEK"}
+# QuickSight's forms of a time, by its characters.
+_TIMES = {10: "YYYY-MM-DD", 19: "YYYY-MM-DD HH:mm:ss"}
+_DAY = {"DateTimeFormat": _TIMES[10]}
+_FIRST_YEAR, _LAST_YEAR = "2000-", "2100-"
 
 
-class Element(NamedTuple):
-    """A visual or a text box of a sheet, with its size in the grid."""
+def definition(dashboard: Dashboard) -> Json:
+    """Return the definition of a dashboard.
 
-    id: str
-    definition: Json
-    rows: int
-    columns: int = WIDTH
-    is_text: bool = False
+    The placeholder ``${name}`` stands for the ARN of a data set.
+    """
+    return {
+        "DataSetIdentifierDeclarations": [
+            {"Identifier": each, "DataSetArn": f"${{{each}}}"} for each in DATA_SETS
+        ],
+        "Sheets": list(map(_sheet, dashboard.sheets)),
+        "ParameterDeclarations": [_parameter(*each) for each in dashboard.parameters.items()],
+        "FilterGroups": list(map(_filters, dashboard.groups)),
+        "ColumnConfigurations": [*_colors(COLORS), *_formats(FORMATS)],
+    }
 
 
 # ---- Columns and fields.
 
 
-def column(data_set: str, name: str) -> Json:
-    """Return the column of a data set."""
-    return {"DataSetIdentifier": data_set, "ColumnName": name}
+def _column(column: Column) -> Json:
+    return {"DataSetIdentifier": column.data_set, "ColumnName": column.name}
 
 
-def _field(visual: str, data_set: str, name: str, own: str = "") -> Json:
-    """Return the field of a column; ``own`` is its name in the visual if it is another."""
-    part = own or _NAMES.get(name, name).replace("_", "-")
-    return {"FieldId": f"{visual}-{part}", "Column": column(data_set, name)}
+def _field(field: Field) -> Json:
+    return {"FieldId": field.id, "Column": _column(field.column)}
 
 
-def _dimension(field: Json) -> Json:
-    return {"CategoricalDimensionField": field}
+def _dimension(field: Field) -> Json:
+    if field.days is None:
+        return {"CategoricalDimensionField": _field(field)}
+    granularity = {"DateGranularity": _GRANULARITIES[field.days], "FormatConfiguration": _DAY}
+    return {"DateDimensionField": {**_field(field), **granularity}}
 
 
-def _date(field: Json, granularity: str) -> Json:
-    date = {**field, "DateGranularity": granularity, "FormatConfiguration": _DAY}
-    return {"DateDimensionField": date}
+def _measure(field: Field, **more: Json) -> Json:
+    function = {"SimpleNumericalAggregation": field.aggregation}
+    return {"NumericalMeasureField": {**_field(field), "AggregationFunction": function, **more}}
 
 
-def _measure(field: Json, aggregation: str, **more: Json) -> Json:
+def _by_field(field: Field, order: Order) -> Json:
+    return {"FieldId": field.id, "Direction": "DESC" if order.descending else "ASC"}
+
+
+def _by_column(data_set: str, order: Order) -> Json:
+    function = {"SimpleNumericalAggregation": order.aggregation}
     return {
-        "NumericalMeasureField": {**field, "AggregationFunction": _aggregated(aggregation), **more}
+        "SortBy": _column(Column(data_set, order.column)),
+        "Direction": "DESC" if order.descending else "ASC",
+        "AggregationFunction": {"NumericalAggregationFunction": function},
     }
 
 
-def _aggregated(aggregation: str) -> Json:
-    return {"SimpleNumericalAggregation": aggregation}
+def _colors(colors: Mapping[Column, Mapping[str, str]]) -> Iterator[Json]:
+    for column, by_value in colors.items():
+        custom = [{"FieldValue": value, "Color": color} for value, color in by_value.items()]
+        yield {"Column": _column(column), "ColorsConfiguration": {"CustomColors": custom}}
 
 
-def _by_field(field: str, direction: str = "ASC") -> Json:
-    return {"FieldSort": {"FieldId": field, "Direction": direction}}
+def _formats(formats: Mapping[Column, Format]) -> Iterator[Json]:
+    for column, format_ in formats.items():
+        yield {"Column": _column(column), "FormatConfiguration": _format(format_)}
 
 
-def _by_least(data_set: str, name: str) -> Json:
-    """Return the order by the least value of a column that a visual does not show."""
-    return {
-        "SortBy": column(data_set, name),
-        "Direction": "ASC",
-        "AggregationFunction": {"NumericalAggregationFunction": _aggregated("MIN")},
-    }
+def _format(format_: Format) -> Json:
+    if format_.kind == "time":
+        return {"DateTimeFormatConfiguration": {"DateTimeFormat": _TIMES[format_.places or 0]}}
+    return {"NumberFormatConfiguration": {"FormatConfiguration": _number(format_)}}
 
 
-# ---- Formats of columns.
-
-
-def figures() -> Json:
-    """Return the format of figures with separated thousands, and as many digits as needed."""
-    return _number()
-
-
-def figures_with(places: int) -> Json:
-    """Return the format of figures with some decimal places."""
-    return _number(DecimalPlacesConfiguration={"DecimalPlaces": places})
-
-
-def _number(**more: Json) -> Json:
+def _number(format_: Format, **more: str) -> Json:
+    places: Json = {}
+    if format_.places is not None:
+        places = {"DecimalPlacesConfiguration": {"DecimalPlaces": format_.places}}
+    if format_.kind == "percentage":
+        return {"PercentageDisplayFormatConfiguration": {**more, **places}}
     separator = {"ThousandsSeparator": {"Symbol": "COMMA", **_VISIBLE}}
-    return _numbers(
-        {"NumberDisplayFormatConfiguration": {"SeparatorConfiguration": separator, **more}}
-    )
-
-
-def percentages() -> Json:
-    """Return the format of shares as percentages with two decimal places."""
-    return _numbers(_percentage())
-
-
-def _percentage(**more: str) -> Json:
-    places = {"DecimalPlacesConfiguration": {"DecimalPlaces": 2}}
-    return {"PercentageDisplayFormatConfiguration": {**more, **places}}
-
-
-def _numbers(display: Json) -> Json:
-    return {"NumberFormatConfiguration": {"FormatConfiguration": display}}
-
-
-def times(picture: str) -> Json:
-    """Return a format of times, such as ``YYYY-MM-DD``."""
-    return {"DateTimeFormatConfiguration": {"DateTimeFormat": picture}}
-
-
-def formatted(data_set: str, name: str, format_: Json) -> Json:
-    """Return the format of a column."""
-    return {"Column": column(data_set, name), "FormatConfiguration": format_}
-
-
-def colored(data_set: str, name: str, colors: Mapping[str, str]) -> Json:
-    """Return the colours of a column's values."""
-    custom = [{"FieldValue": value, "Color": color} for value, color in colors.items()]
-    colors_ = {"CustomColors": custom}
-    return {"Column": column(data_set, name), "ColorsConfiguration": colors_}
+    return {"NumberDisplayFormatConfiguration": {"SeparatorConfiguration": separator, **places}}
 
 
 # ---- Visuals.
 
 
-def _visual(
-    kind: str, name: str, words: tuple[str, str, str], chart: Json, rows: int, columns: int = WIDTH
-) -> Element:
-    """Return a visual; ``words`` are its title, its subtitle and its text for the blind."""
-    title, subtitle, alternative = words
-    visual = {
-        "VisualId": name,
-        "Title": _label(title),
-        "Subtitle": _label(subtitle),
-        "ChartConfiguration": chart,
-        "VisualContentAltText": alternative,
+def _visual(visual: Visual) -> Json:
+    kind, chart = _KINDS[type(visual.shown)](visual.shown)
+    return {
+        kind: {
+            "VisualId": visual.id,
+            "Title": _label(visual.title),
+            "Subtitle": _label(visual.subtitle),
+            "ChartConfiguration": chart,
+            "VisualContentAltText": visual.alternative,
+        }
     }
-    return Element(name, {kind: visual}, rows, columns)
 
 
 def _label(text: str) -> Json:
     return {**_VISIBLE, "FormatText": {"PlainText": text}}
 
 
-def kpi(
-    name: str, title: str, subtitle: str, alternative: str, *, data_set: str, sum_of: str
-) -> Element:
-    """Return the sum of a column as one figure."""
-    value = _measure(_field(name, data_set, sum_of, "count"), "SUM")
-    return _kpi(name, (title, subtitle, alternative), value)
+def _kpi(shown: Kpi) -> tuple[str, Json]:
+    more: Json = {}
+    if shown.value.format.kind == "percentage":  # alone, a gain has to say that it is one
+        display = _number(shown.value.format, Prefix="gain ")
+        more = {"FormatConfiguration": {"FormatConfiguration": display}}
+    return "KPIVisual", {"FieldWells": {"Values": [_measure(shown.value, **more)]}}
 
 
-def worst_change(
-    name: str, title: str, subtitle: str, alternative: str, *, data_set: str, gain: str
-) -> Element:
-    """Return the least gain as one figure."""
-    display = {"FormatConfiguration": _percentage(Prefix="gain ")}
-    value = _measure(_field(name, data_set, gain), "MIN", FormatConfiguration=display)
-    return _kpi(name, (title, subtitle, alternative), value)
-
-
-def _kpi(name: str, words: tuple[str, str, str], value: Json) -> Element:
-    return _visual("KPIVisual", name, words, {"FieldWells": {"Values": [value]}}, 6, WIDTH // 3)
-
-
-def table(
-    name: str,
-    title: str,
-    subtitle: str,
-    alternative: str,
-    *,
-    data_set: str,
-    rows: int,
-    columns: Mapping[str, str],
-    order: Sequence[str],
-    names: Mapping[str, str] = {},
-) -> Element:
-    """Return a table of a data set's rows.
-
-    ``columns`` are the labels by column, and ``order`` columns, with a minus for descending.
-    """
-    fields = {each: _field(name, data_set, each, names.get(each, "")) for each in columns}
-    labels = [_labelled(fields[each], label) for each, label in columns.items()]
-    sorts = [
-        _by_field(fields[each.lstrip("-")]["FieldId"], "DESC" if each[0] == "-" else "ASC")
-        for each in order
-    ]
-    chart = {
-        "FieldWells": {"TableUnaggregatedFieldWells": {"Values": list(fields.values())}},
+def _table(shown: Table) -> tuple[str, Json]:
+    fields = {each.column.name: each for each in shown.fields}
+    sorts = [{"FieldSort": _by_field(fields[each.column], each)} for each in shown.orders]
+    return "TableVisual", {
+        "FieldWells": {"TableUnaggregatedFieldWells": {"Values": list(map(_field, shown.fields))}},
         "SortConfiguration": {"RowSort": sorts},
-        "FieldOptions": {"SelectedFieldOptions": labels},
+        "FieldOptions": _labels(shown.fields),
     }
-    return _visual("TableVisual", name, (title, subtitle, alternative), chart, rows)
 
 
-def _labelled(field: Json, label: str) -> Json:
-    return {"FieldId": field["FieldId"], "CustomLabel": label}
+def _labels(fields: Iterable[Field]) -> Json:
+    labels = [{"FieldId": each.id, "CustomLabel": each.label} for each in fields]
+    return {"SelectedFieldOptions": labels}
 
 
-def pivot_of_versions(name: str, title: str, subtitle: str, alternative: str) -> Element:
-    """Return the table of the mean of each metric, with a line for each version and size."""
-    data_set = "rates_by_version"
-    suite, version, tested, sizes, rate, mean = (
-        _field(name, data_set, each)
-        for each in ("suite", "version", "tested_at", "sizes", "rate", "mean")
-    )
-    labels = (
-        (suite, "Suite"), (version, "Version number"), (tested, "Test date"),
-        (sizes, "Tasks × records"), (mean, "Rate"),
-    )  # fmt: skip
-    order = {"Column": _by_least(data_set, "version_rank")}
+def _pivot_table(shown: PivotTable) -> tuple[str, Json]:
+    # By default, the values of a row are in their own order.
+    sorts = [
+        {"FieldId": row.id, "SortBy": {"Column": _by_column(row.column.data_set, order)}}
+        for row, order in zip(shown.rows, shown.orders, strict=True)
+        if order.column != row.column.name
+    ]
     totals = ("RowSubtotal", "ColumnSubtotal", "RowTotal", "ColumnTotal")
-    chart = {
+    return "PivotTableVisual", {
         "FieldWells": {
             "PivotTableAggregatedFieldWells": {
-                "Rows": [
-                    *map(_dimension, (suite, version)), _date(tested, "DAY"), _dimension(sizes)
-                ],
-                "Columns": [_dimension(rate)],
-                "Values": [_measure(mean, "AVERAGE")],
+                "Rows": list(map(_dimension, shown.rows)),
+                "Columns": [_dimension(shown.column)],
+                "Values": [_measure(shown.value)],
             }
         },
-        "SortConfiguration": {
-            "FieldSortOptions": [{"FieldId": version["FieldId"], "SortBy": order}]
-        },
-        "FieldOptions": {"SelectedFieldOptions": [_labelled(*each) for each in labels]},
+        "SortConfiguration": {"FieldSortOptions": sorts},
+        "FieldOptions": _labels((*shown.rows, shown.value)),
         "TotalOptions": {f"{each}Options": {"TotalsVisibility": "HIDDEN"} for each in totals},
-    }  # fmt: skip
-    return _visual("PivotTableVisual", name, (title, subtitle, alternative), chart, 14)
-
-
-def line_charts(
-    name: str,
-    title: str,
-    subtitle: str,
-    alternative: str,
-    *,
-    data_set: str,
-    category: tuple[str, str],
-    mean: str = "mean",
-    label: str,
-    order: str = "",
-    points: bool = False,
-) -> Element:
-    """Return a chart for each series: mean, least and largest figure by category.
-
-    ``category`` is a column with its name in the visual. Without an ``order`` by another column
-    its values are in their own. ``points`` have no line.
-    """
-    categories = _field(name, data_set, *category)
-    figures = {
-        each: _field(name, data_set, column)
-        for each, column in (("AVERAGE", mean), ("MIN", "min"), ("MAX", "max"))
     }
-    shown = _by_field(categories["FieldId"])
-    independent = {"Scale": "INDEPENDENT"}
-    styles = [
-        _style(field, points=points, ends=each != "AVERAGE") for each, field in figures.items()
+
+
+def _chart(shown: Chart) -> tuple[str, Json]:
+    return _line_chart(shown) if shown.mark == "line" else _bar_chart(shown)
+
+
+def _wells(shown: Chart) -> Json:
+    wells = {
+        "Category": [_dimension(shown.category)],
+        "Values": list(map(_measure, shown.values)),
+    }
+    for name, field in (("Colors", shown.color), ("SmallMultiples", shown.panels)):
+        if field:
+            wells[name] = [_dimension(field)]
+    return wells
+
+
+def _sorts(shown: Chart) -> Json:
+    fields = {each.column.name: each for each in (shown.category, *shown.values)}
+    data_set = shown.category.column.data_set
+    sorts = [
+        {"FieldSort": _by_field(fields[each.column], each)}
+        if each.column in fields
+        else {"ColumnSort": _by_column(data_set, each)}
+        for each in shown.orders
     ]
-    chart = {
+    return {"SortConfiguration": {"CategorySort": sorts}}
+
+
+def _line_chart(shown: Chart) -> tuple[str, Json]:
+    independent = {"Scale": "INDEPENDENT"}
+    from_the_data: Json = {"NumericAxisOptions": {"Range": {"DataDriven": {}}}}
+    return "LineChartVisual", {
         "Type": "LINE",
-        "FieldWells": {
-            "LineChartAggregatedFieldWells": {
-                "Category": [_dimension(categories)],
-                "Values": [_measure(field, each) for each, field in figures.items()],
-                "SmallMultiples": [_dimension(_field(name, data_set, "series"))],
-            }
-        },
-        "SortConfiguration": {
-            "CategorySort": [{"ColumnSort": _by_least(data_set, order)} if order else shown]
-        },
+        "FieldWells": {"LineChartAggregatedFieldWells": _wells(shown)},
+        **_sorts(shown),
         "SmallMultiplesOptions": {
-            "MaxVisibleColumns": 2, "XAxis": independent, "YAxis": independent
+            "MaxVisibleColumns": shown.columns,
+            "XAxis": independent,
+            "YAxis": independent,
         },
-        "XAxisLabelOptions": _axis_label(label, categories),
-        "PrimaryYAxisDisplayOptions": {
-            "AxisOptions": {"DataOptions": {"NumericAxisOptions": {"Range": {"DataDriven": {}}}}}
-        },
-        "Series": styles,
-    }  # fmt: skip
-    return _visual("LineChartVisual", name, (title, subtitle, alternative), chart, 16)
+        "XAxisLabelOptions": _axis_label(shown.axes.category, shown.category),
+        "PrimaryYAxisDisplayOptions": {"AxisOptions": {"DataOptions": from_the_data}},
+        "Series": [_style(name, style) for name, style in shown.styles.items()],
+    }
 
 
-def _style(field: Json, *, points: bool, ends: bool) -> Json:
-    line: Json = {"LineStyle": "DOTTED" if ends else "SOLID"}
-    if points:
-        line = {"LineVisibility": "HIDDEN"}
-    marker = "HIDDEN" if ends and not points else "VISIBLE"
-    settings = {"LineStyleSettings": line, "MarkerStyleSettings": {"MarkerVisibility": marker}}
-    item = {"FieldId": field["FieldId"], "AxisBinding": "PRIMARY_YAXIS", "Settings": settings}
+def _style(field: str, style: Style) -> Json:
+    line = {"LineStyle": style.dash} if style.line else {"LineVisibility": "HIDDEN"}
+    marker = {"MarkerVisibility": "VISIBLE" if style.markers else "HIDDEN"}
+    settings = {"LineStyleSettings": line, "MarkerStyleSettings": marker}
+    item = {"FieldId": field, "AxisBinding": "PRIMARY_YAXIS", "Settings": settings}
     return {"FieldSeriesItem": item}
 
 
-def _axis_label(label: str, field: Json) -> Json:
-    return {**_VISIBLE, "AxisLabelOptions": [{"CustomLabel": label, "ApplyTo": field}]}
+def _axis_label(label: str, field: Field) -> Json:
+    return {**_VISIBLE, "AxisLabelOptions": [{"CustomLabel": label, "ApplyTo": _field(field)}]}
 
 
-def gain_bars(name: str, title: str, subtitle: str, alternative: str) -> Element:
-    """Return a bar for each metric of a pair of versions: its gain, with the interval."""
-    data_set = "version_pairs"
-    series, gain, verdict = (
-        _field(name, data_set, each) for each in ("series", "effect_gain", "qualified_verdict")
-    )
-    shown = [{"FieldId": each["FieldId"]} for each in (series, verdict, gain)]
-    shown[-1]["Label"] = "Gain"
+def _bar_chart(shown: Chart) -> tuple[str, Json]:
+    axes = {
+        "CategoryLabelOptions": (shown.axes.category, shown.category),
+        "ValueLabelOptions": (shown.axes.value, shown.values[0]),
+    }
+    return "BarChartVisual", {
+        "FieldWells": {"BarChartAggregatedFieldWells": _wells(shown)},
+        **_sorts(shown),
+        "Orientation": "HORIZONTAL" if shown.horizontal else "VERTICAL",
+        "BarsArrangement": "STACKED" if shown.stacked else "CLUSTERED",
+        **{name: _axis_label(*axis) for name, axis in axes.items() if axis[0]},
+        **({"Tooltip": _tooltip(shown)} if shown.interval else {}),
+        "Legend": {**_VISIBLE, "Title": {**_VISIBLE, "CustomLabel": shown.legend.title}},
+    }
+
+
+def _tooltip(shown: Chart) -> Json:
+    """Return the tooltip with the ends of the interval, which QuickSight does not draw."""
+    assert shown.color
+    fields: list[Json] = [
+        {"FieldId": shown.category.id},
+        {"FieldId": shown.color.id},
+        {"FieldId": shown.values[0].id, "Label": "Gain"},
+    ]
     ends = [
         {
-            "Column": column(data_set, end),
+            "Column": _column(end),
             "Label": f"Gain {word} (95 %)",
-            "Aggregation": {"NumericalAggregationFunction": _aggregated(aggregation)},
-        }
-        for end, word, aggregation in (("gain_low", "from", "MIN"), ("gain_high", "to", "MAX"))
-    ]
-    chart = {
-        **_bars(_dimension(series), _measure(gain, "MIN"), verdict, _by_field(gain["FieldId"])),
-        "Orientation": "HORIZONTAL",
-        "BarsArrangement": "STACKED",
-        "ValueLabelOptions": _axis_label("← worse\N{EM SPACE}\N{EM SPACE}better →", gain),
-        "Tooltip": {
-            "TooltipVisibility": "VISIBLE",
-            "SelectedTooltipType": "DETAILED",
-            "FieldBasedTooltip": {
-                "AggregationVisibility": "HIDDEN",
-                "TooltipFields": [
-                    *({"FieldTooltipItem": each} for each in shown),
-                    *({"ColumnTooltipItem": each} for each in ends),
-                ],
+            "Aggregation": {
+                "NumericalAggregationFunction": {"SimpleNumericalAggregation": aggregation}
             },
-        },
-        "Legend": {**_VISIBLE, "Title": {**_VISIBLE, "CustomLabel": "Verdict"}},
-    }
-    return _visual("BarChartVisual", name, (title, subtitle, alternative), chart, 10)
-
-
-def week_bars(name: str, title: str, subtitle: str, alternative: str) -> Element:
-    """Return a bar for each week: its runs, by how they ended."""
-    week, runs, status = (_field(name, "runs_by_week", each) for each in ("week", "runs", "status"))
-    chart = {
-        **_bars(_date(week, "WEEK"), _measure(runs, "SUM"), status, _by_field(week["FieldId"])),
-        "Orientation": "VERTICAL",
-        "BarsArrangement": "STACKED",
-        "CategoryLabelOptions": _axis_label("Week", week),
-        "ValueLabelOptions": _axis_label("Runs", runs),
-        "Legend": {**_VISIBLE, "Title": {"CustomLabel": "Ended as"}},
-    }
-    return _visual("BarChartVisual", name, (title, subtitle, alternative), chart, 12)
-
-
-def _bars(category: Json, value: Json, colors: Json, order: Json) -> Json:
-    wells = {"Category": [category], "Values": [value], "Colors": [_dimension(colors)]}
+        }
+        for end, word, aggregation in zip(
+            shown.interval, ("from", "to"), ("MIN", "MAX"), strict=True
+        )
+    ]
     return {
-        "FieldWells": {"BarChartAggregatedFieldWells": wells},
-        "SortConfiguration": {"CategorySort": [order]},
+        "TooltipVisibility": "VISIBLE",
+        "SelectedTooltipType": "DETAILED",
+        "FieldBasedTooltip": {
+            "AggregationVisibility": "HIDDEN",
+            "TooltipFields": [
+                *({"FieldTooltipItem": each} for each in fields),
+                *({"ColumnTooltipItem": each} for each in ends),
+            ],
+        },
     }
 
 
-def text_box(name: str, text: str) -> Element:
-    """Return a paragraph."""
-    content = f"<text-box>{escape(text, quote=False)}</text-box>"
-    return Element(name, {"SheetTextBoxId": name, "Content": content}, 3, is_text=True)
+_KINDS: Mapping[type, Any] = {
+    Kpi: _kpi, Table: _table, PivotTable: _pivot_table, Chart: _chart
+}  # fmt: skip
 
 
 # ---- Parameters, controls and filters.
 
 
-def all_or_one(name: str) -> Json:
-    """Return a parameter with one value, or with all as long as nobody chooses one."""
-    return _declared(
-        name, "MULTI_VALUED", {}, ValueWhenUnset={"ValueWhenUnsetOption": "RECOMMENDED_VALUE"}
-    )
+def _parameter(name: str, first: str) -> Json:
+    if first[:5] in (_FIRST_YEAR, _LAST_YEAR):
+        defaults = {"StaticValues": [f"{first}T00:00:00Z"]}
+        day = {"Name": name, "TimeGranularity": "DAY", "DefaultValues": defaults}
+        return {"DateTimeParameterDeclaration": day}
+    if first:
+        one = {"Name": name, "DefaultValues": {"StaticValues": [first]}}
+        return {"StringParameterDeclaration": {"ParameterValueType": "SINGLE_VALUED", **one}}
+    everything = {"ValueWhenUnset": {"ValueWhenUnsetOption": "RECOMMENDED_VALUE"}}
+    some = {"Name": name, "DefaultValues": {}, **everything}
+    return {"StringParameterDeclaration": {"ParameterValueType": "MULTI_VALUED", **some}}
 
 
-def one(name: str, first: str) -> Json:
-    """Return a parameter with one value, at first ``first``."""
-    return _declared(name, "SINGLE_VALUED", {"StaticValues": [first]})
-
-
-def _declared(name: str, kind: str, defaults: Json, **more: Json) -> Json:
-    parameter = {"ParameterValueType": kind, "Name": name, "DefaultValues": defaults, **more}
-    return {"StringParameterDeclaration": parameter}
-
-
-def day(name: str, first: str) -> Json:
-    """Return a parameter with a day."""
-    defaults = {"StaticValues": [f"{first}T00:00:00Z"]}
-    parameter = {"Name": name, "TimeGranularity": "DAY", "DefaultValues": defaults}
-    return {"DateTimeParameterDeclaration": parameter}
-
-
-class Control(NamedTuple):
-    """An input of a sheet that sets a parameter.
-
-    The column of a parameter's values has its name in lower case.
-    """
-
-    parameter: str
-    title: str
-    data_set: str = ""
-    """The data set with the offered values, '' for a day."""
-    within: Sequence[str] = ()
-    """The parameters whose values limit the offered ones."""
-    has_all: bool = True
-    """Whether the control also offers all values at once."""
-
-    def name(self, sheet: str) -> str:
-        """Return the id of the control on a sheet."""
-        return _control(sheet, self.parameter)
-
-    def definition(self, sheet: str) -> Json:
-        """Return the control of a sheet."""
-        common = {
-            "ParameterControlId": self.name(sheet),
-            "Title": self.title,
-            "SourceParameterName": self.parameter,
-        }
-        if not self.data_set:
-            return {"DateTimePicker": {**common, "DisplayOptions": _DAY}}
-        values = column(self.data_set, self.parameter.lower())
+def _control(control: Control) -> Json:
+    common = {
+        "ParameterControlId": control.id,
+        "Title": control.label,
+        "SourceParameterName": control.parameter,
+    }
+    if control.column is None:
+        return {"DateTimePicker": {**common, "DisplayOptions": _DAY}}
+    dropdown: Json = {
+        **common,
+        "Type": "MULTI_SELECT" if control.everything else "SINGLE_SELECT",
+        "SelectableValues": {"LinkToDataSetColumn": _column(control.column)},
+    }
+    if not control.everything:
+        dropdown["DisplayOptions"] = {"SelectAllOptions": _HIDDEN}
+    if control.sources:
         sources = [
             {
-                "SourceSheetControlId": _control(sheet, each),
-                "ColumnToMatch": column(self.data_set, each.lower()),
+                "SourceSheetControlId": each.control,
+                "ColumnToMatch": _column(Column(control.column.data_set, each.column)),
             }
-            for each in self.within
+            for each in control.sources
         ]
-        more: Json = {} if self.has_all else {"DisplayOptions": {"SelectAllOptions": _HIDDEN}}
-        if sources:
-            more["CascadingControlConfiguration"] = {"SourceControls": sources}
-        return {
-            "Dropdown": {
-                **common,
-                "Type": "MULTI_SELECT" if self.has_all else "SINGLE_SELECT",
-                "SelectableValues": {"LinkToDataSetColumn": values},
-                **more,
-            }
-        }
+        dropdown["CascadingControlConfiguration"] = {"SourceControls": sources}
+    return {"Dropdown": dropdown}
 
 
-def _control(sheet: str, parameter: str) -> str:
-    return f"{sheet}-{parameter.lower()}"
-
-
-def filters(
-    name: str,
-    data_set: str,
-    sheet: str,
-    *parameters: str,
-    time: str = "",
-    equals: Mapping[str, str] = {},
-    differs: Mapping[str, str] = {},
-    visuals: Sequence[str] = (),
-) -> Json:
-    """Return the filters of a data set on a sheet, or on some of its visuals.
-
-    Columns must have the values of ``equals``, not those of ``differs``, and the values of
-    ``parameters``. The column ``time`` must be between the days that a reader chooses.
-    """
-    conditions = [
-        *((each, "EQUALS", {"CategoryValue": value}) for each, value in equals.items()),
-        *((each, "DOES_NOT_EQUAL", {"CategoryValue": value}) for each, value in differs.items()),
-        *((each.lower(), "EQUALS", {"ParameterName": each}) for each in parameters),
-    ]
-    within = [_between_days(name, column(data_set, time))] if time else []
-    selected: Json = {"SheetId": sheet, "Scope": "ALL_VISUALS"}
-    if visuals:
-        selected |= {"Scope": "SELECTED_VISUALS", "VisualIds": list(visuals)}
+def _filters(group: FilterGroup) -> Json:
+    selected: Json = {"SheetId": group.sheet, "Scope": "ALL_VISUALS"}
+    if group.visuals:
+        selected |= {"Scope": "SELECTED_VISUALS", "VisualIds": list(group.visuals)}
     scope = {"SelectedSheets": {"SheetVisualScopingConfigurations": [selected]}}
     return {
-        "FilterGroupId": name,
-        "Filters": [*(_condition(name, data_set, *each) for each in conditions), *within],
+        "FilterGroupId": group.id,
+        "Filters": [_filter(group.id, each) for each in group.filters],
         "ScopeConfiguration": scope,
         "Status": "ENABLED",
         "CrossDataset": "SINGLE_DATASET",
     }
 
 
-def _condition(group: str, data_set: str, name: str, operator: str, value: Json) -> Json:
+def _filter(group: str, each: Filter) -> Json:
+    if each.since:
+        return _between_days(group, each)
+    value = {"CategoryValue": each.equals or each.differs}
+    if each.parameter:
+        value = {"ParameterName": each.parameter}
+    operator = "DOES_NOT_EQUAL" if each.differs else "EQUALS"
     custom = {"MatchOperator": operator, **value, "NullOption": "NON_NULLS_ONLY"}
     return {
         "CategoryFilter": {
-            "FilterId": f"{group}-{name}",
-            "Column": column(data_set, name),
+            "FilterId": f"{group}-{each.column.name}",
+            "Column": _column(each.column),
             "Configuration": {"CustomFilterConfiguration": custom},
         }
     }
 
 
-def _between_days(group: str, time: Json) -> Json:
+def _between_days(group: str, each: Filter) -> Json:
     return {
         "TimeRangeFilter": {
             "FilterId": f"{group}-time",
-            "Column": time,
-            "RangeMinimumValue": {"Parameter": "Since"},
-            "RangeMaximumValue": {"Parameter": "Until"},
+            "Column": _column(each.column),
+            "RangeMinimumValue": {"Parameter": each.since},
+            "RangeMaximumValue": {"Parameter": each.until},
             "IncludeMinimum": True,
             "IncludeMaximum": True,
             "NullOption": "NON_NULLS_ONLY",
@@ -510,48 +388,45 @@ def _between_days(group: str, time: Json) -> Json:
 # ---- Sheets.
 
 
-def sheet(
-    name: str, tab: str, title: str, controls: Sequence[Control], elements: Sequence[Element]
-) -> Json:
-    """Return a sheet with its elements below each other, or beside each other where they fit."""
-    texts = [each for each in elements if each.is_text]
-    visuals = [each for each in elements if not each.is_text]
-    width = WIDTH // max(_MOST_CONTROLS, len(controls))
-    placed = [(each.name(name), at * width, width, 0, 1) for at, each in enumerate(controls)]
-    places = {each[0]: each for each in _flowing(elements)}
+def _sheet(sheet: Sheet) -> Json:
+    boxes = [(place, each) for place, each in sheet.elements if isinstance(each, TextBox)]
+    visuals = [(place, each) for place, each in sheet.elements if isinstance(each, Visual)]
+    controls = zip(control_places(sheet.controls), sheet.controls, strict=True)
     return {
-        "SheetId": name,
-        "Name": tab,
-        "Title": title,
+        "SheetId": sheet.id,
+        "Name": sheet.name,
+        "Title": sheet.title,
         "ContentType": "INTERACTIVE",
-        "ParameterControls": [each.definition(name) for each in controls],
-        "TextBoxes": [each.definition for each in texts],
-        "Visuals": [each.definition for each in visuals],
+        "ParameterControls": list(map(_control, sheet.controls)),
+        "TextBoxes": [
+            {"SheetTextBoxId": box.id, "Content": _content(box.text)} for _, box in boxes
+        ],
+        "Visuals": [_visual(each) for _, each in visuals],
         "Layouts": _grid(
             [
-                *(_place("TEXT_BOX", *places[each.id]) for each in texts),
-                *(_place("VISUAL", *places[each.id]) for each in visuals),
+                *(_element("TEXT_BOX", box.id, place) for place, box in boxes),
+                *(_element("VISUAL", visual.id, place) for place, visual in visuals),
             ]
         ),
-        "SheetControlLayouts": _grid([_place("PARAMETER_CONTROL", *each) for each in placed]),
+        "SheetControlLayouts": _grid(
+            [_element("PARAMETER_CONTROL", control.id, place) for place, control in controls]
+        ),
     }
 
 
-_Place = tuple[str, int, int, int, int]
+def _content(text: str) -> str:
+    return f"<text-box>{escape(text, quote=False)}</text-box>"
 
 
-def _flowing(elements: Iterable[Element]) -> Iterable[_Place]:
-    """Yield the id, column, width, row and height of each element."""
-    left, top = 0, 0
-    for each in elements:
-        yield each.id, left, each.columns, top, each.rows
-        left = (left + each.columns) % WIDTH
-        top += 0 if left else each.rows
-
-
-def _place(kind: str, name: str, left: int, width: int, top: int, height: int) -> Json:
-    place = {"ColumnIndex": left, "ColumnSpan": width, "RowIndex": top, "RowSpan": height}
-    return {"ElementId": name, "ElementType": kind, **place}
+def _element(kind: str, name: str, place: Place) -> Json:
+    return {
+        "ElementId": name,
+        "ElementType": kind,
+        "ColumnIndex": place.column,
+        "ColumnSpan": place.columns,
+        "RowIndex": place.row,
+        "RowSpan": place.rows,
+    }
 
 
 def _grid(elements: Sequence[Json]) -> list[Json]:

@@ -2,42 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from functools import cache
 
-from tidemark.dashboard.quicksight import (
-    Control,
-    Element,
-    Json,
-    all_or_one,
-    colored,
-    day,
-    figures,
-    figures_with,
+from tidemark.dashboard.columns import (
+    BY_RUN,
+    BY_VERSION,
+    CHANGES,
+    PAIRS,
+    RUNS,
+    SAMPLES,
+    TRIALS,
+    UNFINISHED,
+    WEEKS,
+)
+from tidemark.dashboard.model import Column, Control, Dashboard, FilterGroup, Sheet
+from tidemark.dashboard.visuals import (
+    Sized,
+    choice,
+    days,
     filters,
-    formatted,
     gain_bars,
     kpi,
     line_charts,
-    one,
-    percentages,
     pivot_of_versions,
     sheet,
     table,
     text_box,
-    times,
     week_bars,
     worst_change,
 )
 from tidemark.model.metric import Metric
 from tidemark.report.rule import rule
-
-BY_VERSION, BY_RUN, PAIRS, CHANGES = (
-    "rates_by_version", "rates_by_run", "version_pairs", "level_changes"
-)  # fmt: skip
-RUNS, TRIALS, SAMPLES, WEEKS, UNFINISHED = (
-    "newest_runs", "trials_of_newest_runs", "samples_of_newest_runs", "runs_by_week",
-    "unfinished_runs",
-)  # fmt: skip
 
 _RULE = rule([Metric(name="rate", unit="records/s", direction="higher", query="rate")])
 _UNLIKE = (
@@ -45,7 +40,6 @@ _UNLIKE = (
     "cause of the change. If no run measured both versions, differences between runs look like "
     "differences between versions."
 )
-_GREY = "#6E7781"
 _ONE_OF_TWO = "A metric that only one of the two has shows no change"
 _WORST = "The worst change of any metric, with or without a verdict"
 _UNTOLD = "Metrics without a verdict; the table has the reasons"
@@ -62,66 +56,50 @@ _CHANGE = {
 _INTERVAL = {"low": "From (95 %)", "high": "To (95 %)"}
 
 
-def definition() -> Json:
-    """Return the definition of the dashboard, in the form of QuickSight's API.
-
-    Its data sets have the names of files of ``queries/sql``. The placeholder ``${name}`` stands for
-    the ARN of a data set.
-    """
-    data_sets = (BY_VERSION, PAIRS, RUNS, TRIALS, SAMPLES, WEEKS, UNFINISHED, CHANGES, BY_RUN)
-    return {
-        "DataSetIdentifierDeclarations": [
-            {"Identifier": each, "DataSetArn": f"${{{each}}}"} for each in data_sets
-        ],
-        "Sheets": [_rates(), _compare(), _run(), _health()],
-        "ParameterDeclarations": [
-            all_or_one("Suite"),
-            all_or_one("Test"),
-            day("Since", "2000-01-01"),
-            day("Until", "2100-12-31"),
-            one("Base", "previous"),
-            one("New", "newest"),
-            one("Run", "newest"),
-        ],
-        "FilterGroups": _filters(),
-        "ColumnConfigurations": list(_columns()),
-    }
+@cache
+def dashboard() -> Dashboard:
+    """Return the dashboard; raise KeyError for a column that its data set lacks."""
+    return Dashboard(
+        parameters={
+            "Suite": "",
+            "Test": "",
+            "Since": "2000-01-01",
+            "Until": "2100-12-31",
+            "Base": "previous",
+            "New": "newest",
+            "Run": "newest",
+        },
+        sheets=(_rates(), _compare(), _run(), _health()),
+        groups=_filters(),
+    )
 
 
-def _days(verb: str) -> tuple[Control, Control]:
-    return Control("Since", f"{verb} since"), Control("Until", f"{verb} until")
+def _suite_and_test(name: str, data_set: str) -> tuple[Control, Control]:
+    return choice(name, "Suite", data_set), choice(name, "Test", data_set, "Suite")
 
 
-def _suite_and_test(data_set: str) -> tuple[Control, Control]:
-    return Control("Suite", "Suite", data_set), Control("Test", "Test", data_set, ["Suite"])
-
-
-def _rates() -> Json:
-    controls = (*_suite_and_test(BY_VERSION), *_days("Measured"))
+def _rates() -> Sheet:
+    controls = (*_suite_and_test("rates", BY_VERSION), *days("rates", "Measured"))
     elements = (
         kpi(
             "slower",
             "Got slower",
             "Metrics of the newest version of each suite, by their verdict",
             "Number of metrics of the newest versions that are slower than those of their base.",
-            data_set=PAIRS,
-            sum_of="slower",
+            sum_of=Column(PAIRS, "slower"),
         ),
         worst_change(
             "worst-change",
             "Worst change against the base",
             _WORST,
             "The worst change of any metric of the newest versions against their base.",
-            data_set=PAIRS,
-            gain="effect_gain",
         ),
         kpi(
             "untold",
             "Cannot tell",
             _UNTOLD,
             "Number of metrics of the newest versions without a verdict.",
-            data_set=PAIRS,
-            sum_of="untold",
+            sum_of=Column(PAIRS, "untold"),
         ),
         gain_bars(
             "newest-gains",
@@ -167,8 +145,7 @@ def _rates() -> Json:
             "Mean of the trials of each version and size, and the least and the largest trial",
             "For each metric a chart: mean, least and largest rate of each version, the versions "
             "in their order.",
-            data_set=BY_VERSION,
-            category=("version", ""),
+            category=Column(BY_VERSION, "version"),
             label="Version",
             order="version_rank",
         ),
@@ -178,8 +155,8 @@ def _rates() -> Json:
             "The newest version in each of the newest 100 runs: mean, least and largest trial",
             "For each metric a chart: mean, least and largest rate of the newest version in each "
             "run, the runs in their order.",
-            data_set=BY_RUN,
-            category=("run_id", "run"),
+            category=Column(BY_RUN, "run_id"),
+            called="run",
             label="Run",
         ),
         _level_changes(),
@@ -194,7 +171,7 @@ def _rates() -> Json:
     return sheet("rates", "Rates per version", "Did this version get slower?", controls, elements)
 
 
-def _level_changes() -> Element:
+def _level_changes() -> Sized:
     return table(
         "changes",
         "Changes of level over runs",
@@ -226,12 +203,12 @@ def _level_changes() -> Element:
     )
 
 
-def _compare() -> Json:
+def _compare() -> Sheet:
     controls = (
-        Control("Base", "Base (the older one)", PAIRS, ["Suite"], has_all=False),
-        Control("New", "New", PAIRS, ["Suite", "Base"], has_all=False),
-        *_suite_and_test(PAIRS),
-        *_days("Measured"),
+        choice("compare", "Base", PAIRS, "Suite", label="Base (the older one)", one=True),
+        choice("compare", "New", PAIRS, "Suite", "Base", one=True),
+        *_suite_and_test("compare", PAIRS),
+        *days("compare", "Measured"),
     )
     elements = (
         kpi(
@@ -239,24 +216,20 @@ def _compare() -> Json:
             "Got slower",
             "Metrics of the new version, by their verdict",
             "Number of metrics of the new version that are slower than those of the base.",
-            data_set=PAIRS,
-            sum_of="slower",
+            sum_of=Column(PAIRS, "slower"),
         ),
         worst_change(
             "compare-worst",
             "Worst change",
             _WORST,
             "The worst change of any metric from base to new.",
-            data_set=PAIRS,
-            gain="effect_gain",
         ),
         kpi(
             "compare-untold",
             "Cannot tell",
             _UNTOLD,
             "Number of metrics without a verdict.",
-            data_set=PAIRS,
-            sum_of="untold",
+            sum_of=Column(PAIRS, "untold"),
         ),
         gain_bars(
             "gains",
@@ -299,10 +272,12 @@ def _compare() -> Json:
     return sheet("compare", "Compare two versions", title, controls, elements)
 
 
-def _run() -> Json:
-    suite, _ = _suite_and_test(RUNS)
-    _, test = _suite_and_test(TRIALS)
-    controls = (Control("Run", "Run", RUNS, ["Suite"], has_all=False), suite, test)
+def _run() -> Sheet:
+    controls = (
+        choice("run", "Run", RUNS, "Suite", one=True),
+        choice("run", "Suite", RUNS),
+        choice("run", "Test", TRIALS, "Suite"),
+    )
     elements = (
         table(
             "run-facts",
@@ -381,8 +356,7 @@ def _run() -> Json:
             "Mean, least and largest sample of each trial, in the order in which they were "
             "measured",
             "For each metric a chart: mean, least and largest sample of each trial, in order.",
-            data_set=TRIALS,
-            category=("name", ""),
+            category=Column(TRIALS, "name"),
             mean="value",
             label="Trial",
             order="trial",
@@ -394,7 +368,7 @@ def _run() -> Json:
     return sheet("run", "Run", "Measurements of this run", controls, elements)
 
 
-def _trials_and_machines() -> Element:
+def _trials_and_machines() -> Sized:
     return table(
         "machines",
         "Every trial, and its machine",
@@ -422,7 +396,7 @@ def _trials_and_machines() -> Element:
     )
 
 
-def _samples() -> Element:
+def _samples() -> Sized:
     return table(
         "samples",
         "Every sample",
@@ -451,32 +425,29 @@ def _samples() -> Element:
     )
 
 
-def _health() -> Json:
-    suite, _ = _suite_and_test(WEEKS)
+def _health() -> Sheet:
+    controls = (choice("health", "Suite", WEEKS), *days("health", "Started"))
     elements = (
         kpi(
             "not-complete",
             "Runs not complete",
             "Incomplete, failed or stopped",
             "Number of runs that did not complete.",
-            data_set=WEEKS,
-            sum_of="not_complete",
+            sum_of=Column(WEEKS, "not_complete"),
         ),
         kpi(
             "trials-missing",
             "Trials missing",
             "Planned, and not done",
             "Number of trials that were planned and not done.",
-            data_set=WEEKS,
-            sum_of="trials_missing",
+            sum_of=Column(WEEKS, "trials_missing"),
         ),
         kpi(
             "weeks-missing",
             "Weeks without a run",
             "Between the runs of a suite",
             "Number of weeks without a run, between two runs of a suite.",
-            data_set=WEEKS,
-            sum_of="weeks_without_run",
+            sum_of=Column(WEEKS, "weeks_without_run"),
         ),
         week_bars(
             "weeks",
@@ -513,54 +484,22 @@ def _health() -> Json:
             order=["-run_id"],
         ),
     )
-    return sheet("health", "Health", "Did all runs complete?", (suite, *_days("Started")), elements)
+    return sheet("health", "Health", "Did all runs complete?", controls, elements)
 
 
-def _filters() -> list[Json]:
+def _filters() -> tuple[FilterGroup, ...]:
     chosen = ("Suite", "Test")
     newest = {"base": "base", "new": "newest"}
-    return [
-        filters("history", BY_VERSION, "rates", *chosen, time="last_at"),
-        filters("run-history", BY_RUN, "rates", *chosen, time="run_started_at"),
-        filters("changes", CHANGES, "rates", *chosen, time="changed_at"),
-        filters("newest", PAIRS, "rates", *chosen, time="last_at", equals=newest),
-        filters("compare", PAIRS, "compare", "Base", "New", *chosen, time="last_at"),
-        filters("run", RUNS, "run", "Run", "Suite"),
-        filters("trials", TRIALS, "run", "Run", *chosen),
-        filters("failures", TRIALS, "run", differs={"counts": "yes"}, visuals=["failures"]),
-        filters("samples", SAMPLES, "run", "Run", *chosen),
-        filters("weeks", WEEKS, "health", "Suite", time="week"),
-        filters("unfinished", UNFINISHED, "health", "Suite", time="started_at"),
-    ]
-
-
-def _columns() -> Iterator[Json]:
-    """Yield the colours and the formats of columns."""
-    unclear = ("cannot tell", "not comparable")
-    unlike = tuple(f"{word} on unlike machines" for word in ("slower", "faster", "same"))
-    verdicts = {"slower": "#A11D21", "faster": "#00785A", "same": "#1B1F24"}
-    grey = dict.fromkeys((*unclear, *unlike), _GREY)
-    ends = {"complete": "#007A5A", "incomplete": "#9A6700", "failed": "#D55E00"}
-    yield colored(PAIRS, "qualified_verdict", {**verdicts, **grey})
-    yield colored(WEEKS, "status", {**ends, "aborted": "#A35A8B", "rejected": _GREY})
-    for name in ("mean", "min", "max"):
-        for data_set in (BY_RUN, BY_VERSION):
-            yield formatted(data_set, name, figures())
-    seconds, to_the_day = times("YYYY-MM-DD HH:mm:ss"), times("YYYY-MM-DD")
-    for data_set, format_, names in (
-        (PAIRS, percentages(), "effect effect_gain gain_low gain_high low high"),
-        (PAIRS, figures(), "base_mean new_mean base_stddev new_stddev"),
-        (PAIRS, to_the_day, "last_at"),
-        (PAIRS, figures(), "base_min base_max new_min new_max"),
-        (RUNS, figures(), "records task_seconds insights_bytes"),
-        (RUNS, figures_with(4), "cost_usd"),
-        (RUNS, seconds, "started_at ended_at"),
-        (TRIALS, figures(), "value stddev min max span_seconds"),
-        (SAMPLES, figures(), "value records"),
-        (SAMPLES, seconds, "logged_at"),
-        (UNFINISHED, seconds, "started_at"),
-        (CHANGES, percentages(), "change"),
-        (CHANGES, figures(), "level_before level_after accepted_level"),
-        (CHANGES, to_the_day, "changed_at"),
-    ):
-        yield from (formatted(data_set, name, format_) for name in names.split())
+    return (
+        filters("history", "rates", BY_VERSION, *chosen, time="last_at"),
+        filters("run-history", "rates", BY_RUN, *chosen, time="run_started_at"),
+        filters("changes", "rates", CHANGES, *chosen, time="changed_at"),
+        filters("newest", "rates", PAIRS, *chosen, time="last_at", equals=newest),
+        filters("compare", "compare", PAIRS, "Base", "New", *chosen, time="last_at"),
+        filters("run", "run", RUNS, "Run", "Suite"),
+        filters("trials", "run", TRIALS, "Run", *chosen),
+        filters("failures", "run", TRIALS, differs={"counts": "yes"}, visuals=("failures",)),
+        filters("samples", "run", SAMPLES, "Run", *chosen),
+        filters("weeks", "health", WEEKS, "Suite", time="week"),
+        filters("unfinished", "health", UNFINISHED, "Suite", time="started_at"),
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tidemark.dashboard.visuals import Chart
+from tidemark.dashboard.model import Chart
 from tidemark.pages import vega_lite
 from tidemark.pages.vega_lite import Json
 

@@ -1,282 +1,314 @@
-"""The visuals of a dashboard, by kind."""
+"""Builders of the dashboard's visuals, controls and filters."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
 
-from tidemark.dashboard.fields import Column, Field, Fields, Order, with_labels
-from tidemark.dashboard.node import Node
-from tidemark.dashboard.tooltips import read_interval
-from tidemark.model.refusal import Refused
+from tidemark.dashboard.columns import (
+    BY_VERSION,
+    COLORS,
+    DAY,
+    FORMATS,
+    PAIRS,
+    WEEKS,
+    default_format,
+)
+from tidemark.dashboard.data_sets import INTEGER
+from tidemark.dashboard.model import (
+    Axes,
+    Chart,
+    Column,
+    Control,
+    Field,
+    Filter,
+    FilterGroup,
+    Kpi,
+    Legend,
+    Order,
+    PivotTable,
+    Place,
+    Sheet,
+    Source,
+    Style,
+    Table,
+    TextBox,
+    Visual,
+)
 
-
-@dataclass(frozen=True)
-class Kpi:
-    """One figure."""
-
-    value: Field
-
-    @property
-    def fields(self) -> tuple[Field, ...]:
-        """All fields of the visual."""
-        return (self.value,)
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table with a line for each row."""
-
-    fields: tuple[Field, ...]
-    orders: tuple[Order, ...]
-
-
-@dataclass(frozen=True)
-class PivotTable:
-    """A table with a line for each group of some fields and a column for each value of another."""
-
-    rows: tuple[Field, ...]
-    column: Field
-    value: Field
-    orders: tuple[Order, ...]
-
-    @property
-    def fields(self) -> tuple[Field, ...]:
-        """All fields of the visual."""
-        return (*self.rows, self.column, self.value)
+WIDTH = 36  # columns of a sheet's grid
+_MOST_CONTROLS = 4  # in a row, as wide as each other
+# The names of fields that are not those of their columns.
+_NAMES = {"effect": "change", "effect_gain": "gain", "qualified_verdict": "verdict"}
 
 
-@dataclass(frozen=True)
-class Style:
-    """The look of the line of a value."""
+class Sized(NamedTuple):
+    """An element of a sheet, with its size in the grid."""
 
-    line: bool
-    """Whether a line joins the points."""
-    dash: str
-    """``SOLID`` or ``DOTTED``."""
-    markers: bool
+    element: Visual | TextBox
+    rows: int
+    columns: int = WIDTH
 
 
-@dataclass(frozen=True)
-class Axes:
-    """The titles of the axes, '' for none."""
-
-    category: str
-    value: str
-    from_zero: bool
-    """Whether the values' axis begins at zero."""
-
-
-@dataclass(frozen=True)
-class Legend:
-    """The legend of a chart."""
-
-    visible: bool
-    title: str
+def _field(visual: str, column: Column, label: str = "", *, name: str = "") -> Field:
+    """Return a field of a visual; ``name`` is its name there if it is not that of the column."""
+    part = name or _NAMES.get(column.name, column.name).replace("_", "-")
+    format_ = FORMATS.get(column) or default_format(column.type)
+    if column.type == INTEGER and format_.places is None:
+        format_ = replace(format_, places=0)
+    label = label or column.name.replace("_", " ").capitalize()
+    return Field(f"{visual}-{part}", column, label, format_, colors=COLORS.get(column))
 
 
-@dataclass(frozen=True)
-class Chart:
-    """Values by category, in one chart or in a chart for each value of ``panels``."""
-
-    mark: str
-    """``line`` or ``bar``."""
-    category: Field
-    values: tuple[Field, ...]
-    color: Field | None
-    panels: Field | None
-    columns: int
-    """The most panels side by side."""
-    orders: tuple[Order, ...]
-    axes: Axes
-    legend: Legend
-    styles: Mapping[str, Style]
-    """The styles of lines, by the id of the value."""
-    horizontal: bool = False
-    stacked: bool = False
-    interval: tuple[Column, ...] = ()
-    """The columns of the ends of the values' interval, none without an interval."""
-
-    @property
-    def fields(self) -> tuple[Field, ...]:
-        """All fields of the visual."""
-        optional = [field for field in (self.color, self.panels) if field]
-        return (self.category, *self.values, *optional)
+def _dates(field: Field, days: int) -> Field:
+    # The data sets already give each week its Monday.
+    return replace(field, format=DAY, days=days)
 
 
-Shown = Kpi | Table | PivotTable | Chart
+def _measure(field: Field, aggregation: str) -> Field:
+    measure = replace(field, aggregation=aggregation)
+    if aggregation == "AVERAGE" and field.column.type == INTEGER:
+        return replace(measure, format=replace(measure.format, places=None))
+    return measure
 
 
-@dataclass(frozen=True)
-class Visual:
-    """A visual of a sheet."""
-
-    id: str
-    title: str
-    subtitle: str
-    alternative: str
-    """The alternative text, for readers who do not see the visual."""
-    data_set: str
-    shown: Shown
+def _visual(
+    name: str, words: tuple[str, str, str], shown: Kpi | Table | PivotTable | Chart, column: Column
+) -> Visual:
+    title, subtitle, alternative = words
+    return Visual(name, title, subtitle, alternative, column.data_set, shown)
 
 
-def read_visual(node: Node, fields: Fields) -> Visual:
-    """Return a visual; refuse an unsupported kind."""
-    kind, visual = node.kind(*_READERS)
-    shown = _READERS[kind](visual.node("ChartConfiguration"), fields)
-    data_sets = {field.column.data_set for field in shown.fields}
-    if len(data_sets) != 1:
-        raise Refused(f"{visual.place}: its fields are of several data sets; expected one data set")
-    return Visual(
-        visual.text("VisualId"),
-        _label(visual.node("Title")),
-        _label(visual.node("Subtitle")),
-        visual.text("VisualContentAltText", ""),
-        data_sets.pop(),
-        shown,
-    )
+def kpi(name: str, title: str, subtitle: str, alternative: str, *, sum_of: Column) -> Sized:
+    """Return the sum of a column as one figure."""
+    value = _measure(_field(name, sum_of, name="count"), "SUM")
+    return Sized(_visual(name, (title, subtitle, alternative), Kpi(value), sum_of), 6, WIDTH // 3)
 
 
-def _label(node: Node) -> str:
-    visible = node.visible()
-    text = node.node("FormatText").text("PlainText", "")
-    return text if visible else ""
+def worst_change(name: str, title: str, subtitle: str, alternative: str) -> Sized:
+    """Return the least gain of a pair of versions as one figure."""
+    gain = Column(PAIRS, "effect_gain")
+    value = _measure(_field(name, gain), "MIN")
+    return Sized(_visual(name, (title, subtitle, alternative), Kpi(value), gain), 6, WIDTH // 3)
 
 
-def _kpi(chart: Node, fields: Fields) -> Kpi:
-    return Kpi(fields.measure(chart.node("FieldWells").only("Values")))
-
-
-def _table(chart: Node, fields: Fields) -> Table:
-    wells = chart.node("FieldWells").node("TableUnaggregatedFieldWells")
-    columns = with_labels(map(fields.field, wells.nodes("Values")), chart.node("FieldOptions"))
-    sorts = chart.node("SortConfiguration").nodes("RowSort")
-    return Table(columns, tuple(fields.order(sort, columns) for sort in sorts))
-
-
-def _pivot_table(chart: Node, fields: Fields) -> PivotTable:
-    wells = chart.node("FieldWells").node("PivotTableAggregatedFieldWells")
-    rows = with_labels(map(fields.dimension, wells.nodes("Rows")), chart.node("FieldOptions"))
-    totals = chart.node("TotalOptions")
-    for name in ("RowSubtotal", "ColumnSubtotal", "RowTotal", "ColumnTotal"):
-        totals.node(f"{name}Options").must_be("TotalsVisibility", "HIDDEN")
-    sorts = {
-        each.text("FieldId"): fields.order(each.node("SortBy"), rows, ("Field", "Column"))
-        for each in chart.node("SortConfiguration").nodes("FieldSortOptions")
-    }
-    return PivotTable(
-        rows,
-        fields.dimension(wells.only("Columns")),
-        fields.measure(wells.only("Values")),
-        tuple(sorts.get(row.id, Order(row.column.name, "MIN", descending=False)) for row in rows),
-    )
-
-
-def _line_chart(chart: Node, fields: Fields) -> Chart:
-    chart.choice("Type", "LINE")
-    wells = chart.node("FieldWells").node("LineChartAggregatedFieldWells")
-    axis = chart.node("PrimaryYAxisDisplayOptions").node("AxisOptions")
-    return _chart(
-        chart,
-        wells,
-        fields,
-        mark="line",
-        axes=Axes(
-            _axis_title(chart.node("XAxisLabelOptions")),
-            _axis_title(chart.node("PrimaryYAxisLabelOptions")),
-            _from_zero(axis),
-        ),
-        styles=dict(_style(each.node("FieldSeriesItem")) for each in chart.nodes("Series")),
-    )
-
-
-def _bar_chart(chart: Node, fields: Fields) -> Chart:
-    wells = chart.node("FieldWells").node("BarChartAggregatedFieldWells")
-    return _chart(
-        chart,
-        wells,
-        fields,
-        mark="bar",
-        axes=Axes(
-            _axis_title(chart.node("CategoryLabelOptions")),
-            _axis_title(chart.node("ValueLabelOptions")),
-            from_zero=True,
-        ),
-        styles={},
-        horizontal=chart.choice("Orientation", "HORIZONTAL", "VERTICAL") == "HORIZONTAL",
-        stacked=chart.choice("BarsArrangement", "CLUSTERED", "STACKED") == "STACKED",
-    )
-
-
-def _chart(
-    chart: Node,
-    wells: Node,
-    fields: Fields,
+def table(
+    name: str,
+    title: str,
+    subtitle: str,
+    alternative: str,
     *,
-    mark: str,
-    axes: Axes,
-    styles: Mapping[str, Style],
-    horizontal: bool = False,
-    stacked: bool = False,
-) -> Chart:
-    category = fields.dimension(wells.only("Category"))
-    values = tuple(map(fields.measure, wells.nodes("Values")))
-    color, panels = wells.first("Colors"), wells.first("SmallMultiples")
-    multiples = chart.node("SmallMultiplesOptions")
-    for axis in ("XAxis", "YAxis"):
-        multiples.node(axis).must_be("Scale", "INDEPENDENT")
-    sorts = chart.node("SortConfiguration").nodes("CategorySort")
-    return Chart(
-        mark,
-        category,
-        values,
-        fields.dimension(color) if color else None,
-        fields.dimension(panels) if panels else None,
-        multiples.number("MaxVisibleColumns") if panels else 1,
-        tuple(fields.order(sort, [category, *values]) for sort in sorts),
-        axes,
-        _legend(chart.node("Legend")),
-        styles,
-        horizontal,
-        stacked,
-        read_interval(chart.node("Tooltip"), fields),
+    data_set: str,
+    rows: int,
+    columns: Mapping[str, str],
+    order: Sequence[str],
+    names: Mapping[str, str] = {},
+) -> Sized:
+    """Return a table of a data set's rows.
+
+    ``columns`` are the labels by column, ``order`` columns with a minus for descending, and
+    ``names`` the names of fields that are not those of their columns.
+    """
+    fields = tuple(
+        _field(name, Column(data_set, each), label, name=names.get(each, ""))
+        for each, label in columns.items()
+    )
+    orders = tuple(Order(each.lstrip("-"), None, each[0] == "-") for each in order)
+    shown = Table(fields, orders)
+    return Sized(_visual(name, (title, subtitle, alternative), shown, fields[0].column), rows)
+
+
+def pivot_of_versions(name: str, title: str, subtitle: str, alternative: str) -> Sized:
+    """Return the table of the mean of each metric, with a line for each version and size."""
+
+    def field(column: str, label: str = "") -> Field:
+        return _field(name, Column(BY_VERSION, column), label)
+
+    rows = (
+        field("suite", "Suite"),
+        field("version", "Version number"),
+        _dates(field("tested_at", "Test date"), 1),
+        field("sizes", "Tasks × records"),
+    )
+    orders = tuple(
+        Order("version_rank" if each.column.name == "version" else each.column.name, "MIN")
+        for each in rows
+    )
+    value = _measure(field("mean", "Rate"), "AVERAGE")
+    shown = PivotTable(rows, field("rate"), value, orders)
+    return Sized(_visual(name, (title, subtitle, alternative), shown, value.column), 14)
+
+
+def line_charts(
+    name: str,
+    title: str,
+    subtitle: str,
+    alternative: str,
+    *,
+    category: Column,
+    called: str = "",
+    label: str,
+    mean: str = "mean",
+    order: str = "",
+    points: bool = False,
+) -> Sized:
+    """Return a chart for each series: mean, least and largest figure by category.
+
+    ``called`` is the category's name in the visual if it is not that of the column. Without an
+    ``order`` by another column the categories are in their own. ``points`` have no line.
+    """
+
+    def field(column: str) -> Field:
+        return _field(name, Column(category.data_set, column))
+
+    values = (
+        _measure(field(mean), "AVERAGE"),
+        _measure(field("min"), "MIN"),
+        _measure(field("max"), "MAX"),
+    )
+    first, *ends = (
+        [Style(line=False, dash="SOLID", markers=True)] * len(values)
+        if points
+        else [
+            Style(line=True, dash="SOLID", markers=True),
+            *[Style(line=True, dash="DOTTED", markers=False)] * 2,
+        ]
+    )
+    shown = Chart(
+        mark="line",
+        category=_field(name, category, name=called),
+        values=values,
+        color=None,
+        panels=field("series"),
+        columns=2,
+        orders=(Order(order, "MIN") if order else Order(category.name),),
+        axes=Axes(label, "", from_zero=False),
+        legend=Legend(True, ""),
+        styles={each.id: style for each, style in zip(values, (first, *ends), strict=True)},
+    )
+    return Sized(_visual(name, (title, subtitle, alternative), shown, category), 16)
+
+
+def gain_bars(name: str, title: str, subtitle: str, alternative: str) -> Sized:
+    """Return a bar for each metric of a pair of versions: its gain, with the interval."""
+    gain = Column(PAIRS, "effect_gain")
+    shown = Chart(
+        mark="bar",
+        category=_field(name, Column(PAIRS, "series")),
+        values=(_measure(_field(name, gain), "MIN"),),
+        color=_field(name, Column(PAIRS, "qualified_verdict")),
+        panels=None,
+        columns=1,
+        orders=(Order(gain.name, "MIN"),),
+        axes=Axes("", "← worse\N{EM SPACE}\N{EM SPACE}better →", from_zero=True),
+        legend=Legend(True, "Verdict"),
+        styles={},
+        horizontal=True,
+        stacked=True,
+        interval=(Column(PAIRS, "gain_low"), Column(PAIRS, "gain_high")),
+    )
+    return Sized(_visual(name, (title, subtitle, alternative), shown, gain), 10)
+
+
+def week_bars(name: str, title: str, subtitle: str, alternative: str) -> Sized:
+    """Return a bar for each week: its runs, by how they ended."""
+    week = Column(WEEKS, "week")
+    shown = Chart(
+        mark="bar",
+        category=_dates(_field(name, week), 7),
+        values=(_measure(_field(name, Column(WEEKS, "runs")), "SUM"),),
+        color=_field(name, Column(WEEKS, "status")),
+        panels=None,
+        columns=1,
+        orders=(Order(week.name),),
+        axes=Axes("Week", "Runs", from_zero=True),
+        legend=Legend(True, "Ended as"),
+        styles={},
+        stacked=True,
+    )
+    return Sized(_visual(name, (title, subtitle, alternative), shown, week), 12)
+
+
+def text_box(name: str, text: str) -> Sized:
+    """Return a paragraph."""
+    return Sized(TextBox(name, text), 3)
+
+
+def choice(
+    sheet: str, parameter: str, data_set: str, *within: str, label: str = "", one: bool = False
+) -> Control:
+    """Return a control of the values of a column, which has the parameter's name in lower case.
+
+    ``within`` are the parameters whose values limit the offered ones. Only a choice of ``one``
+    does not offer all values at once.
+    """
+    sources = tuple(Source(_control(sheet, each), each.lower()) for each in within)
+    column = Column(data_set, parameter.lower())
+    name = _control(sheet, parameter)
+    return Control(name, label or parameter, parameter, column, not one, sources)
+
+
+def days(sheet: str, verb: str) -> tuple[Control, Control]:
+    """Return the controls of the first and of the last day."""
+    since, until = (
+        Control(_control(sheet, each), f"{verb} {each.lower()}", each)
+        for each in ("Since", "Until")
+    )
+    return since, until
+
+
+def _control(sheet: str, parameter: str) -> str:
+    return f"{sheet}-{parameter.lower()}"
+
+
+def filters(
+    name: str,
+    sheet: str,
+    data_set: str,
+    *parameters: str,
+    time: str = "",
+    equals: Mapping[str, str] = {},
+    differs: Mapping[str, str] = {},
+    visuals: tuple[str, ...] = (),
+) -> FilterGroup:
+    """Return the filters of a data set on a sheet, or on some of its visuals.
+
+    Columns must have the values of ``equals``, not those of ``differs``, and the values of
+    ``parameters``. The column ``time`` must be between the days that a reader chooses.
+    """
+
+    def column(name: str) -> Column:
+        return Column(data_set, name)
+
+    between = (Filter(column(time), since="Since", until="Until"),) if time else ()
+    return FilterGroup(
+        name,
+        sheet,
+        (
+            *(Filter(column(each), equals=value) for each, value in equals.items()),
+            *(Filter(column(each), differs=value) for each, value in differs.items()),
+            *(Filter(column(each.lower()), parameter=each) for each in parameters),
+            *between,
+        ),
+        visuals,
     )
 
 
-def _legend(node: Node) -> Legend:
-    title = node.node("Title")
-    title.must_be("Visibility", "VISIBLE")
-    return Legend(node.visible(), title.text("CustomLabel", ""))
+def sheet(
+    name: str, tab: str, title: str, controls: Sequence[Control], elements: Iterable[Sized]
+) -> Sheet:
+    """Return a sheet with its elements below each other, or beside each other where they fit."""
+    placed: list[tuple[Place, Visual | TextBox]] = []
+    left, top = 0, 0
+    for element, rows, columns in elements:
+        placed.append((Place(left, columns, top, rows), element))
+        left = (left + columns) % WIDTH
+        top += 0 if left else rows
+    return Sheet(name, tab, title, controls, placed)
 
 
-def _axis_title(node: Node) -> str:
-    visible = node.visible()
-    label = node.first("AxisLabelOptions")
-    if label is None:
-        return ""
-    label.skip("ApplyTo")  # the axis has one field
-    return label.text("CustomLabel") if visible else ""
-
-
-def _from_zero(axis: Node) -> bool:
-    """Tell whether an axis begins at zero, which is the default."""
-    range_ = axis.node("DataOptions").node("NumericAxisOptions").node("Range")
-    return "DataDriven" not in range_
-
-
-def _style(series: Node) -> tuple[str, Style]:
-    series.choice("AxisBinding", "PRIMARY_YAXIS")
-    settings = series.node("Settings")
-    lines = settings.node("LineStyleSettings")
-    line, dash = lines.visible("LineVisibility"), lines.choice("LineStyle", "SOLID", "DOTTED")
-    markers = settings.node("MarkerStyleSettings").visible("MarkerVisibility")
-    return series.text("FieldId"), Style(line, dash, markers)
-
-
-_READERS: Mapping[str, Callable[[Node, Fields], Shown]] = {
-    "KPIVisual": _kpi,
-    "LineChartVisual": _line_chart,
-    "BarChartVisual": _bar_chart,
-    "TableVisual": _table,
-    "PivotTableVisual": _pivot_table,
-}
+def control_places(controls: Sequence[Control]) -> list[Place]:
+    """Return the places of controls in a row."""
+    width = WIDTH // max(_MOST_CONTROLS, len(controls))
+    return [Place(at * width, width, 0, 1) for at in range(len(controls))]

@@ -24,7 +24,8 @@ from tests.checks.conformance.figures import rows_of, stored_figures
 from tests.checks.conformance.local_engine import LocalEngine
 from tests.checks.conformance.syntax import FOREIGN, NATIVE, arithmetic, in_duckdb
 from tests.checks.conformance.trino import start_trino
-from tidemark.dashboard.definition import data_sets, read_definition
+from tidemark.dashboard.columns import DATA_SETS
+from tidemark.dashboard.data_sets import read_data_set
 from tidemark.model.checkout import ROOT
 from tidemark.store.columns import TABLES
 
@@ -93,7 +94,7 @@ def _compare(ours: Ask, trinos: Ask, console: Console) -> list[str]:
 
 def _without_database(trinos: Ask) -> Iterator[str]:
     """Yield the data sets whose rows differ if their text names the database."""
-    for data_set in data_sets(read_definition()).values():
+    for data_set in map(read_data_set, DATA_SETS):
         # A subquery does not keep its order in the query around it.
         plain, within = (
             sorted(map(_texts, trinos(text)[1]))

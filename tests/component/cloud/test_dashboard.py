@@ -21,7 +21,7 @@ from tidemark.client.history import histories
 from tidemark.client.tables import ask_saved
 from tidemark.dashboard import rows
 from tidemark.dashboard.building import build
-from tidemark.dashboard.definition import read_definition
+from tidemark.dashboard.sheets import dashboard
 from tidemark.store import keys
 from tidemark.store.rows import packed
 
@@ -127,7 +127,7 @@ def test_every_visual_is_drawn(open_page):
     page = open_page()
 
     assert page.locator(".visual").count() == sum(
-        len(sheet["Visuals"]) for sheet in read_definition()["Sheets"]
+        len(sheet.visuals) for sheet in dashboard().sheets
     )
     for visual in page.locator(".visual").all():
         assert visual.locator(".figure, table, svg").count() > 0, visual.get_attribute("id")

@@ -7,7 +7,10 @@ from botocore.session import get_session
 from botocore.validate import ParamValidator
 
 from onebox.asl.jsonata import Template
-from tidemark.dashboard.definition import data_sets, read_definition
+from tidemark.dashboard.columns import DATA_SETS
+from tidemark.dashboard.data_sets import read_data_set
+from tidemark.dashboard.quicksight import definition
+from tidemark.dashboard.sheets import dashboard
 from tidemark.model.checkout import ROOT
 
 GROUP = "arn:aws:quicksight:us-east-1:123456789012:group/default/Releases"
@@ -107,7 +110,7 @@ def test_the_group_owns_the_analysis(everything):
 def test_a_data_set_has_the_query_of_its_file_and_a_fixed_id(everything):
     by_id = {asset["DataSetId"]: asset for asset in assets(everything, "DataSet")}
 
-    by_name = data_sets(read_definition())
+    by_name = {name: read_data_set(name) for name in DATA_SETS}
     assert by_id.keys() == {f"Tidemark-{name}" for name in by_name}
     for name, data_set in by_name.items():
         asset = as_text(by_id[f"Tidemark-{name}"])
@@ -125,13 +128,13 @@ def test_no_decimal_is_cut_to_four_places(everything):
 
 
 def test_the_dashboard_and_the_analysis_have_the_definition_and_the_data_sets(everything):
-    (dashboard,), (analysis,) = assets(everything, "Dashboard"), assets(everything, "Analysis")
-    definition = dict(read_definition())
-    names = [entry["Identifier"] for entry in definition.pop("DataSetIdentifierDeclarations")]
+    (deployed,), (analysis,) = assets(everything, "Dashboard"), assets(everything, "Analysis")
+    defined = definition(dashboard())
+    names = [entry["Identifier"] for entry in defined.pop("DataSetIdentifierDeclarations")]
 
-    assert dashboard["Definition"] == analysis["Definition"]
-    assert {**definition, **dashboard["Definition"]} == dashboard["Definition"]
-    declarations = dashboard["Definition"]["DataSetIdentifierDeclarations"]
+    assert deployed["Definition"] == analysis["Definition"]
+    assert {**defined, **deployed["Definition"]} == deployed["Definition"]
+    declarations = deployed["Definition"]["DataSetIdentifierDeclarations"]
     for name, declaration in zip(names, declarations, strict=True):
         key, attribute = declaration["DataSetArn"]["Fn::GetAtt"]
         data_set = everything.to_json()["Resources"][key]["Properties"]
@@ -224,9 +227,7 @@ def test_the_data_sets_are_refreshed_when_a_run_of_this_stack_has_ended(
         "bucket": ["reference"],
         "status": [{"anything-but": "rejected"}],
     }
-    assert Template(items).evaluate({}) == [
-        f"Tidemark-{name}" for name in data_sets(read_definition())
-    ]
+    assert Template(items).evaluate({}) == [f"Tidemark-{name}" for name in DATA_SETS]
 
 
 def test_a_refresh_may_import_these_data_sets_and_nothing_else(everything):
@@ -241,7 +242,7 @@ def test_a_refresh_may_import_these_data_sets_and_nothing_else(everything):
     assert found == {
         (f"quicksight:{action}", f"dataset/Tidemark-{name}/ingestion/*")
         for action in ("CreateIngestion", "DescribeIngestion")
-        for name in data_sets(read_definition())
+        for name in DATA_SETS
     }
 
 

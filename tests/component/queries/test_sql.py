@@ -15,8 +15,8 @@ from tests.checks.conformance.figures import (
     tables_of,
 )
 from tests.checks.conformance.local_engine import LocalEngine
+from tidemark.dashboard.columns import DATA_SETS
 from tidemark.dashboard.data_sets import read_data_set
-from tidemark.dashboard.definition import data_sets, read_definition
 from tidemark.model.checkout import ROOT
 from tidemark.store import keys
 from tidemark.store.rows import packed
@@ -761,7 +761,7 @@ def test_a_figure_that_does_not_count_has_a_reason(ask):
     for row in ask("trials_of_newest_runs"):
         counts = row["counts"]
         assert (counts == "no: it has no rate") == (row["value"] is None and "excl" not in counts)
-    reasons = {name: {row["counts"] for row in ask(name)} for name in data_sets(read_definition())
+    reasons = {name: {row["counts"] for row in ask(name)} for name in DATA_SETS
                if name.endswith("_of_newest_runs")}  # fmt: skip
 
     assert reasons == {
@@ -810,14 +810,14 @@ def test_unfinished_runs_gives_each_run_that_did_not_complete_with_its_reason(as
     }
 
 
-@pytest.mark.parametrize("name", data_sets(read_definition()))
+@pytest.mark.parametrize("name", DATA_SETS)
 def test_a_data_set_has_the_columns_that_its_query_gives(engine, name):
     columns, _ = engine.ask((QUERIES / f"{name}.sql").read_text(encoding="utf-8"))
 
     assert read_data_set(name).columns == {column: QUICKSIGHT[kind] for column, kind in columns}
 
 
-@pytest.mark.parametrize("name", data_sets(read_definition()))
+@pytest.mark.parametrize("name", DATA_SETS)
 def test_a_data_set_gives_the_same_rows_without_a_database(engine, name):
     data_set = read_data_set(name)
 

@@ -6,7 +6,7 @@ from tests.component.cloud.twelve_versions import Tables
 from tests.plans import EXECUTION, RUN, STARTED
 from tests.unit.measured_runs import left_out
 from tests.unit.run.test_choose_trial import BASE, NEW, OTHER, Measuring
-from tidemark.dashboard.definition import data_sets, read_definition
+from tidemark.dashboard.data_sets import read_data_set
 from tidemark.dashboard.rows import read_rows
 from tidemark.figures.verdicts.version_verdicts import verdicts, version_pairs
 from tidemark.model.plan import Resume
@@ -105,7 +105,7 @@ def buckets():
 @pytest.fixture(scope="module")
 def data_set():
     """Return the data set of verdicts as the dashboard's definition declares it."""
-    return data_sets(read_definition())["version_pairs"]
+    return read_data_set("version_pairs")
 
 
 def recomputed(run):

@@ -17,7 +17,7 @@ from aws.bucket import S3Bucket
 from aws.client.deployed import deployed_stack
 from onebox.cloud.cloud import start_cloud
 from tidemark.client.deployed import Deployed
-from tidemark.dashboard.definition import data_sets, read_definition
+from tidemark.dashboard.data_sets import read_data_set
 from tidemark.dashboard.rows import read_rows
 from tidemark.figures.verdicts.version_verdicts import verdicts, version_pairs
 from tidemark.one_machine.app import deploy, machine_app
@@ -105,7 +105,7 @@ def in_athena(app: Deployed, run_id: str) -> Iterator[tuple[Any, ...]]:
 
 def on_the_page(app: Deployed) -> list[list[Any]]:
     """Return the verdicts that the page and QuickSight show, the newest of each two versions."""
-    data_set = data_sets(read_definition())["version_pairs"]
+    data_set = read_data_set("version_pairs")
     return [row[1:] for row in read_rows(app.tables, data_set, ["suite", *COLUMNS]).rows]
 
 
