@@ -170,7 +170,7 @@ def _trial_line(trial: TrialResult, plan: Plan) -> str:
         notes = [f"{test.test}: {note}" for test in trial.tests for note in test.artefact_notes]
         return f"{place}  {trial.version:>8}  {'; '.join(notes) or 'kept'}"
     rates = [rate for test in trial.tests for rate in test.rates]
-    words = [f"{rate.name} {_shown(rate.value)} {rate.unit}" for rate in rates[:_MOST_RATES]]
+    words = [f"{rate.name} {figure(rate.value)} {rate.unit}" for rate in rates[:_MOST_RATES]]
     if more := len(rates) - len(words):
         words.append(f"and {more} more")
     return f"{place}  {trial.version:>8}  {'  '.join(words)}"
@@ -179,7 +179,3 @@ def _trial_line(trial: TrialResult, plan: Plan) -> str:
 def _last(known: Collection[int]) -> int:
     """Return the last recorded trial; trials are measured in the order of their numbers."""
     return max(known, default=0)
-
-
-def _shown(value: float | None) -> str:
-    return "missing" if value is None else figure(value)

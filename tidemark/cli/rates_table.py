@@ -13,9 +13,8 @@ from rich.table import Table
 from rich.text import Text
 
 from tidemark.model.axes import figure_name
-from tidemark.model.numerals import delta, percent_places, span, supported
+from tidemark.model.numerals import MISSING, delta, figure, percent_places, span, supported
 from tidemark.report.marks import marked
-from tidemark.report.numbers import MISSING, figure
 from tidemark.report.terminal import STYLES
 
 _ANY_WIDTH = 1000  # characters

@@ -1,14 +1,66 @@
-"""Numbers as texts, for sentences, tables and terminals."""
+"""Numbers, times and changes as texts, for sentences, tables, pages and terminals."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+from datetime import datetime
+from typing import NamedTuple, Protocol
 
+MISSING, NONE = "missing", "none"
+"""The texts of a missing figure, and of a change without figures."""
 # From which power of ten on a figure has which prefix, for which power (SI brochure, 3).
 _PREFIXES = ((9, 9, " G"), (6, 6, " M"), (4, 3, " k"))
 _MOST_DIGITS = 6
-_LEAST_COUNTED, _MOST_COUNTED = 1e-9, 1e15
-_TIMES = frozenset({"h", "min", "s", "ms", "us", "µs", "ns"})
+
+
+class Rules(NamedTuple):
+    """The rules of figures, which the scripts of pages share."""
+
+    minus: str = "\N{MINUS SIGN}"
+    percent: str = " %"
+    digits: int = 4
+    """The least significant digits of a figure."""
+    least_places: int = 1
+    least_counted: float = 1e-9
+    most_counted: float = 1e15
+    """The least and the first too large figure without a power of ten."""
+    power_places: int = 3
+    """The places of a figure with a power of ten."""
+    change_places: int = 2
+    """The most places of a change in percent."""
+    change_digits: int = 2
+    """The digits of the half-width of its interval, which decide its places."""
+    times_places: int = 1
+    times_units: tuple[str, ...] = ("h", "min", "s", "ms", "us", "µs", "ns")
+    """The units whose figures are long, and not much."""
+
+
+RULES = Rules()
+
+
+class Measured(Protocol):
+    """A metric, or a rate of one."""
+
+    @property
+    def unit(self) -> str:
+        """The unit."""
+
+    @property
+    def direction(self) -> str:
+        """The better direction."""
+
+
+class Bounded(Protocol):
+    """A judgement on a change, or what is told of one."""
+
+    @property
+    def low(self) -> float | None:
+        """The lower end of the interval, None without one."""
+
+    @property
+    def high(self) -> float | None:
+        """The upper end of the interval."""
 
 
 def decimal(value: float, places: int) -> str:
@@ -16,7 +68,7 @@ def decimal(value: float, places: int) -> str:
 
     Machine formats such as CSV and JSON have numbers as Python writes them.
     """
-    return f"{value:z,.{places}f}".replace("-", "\N{MINUS SIGN}")
+    return f"{value:z,.{places}f}".replace("-", RULES.minus)
 
 
 def signed(value: float, places: int) -> str:
@@ -25,15 +77,18 @@ def signed(value: float, places: int) -> str:
     return f"+{text}" if value > 0 and text.strip("0.") else text
 
 
-def figure(value: float) -> str:
+def figure(value: float | None) -> str:
     """Return a figure with separated thousands and at least four significant digits.
 
     Numbers of more digits than anybody counts have a power of ten.
     """
+    if value is None:
+        return MISSING
+    sign, size = (RULES.minus if value < 0 else ""), abs(value)
     if _is_beyond(value):
-        return f"{value:.3e}"
-    places = max(1, 3 - math.floor(math.log10(abs(value)))) if value else 1
-    return f"{value:,.{places}f}"
+        return f"{sign}{size:.{RULES.power_places}e}"
+    places = RULES.digits - 1 - math.floor(math.log10(size)) if value else 0
+    return f"{sign}{size:,.{max(RULES.least_places, places)}f}"
 
 
 def supported(value: float, spread: float | None) -> tuple[str, str]:
@@ -56,7 +111,7 @@ def supported(value: float, spread: float | None) -> tuple[str, str]:
 
 
 def _is_beyond(value: float) -> bool:
-    return value != 0 and not _LEAST_COUNTED <= abs(value) < _MOST_COUNTED
+    return value != 0 and not RULES.least_counted <= abs(value) < RULES.most_counted
 
 
 def percent_places(low: float | None, high: float | None) -> int:
@@ -64,9 +119,10 @@ def percent_places(low: float | None, high: float | None) -> int:
 
     Without an interval there are two.
     """
+    most = RULES.change_places
     if low is None or high is None or low == high:
-        return 2
-    return min(2, max(0, 1 - math.floor(math.log10(50 * (high - low)))))
+        return most
+    return min(most, max(0, RULES.change_digits - 1 - math.floor(math.log10(50 * (high - low)))))
 
 
 def bound(share: float) -> str:
@@ -74,17 +130,17 @@ def bound(share: float) -> str:
     return f"{100 * share:.12g} %"
 
 
-def percent(share: float, places: int = 2) -> str:
+def percent(share: float | None, places: int = 2) -> str:
     """Return a share as a percentage; 1 is ``100.00 %``.
 
     Source: The International System of Units (SI), 9th edition, 5.4.7: a space before the symbol.
     """
-    return f"{decimal(100 * share, places)} %"
+    return MISSING if share is None else f"{decimal(100 * share, places)}{RULES.percent}"
 
 
 def percent_change(share: float, places: int = 2) -> str:
     """Return a change as a percentage with its sign, ``+3.61 %``; a rounded zero has none."""
-    return f"{signed(100 * share, places)} %"
+    return f"{signed(100 * share, places)}{RULES.percent}"
 
 
 def delta(share: float, direction: str, unit: str, places: int = 2) -> str:
@@ -98,7 +154,7 @@ def delta(share: float, direction: str, unit: str, places: int = 2) -> str:
 def span(low: float, high: float, direction: str, unit: str, places: int = 2) -> str:
     """Return an interval of a change in the form of the change: ``11.0 to 14.5 times``."""
     if times_as(low, direction, unit):
-        return f"{decimal(1 + low, 1)} to {decimal(1 + high, 1)} times"
+        return f"{_times(low)} to {_times(high)} times"
     return f"{percent_change(low, places)} to {percent_change(high, places)}"
 
 
@@ -106,4 +162,37 @@ def times_as(share: float, direction: str, unit: str) -> str:
     """Return a change of 100 % or more as ``13.8 times as long`` if less is better, else ''."""
     if direction != "lower" or share < 1:
         return ""
-    return f"{decimal(1 + share, 1)} times as {'long' if unit in _TIMES else 'much'}"
+    return f"{_times(share)} times as {'long' if unit in RULES.times_units else 'much'}"
+
+
+def _times(share: float) -> str:
+    return decimal(1 + share, RULES.times_places)
+
+
+def change(share: float | None, of: Measured, places: int = 2) -> str:
+    """Return the change of a figure, ``none`` without one."""
+    return NONE if share is None else delta(share, of.direction, of.unit, places)
+
+
+def interval(judged: Bounded, of: Measured, places: int = 2) -> str:
+    """Return the interval of a change, in the form of the change, ``none`` without one."""
+    low, high = judged.low, judged.high
+    if low is None or high is None:
+        return NONE
+    return span(low, high, of.direction, of.unit, places)
+
+
+def moment(time: datetime | None) -> str:
+    """Return a time to the second, in UTC as every stored time."""
+    return f"{time:%Y-%m-%d %H:%M:%S}" if time else MISSING
+
+
+def ranges(numbers: Iterable[int]) -> str:
+    """Return whole numbers in order, neighbours joined: ``1–3, 7``."""
+    spans: list[tuple[int, int]] = []
+    for number in sorted(set(numbers)):
+        if spans and spans[-1][1] == number - 1:
+            spans[-1] = (spans[-1][0], number)
+        else:
+            spans.append((number, number))
+    return ", ".join(f"{low}–{high}" if low < high else f"{low}" for low, high in spans)

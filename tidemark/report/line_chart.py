@@ -7,11 +7,11 @@ from itertools import pairwise
 from statistics import fmean
 from typing import NamedTuple
 
+from tidemark.model.numerals import figure
 from tidemark.model.results import TestResult, TrialResult
 from tidemark.pages import vega_lite
 from tidemark.pages.vega_lite import Json, layer
 from tidemark.report.blocks import Chart, Mark, Row, Table
-from tidemark.report.numbers import figure
 
 # More points than a chart can show; the limit keeps the page of a long test small.
 _MOST_POINTS = 200

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from tidemark.figures.summary import Quantity
+from tidemark.model.numerals import figure
 from tidemark.model.sentences import plural
 from tidemark.pages import vega_lite
 from tidemark.pages.vega_lite import Json, layer
 from tidemark.report.blocks import Chart, Mark, Row, Table
-from tidemark.report.numbers import figure
 from tidemark.report.run_report.measured import Measurement
 
 # A column has the width 1; its trials share the width between the margins, one lane each.

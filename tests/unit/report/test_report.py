@@ -34,11 +34,11 @@ from tests.unit.prepared_results import PREPARED
 from tidemark.cli.rates_table import fitting
 from tidemark.model.exclusions import NONE
 from tidemark.model.kept_files import Artefact, KeptFile
+from tidemark.model.numerals import figure, ranges
 from tidemark.model.plan import Resume
 from tidemark.report.blocks import Table, brief
 from tidemark.report.json_form import dump, load
 from tidemark.report.markdown import markdown, plain
-from tidemark.report.numbers import figure, ranges
 from tidemark.report.page import page
 from tidemark.report.run_report.contents import report
 from tidemark.report.run_report.measured import measured_run

@@ -10,10 +10,10 @@ from tidemark.figures import summary
 from tidemark.figures.load.label_changes import LabelChange, is_large
 from tidemark.model.axes import canonical, figure_name
 from tidemark.model.metric import Metric
+from tidemark.model.numerals import change, figure
 from tidemark.model.sentences import plural
 from tidemark.report.blocks import Block, Row, Table
 from tidemark.report.comparison.sides import Pair, Sides, value_of
-from tidemark.report.numbers import change, figure
 
 _COLUMNS = ("Test", "Metric", "Version", "Values", "Means", "Δ of the means")
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence, Set
 
+from tidemark.model.numerals import change
 from tidemark.report.comparison.results import why_incomparable
 from tidemark.report.comparison.setup import unlike_work
 from tidemark.report.comparison.sides import Pair, Sides
 from tidemark.report.marks import FAILURES, MARKS, marked
-from tidemark.report.numbers import change
 from tidemark.report.run_report import trials
 
 # The answer names so many metrics of a verdict; the table has all.

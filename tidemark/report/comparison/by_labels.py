@@ -9,11 +9,10 @@ from itertools import groupby
 from tidemark.figures.load.label_changes import LabelChange, label_changes
 from tidemark.model.axes import canonical, figure_name
 from tidemark.model.metric import Metric
-from tidemark.model.numerals import bound
+from tidemark.model.numerals import bound, change, figure
 from tidemark.model.sentences import listed, plural
 from tidemark.report.blocks import Block, Row, Table
 from tidemark.report.comparison.sides import Pair, Sides, value_of
-from tidemark.report.numbers import change, figure
 
 # The table of results has every combination.
 _MOST_ROWS = 20
@@ -63,10 +62,8 @@ def _table(name: str, metric: Metric, changes: Sequence[LabelChange], sides: Sid
 
 
 def _row(each: LabelChange, metric: Metric) -> Row:
-    difference = figure(each.difference).replace("-", "\N{MINUS SIGN}")
-    return Row(
-        (_words(each), figure(each.base), figure(each.new), difference, change(each.effect, metric))
-    )
+    figures = map(figure, (each.base, each.new, each.difference))
+    return Row((_words(each), *figures, change(each.effect, metric)))
 
 
 def _words(each: LabelChange) -> str:

@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from tidemark.model.numerals import percent_places
+from tidemark.model.numerals import change, interval, percent_places
 from tidemark.pages import vega_lite
 from tidemark.pages.vega_lite import Json, layer
 from tidemark.report.blocks import Block, Chart, Mark, Table
-from tidemark.report.numbers import change, interval
 
 MOST = 40
 """The most metrics of the chart; more would be taller than a screen."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from tidemark.figures.verdicts.version_verdicts import Verdict
-from tidemark.model.numerals import times_as
+from tidemark.model.numerals import NONE, change, figure, interval, percent, times_as
 from tidemark.model.sentences import listed, plural, shortened
 from tidemark.report import advice
 from tidemark.report.blocks import Block, Bullets
@@ -14,7 +14,6 @@ from tidemark.report.comparison.results import why_incomparable
 from tidemark.report.comparison.setup import differing_settings, unlike_work
 from tidemark.report.comparison.sides import Pair, Reading, Side, Sides
 from tidemark.report.comparison.trends import drift
-from tidemark.report.numbers import NONE, change, figure, interval, percent
 from tidemark.report.rule import within
 from tidemark.report.run_report import task_levels, trials
 from tidemark.report.run_report.machines import differences

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from xml.etree import ElementTree
 
+from tidemark.model.numerals import NONE, change, interval
 from tidemark.report.comparison.document import ComparedMetric, ComparisonDocument
 from tidemark.report.marks import qualified
-from tidemark.report.numbers import NONE, change, interval
 from tidemark.report.rule import confirmation
 
 SLOWER, CANNOT_TELL = 3, 4

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from tidemark.model.axes import labelled_name
-from tidemark.model.numerals import supported
+from tidemark.model.numerals import MISSING, NONE, change, figure, interval, supported
 from tidemark.model.sentences import part_of, plural
 from tidemark.report.blocks import Block, Details, Row, Table
 from tidemark.report.comparison import changes_chart
 from tidemark.report.comparison.sides import Pair, Reading, Side, Sides
 from tidemark.report.marks import MARKS, marked
-from tidemark.report.numbers import MISSING, NONE, change, figure, interval
 from tidemark.report.rule import rule
 
 _EXPLANATION = (

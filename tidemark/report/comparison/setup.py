@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from tidemark.model.numerals import MISSING
 from tidemark.report.blocks import Row, Table
 from tidemark.report.comparison.sides import Side, Sides
-from tidemark.report.numbers import MISSING
 from tidemark.report.run_report.machines import DATA_SET, NOT_LOGGED, values
 from tidemark.report.run_report.setup import (
     AXIS,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from tidemark.model.axes import labelled_name
+from tidemark.model.numerals import change, figure
 from tidemark.report.blocks import Row, Table
 from tidemark.report.comparison.sides import Pair, Sides, value_of
-from tidemark.report.numbers import change, figure
 
 _UNIT = "users"
 

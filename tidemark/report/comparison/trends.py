@@ -7,9 +7,8 @@ import statistics
 from collections.abc import Iterator, Sequence
 
 from tidemark.figures.verdicts.student import quantile
-from tidemark.model.numerals import decimal
+from tidemark.model.numerals import decimal, percent
 from tidemark.report.comparison.sides import Reading, Sides
-from tidemark.report.numbers import percent
 
 # Fewer points often lie on a straight line by chance.
 _FEWEST = 5

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from tidemark.model.load import HeldLevel, LoadCourse
+from tidemark.model.numerals import MISSING, figure
 from tidemark.model.sentences import listed
 from tidemark.report.blocks import Block, Bullets, Chart, Row, Table
 from tidemark.report.line_chart import Group, Line, lines, means_and_largest
-from tidemark.report.numbers import MISSING, figure
 
 
 class _Loaded(NamedTuple):

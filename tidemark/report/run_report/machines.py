@@ -15,10 +15,10 @@ from tidemark.figures.machines import (
     facts,
     other_names,
 )
+from tidemark.model.numerals import MISSING, ranges
 from tidemark.model.results import TrialResult
 from tidemark.model.sentences import listed
 from tidemark.report.blocks import Row, Table
-from tidemark.report.numbers import MISSING, ranges
 
 DATA_SET = "Data set"
 """The start of the setting of the digest of such data, before the name of the data."""

@@ -6,12 +6,11 @@ from collections.abc import Iterator, Sequence, Set
 from typing import NamedTuple
 
 from tidemark.figures.summary import Quantity, VersionRate, mean
-from tidemark.model.numerals import supported
+from tidemark.model.numerals import MISSING, supported
 from tidemark.pages import vega_lite
 from tidemark.pages.vega_lite import Json, layer
 from tidemark.report.blocks import Chart, Mark, Row, Table
 from tidemark.report.marks import MARKS, marked
-from tidemark.report.numbers import MISSING
 
 _COLORS = {"slower": "var(--worse)", "faster": "var(--better)", "cannot tell": "var(--unclear)"}
 _PLAIN = "var(--ink)"  # the base, and versions that are the same

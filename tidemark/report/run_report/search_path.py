@@ -16,12 +16,11 @@ from tidemark.figures.verdicts.sequential_run import (
     standing_of,
     why_untold,
 )
-from tidemark.model.numerals import bound, percent_change, percent_places
+from tidemark.model.numerals import bound, change, interval, percent_change, percent_places
 from tidemark.model.plan import Plan
 from tidemark.model.search import Search
 from tidemark.model.sentences import listed
 from tidemark.report.blocks import Row, Section, Table
-from tidemark.report.numbers import change, interval
 from tidemark.report.run_report.measured import MeasuredRun
 
 _CHANCES = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tidemark.model.numerals import MISSING, moment
 from tidemark.model.parameters import Value
 from tidemark.model.plan import Resume
 from tidemark.model.run_spec import requirement
@@ -11,7 +12,6 @@ from tidemark.model.sentences import listed
 from tidemark.model.suite import Suite
 from tidemark.model.task import Task
 from tidemark.report.blocks import Block, Row, Table
-from tidemark.report.numbers import MISSING, moment
 from tidemark.report.run_report.machines import (
     data_sets,
     digests,

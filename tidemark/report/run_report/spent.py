@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from datetime import timedelta
 
 from tidemark.model.cost import Basis, Estimate, Prices
+from tidemark.model.numerals import MISSING
 from tidemark.money.budget import Spent, counted, passed
 from tidemark.money.run_cost import billed_seconds, insights_bytes, run_cost, task_seconds
 from tidemark.report.blocks import Block, Row, Table
-from tidemark.report.numbers import MISSING
 from tidemark.report.run_report.measured import MeasuredRun
 
 _BASES: Mapping[Basis, str] = {

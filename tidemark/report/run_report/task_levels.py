@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from tidemark.figures.summary import Quantity, mean
 from tidemark.figures.two_levels import Levels, two_levels
+from tidemark.model.numerals import MISSING, figure
 from tidemark.model.results import TaskResult
 from tidemark.model.sentences import listed
 from tidemark.report.blocks import Bullets, Row, Section, Table
-from tidemark.report.numbers import MISSING, figure
 from tidemark.report.run_report.measured import MeasuredRun, Measurement
 
 _MOST_TABLES, _MOST_ROWS = 20, 100

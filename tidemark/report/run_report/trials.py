@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from tidemark.figures.summary import Quantity, rate_key, shared_names
 from tidemark.model.axes import canonical
 from tidemark.model.metric import Metric
+from tidemark.model.numerals import MISSING, figure, moment
 from tidemark.model.plan import PlannedTrial
 from tidemark.model.results import Status, TrialResult
 from tidemark.model.sentences import listed, part_of
 from tidemark.money.run_cost import task_seconds
 from tidemark.report.blocks import Bullets, Row, Table
-from tidemark.report.numbers import MISSING, figure, moment
 from tidemark.report.run_report.measured import MeasuredRun
 
 _NOT_COMPLETE: tuple[Status, ...] = ("failed", "incomplete", "skipped")

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise, product
 from statistics import fmean, median
 
+from tidemark.model.numerals import ranges
 from tidemark.model.results import TestResult, Usage
 from tidemark.report.blocks import Block
 from tidemark.report.line_chart import Group, Line, Points, lines, means_and_largest
-from tidemark.report.numbers import ranges
 
 _MB = 10**6
 _Value = Callable[[Usage], float | None]

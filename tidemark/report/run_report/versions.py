@@ -9,11 +9,10 @@ from typing import Any, NamedTuple
 from tidemark.figures.summary import Quantity, VersionRate
 from tidemark.figures.verdicts.version_verdicts import Verdict
 from tidemark.model.axes import figure_name
-from tidemark.model.numerals import percent_places, supported
+from tidemark.model.numerals import MISSING, change, figure, interval, percent_places, supported
 from tidemark.model.sentences import plural
 from tidemark.report.blocks import Block, Bullets, Details, Row, Section, Table
 from tidemark.report.marks import FAILURES, marked
-from tidemark.report.numbers import MISSING, change, figure, interval
 from tidemark.report.rule import confirmation, rule, within
 from tidemark.report.run_report import rates_chart, trials
 from tidemark.report.run_report.measured import MeasuredRun, Measurement
