@@ -1,7 +1,8 @@
 -- Changes of level
--- The places in the history of each suite where the level of a metric changed for good, the newest
--- first: the first run on the new level, both levels, the cause that the history shows, and the
--- size of the runs.
+-- The places in the history of each suite where the level of a metric changed, the newest first:
+-- the first run on the new level, both levels, the cause that the history shows, the size of the
+-- runs, and the version that mended a slower one. A change of the state suspected has one run, and
+-- for a drift no version is to blame.
 SELECT
     told.suite,
     told.run_id,
@@ -25,7 +26,15 @@ SELECT
     acknowledged_until,
     acknowledged_reason,
     -- A run without figures of its versions has no known size.
-    coalesce(sizes, 'unknown') AS sizes
+    coalesce(sizes, 'unknown') AS sizes,
+    state,
+    CAST(is_open AS VARCHAR) AS is_open,
+    last_run,
+    last_version,
+    mended_run,
+    mended_version,
+    each,
+    family
 FROM (
     -- The rows of an earlier run may be there, too: the newest run is being recorded, or its
     -- recording died. What the history does not tell are rows without a changed run.

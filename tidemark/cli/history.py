@@ -23,7 +23,7 @@ from tidemark.client.history import (
     columns,
     heading,
     histories,
-    sentence,
+    sentences,
     untold,
     untold_sentences,
 )
@@ -81,7 +81,7 @@ def command(
     Each figure is the mean over the version's trials with their standard deviation; the table has
     the digits that this spread supports. Excluded trials do not count. A version with trials of
     several sizes has a row for each size. The changes of level follow below the table, and then
-    what figures and changes leave out or cannot tell: a change needs at least 16 runs. An imported
+    what figures and changes leave out or cannot tell: a change needs at least six runs. An imported
     figure has the digits of its publication, and is a run of its own.
 
     JSON is a list with one object for each version and size. CSV has a line for each version, size
@@ -128,7 +128,7 @@ def command(
             click.echo("\n".join(plots(versions, headings, width, exact=exact)))
         else:
             _show(versions, headings, form, exact=exact or form != "table")
-        for text in (*map(sentence, reversed(found.changes)), *untold_sentences(found.untold)):
+        for text in (*sentences(found.changes), *untold_sentences(found.untold)):
             # Standard output holds only the table that people keep.
             click.echo(text, err=form != "table")
 

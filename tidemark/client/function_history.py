@@ -54,7 +54,7 @@ def function_history(
     return FunctionHistory(
         list(_rows(points)),
         list(map(_change, reversed(changes))),
-        [*_untimed(profiles), *map(_untold, untold)],
+        [*_untimed(profiles), *(_untold(each) for each in untold if each.sentence)],
     )
 
 
@@ -150,11 +150,18 @@ def _change(change: Change) -> Row:
         "version_before": version_before,
         "level_before": repr(change.before),
         "level_after": repr(change.after),
-        "change": repr(change.change),
+        "change": None if change.change is None else repr(change.change),
         "verdict": change.word,
         "cause": change.cause,
         "acknowledged_until": None,
         "acknowledged_reason": None,
         "sizes": _SIZES,
+        "state": change.state,
+        "is_open": str(change.is_open).lower(),
+        "last_version": change.last.version if change.last else None,
+        "mended_run": change.mended.run_id if change.mended else None,
+        "mended_version": change.mended.version if change.mended else None,
+        "each": None if change.each is None else repr(change.each),
+        "family": str(change.family),
     }
     return found

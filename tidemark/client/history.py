@@ -154,7 +154,8 @@ def untold(tables: Tables, suite: str, rates: Sequence[Row]) -> list[Row]:
         return [*left_out, _JUDGED_NEXT]
     judged = {_series(row) for row in silent}
     others = {_series(row): row for row in rates if _series(row) not in judged}
-    return [*left_out, *silent, *({**row, "untold": _NOT_JUDGED} for row in others.values())]
+    told = [row for row in silent if row["untold"]]
+    return [*left_out, *told, *({**row, "untold": _NOT_JUDGED} for row in others.values())]
 
 
 def _parts_left_out(row: Row, counted: int) -> str:
@@ -207,18 +208,59 @@ def histories(
     ]
 
 
+def sentences(changes: Sequence[Row]) -> Iterator[str]:
+    """Yield the changes of level in words, from rows of ``level_changes.sql``, the oldest first.
+
+    A change that mends a slower level is in the sentence of that level.
+    """
+    mending = {
+        (*_series(row), row["mended_run"])
+        for row in changes
+        if row["mended_run"] and row["verdict"] == "slower"
+    }
+    for row in reversed(changes):
+        if (*_series(row), row["changed_run"]) not in mending:
+            yield sentence(row)
+
+
 def sentence(change: Row) -> str:
     """Return a change of level in words, from a row of ``level_changes.sql``."""
     before, after = (figure(float(_text(change, f"level_{side}"))) for side in ("before", "after"))
-    size = percent(abs(float(_text(change, "change"))))
-    versions = versions_at(_text(change, "version"), _text(change, "version_before"))
     because = _CAUSES[_text(change, "cause")]
     if until := change["acknowledged_until"]:
         because += f"; accepted until {until}: {change['acknowledged_reason']}"
-    return (
-        f"{_name(change)} has been {size} {change['verdict']} since run {change['changed_run']} "
-        f"({versions}): {after} instead of {before} {change['unit']}{because}."
-    )
+    levels = f"{after} instead of {before} {change['unit']}"
+    return f"{_name(change)} {_event(change)}: {levels}{because}."
+
+
+def _event(change: Row) -> str:
+    """Return what happened to a figure, as the middle of a sentence."""
+    size = change["change"]
+    share = "" if size is None else f"{percent(abs(float(size)))} "
+    word, version, run = (_text(change, name) for name in ("verdict", "version", "changed_run"))
+    at = versions_at(version, _text(change, "version_before"))
+    if change["state"] == "drift":
+        return _drift(change, share)
+    if change["state"] == "suspected":
+        family = int(_text(change, "family"))
+        among = f" among {family:,} figures" if family > 1 else ""
+        return f"is suspected to be {share}{word}{among} in run {run} ({at})"
+    if mended := change["mended_version"]:
+        ended = "mended in" if word == "slower" else "until"
+        last = change["last_version"]
+        span = f"in {version} alone" if last == version else f"from {version} to {last}"
+        return f"was {share}{word} {span}, {ended} {mended}"
+    return f"has been {share}{word} since run {run} ({at})"
+
+
+def _drift(change: Row, share: str) -> str:
+    each, word = float(_text(change, "each")), change["verdict"]
+    step = percent(abs(each)) if share else f"{figure(abs(each))} {change['unit']}"
+    first, last = change["version"], change["last_version"]
+    whole = f", {share}in all" if share else ""
+    if last is None:
+        return f"has become {step} {word} a release since {first}{whole}"
+    return f"became {step} {word} a release from {first} to {last}{whole}"
 
 
 def columns(versions: Sequence[VersionHistory], titles: Mapping[str, str] = NO_TITLES) -> list[str]:

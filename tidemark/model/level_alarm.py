@@ -31,15 +31,16 @@ class LevelAlarm(Frozen):
     version_before: str
     """The newest version of the run before."""
     verdict: Literal["slower", "faster"]
-    change: float
-    """(after - before) / before, so that 0.1 is 10 % more."""
+    change: float | None
+    """(after - before) / before, so that 0.1 is 10 % more; None after a level of zero."""
     told_by: str
     """The run whose message reports it."""
 
     @property
     def sentence(self) -> str:
         """The change in words."""
+        size = "" if self.change is None else f"{percent(abs(self.change))} "
         return (
-            f"{self.name} has been {percent(abs(self.change))} {self.verdict} since run "
-            f"{self.run_id} ({versions_at(self.version, self.version_before)})."
+            f"{self.name} has been {size}{self.verdict} since run {self.run_id} "
+            f"({versions_at(self.version, self.version_before)})."
         )

@@ -26,6 +26,7 @@ _COMMIT = re.compile(r"(?=.*[a-f])[0-9a-f]{7,40}")
 # Git describes a commit after 9.8.4 so, which would be a pre-release of 9.8.4.
 _DESCRIBED = re.compile(r"-[0-9]+-g[0-9a-f]{7,40}")
 _WIDTH = 8
+_NUMBERS_COMPARED = 4
 _FIRST, _LAST = "n", "t"
 """The marks of numbers that sort before and after words."""
 _UNKNOWN = "~"
@@ -69,6 +70,13 @@ def release_order(order: str) -> str | None:
     A build is as new as the release in its name.
     """
     return None if order.startswith(_UNKNOWN) else order.partition("+")[0]
+
+
+def release_numbers(order: str) -> tuple[int, ...]:
+    """Return the numbers of the release of a version's place, four or more: 1.9 is 1.9.0.0."""
+    found = re.match(r"[0-9.]*", order)
+    numbers = [int(text) for text in (found[0] if found else "").split(".") if text]
+    return (*numbers, *[0] * (_NUMBERS_COMPARED - len(numbers)))
 
 
 def knows_order(versions: Iterable[str], *, packaged: bool) -> bool:

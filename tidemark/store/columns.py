@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
-SCHEMA = 6
+SCHEMA = 7
 TIMESTAMP_FORMAT = "yyyy-MM-dd HH:mm:ss.SSS"
 """The form of a time, as Hive writes forms."""
 PARTITIONS: Mapping[str, str] = {"suite": "string", "year": "int"}
@@ -241,7 +241,7 @@ _OF_NEWEST_RUN: Mapping[str, Mapping[str, str]] = {
         "version_before": "string",  # the newest of the run before
         "level_before": "double",  # [unit]
         "level_after": "double",  # [unit]
-        "change": "double",  # (after - before) / before
+        "change": "double",  # (after - before) / before, null after a level of zero
         "verdict": "string",  # slower | faster
         "cause": "string",  # version | environment | alternation
         "accepted_level": "double",  # since the change [unit]
@@ -252,6 +252,16 @@ _OF_NEWEST_RUN: Mapping[str, Mapping[str, str]] = {
         "untold": "string",
         "schema": "int",
         "title": "string",  # as in rates
+        # Since 7: suspected | confirmed | new | lasting | drift, for which no version is to blame.
+        "state": "string",
+        "is_open": "boolean",  # slower, not mended and not accepted
+        # The last run on the new level or of a drift, null if it goes on.
+        "last_run": "string",
+        "last_version": "string",
+        "mended_run": "string",  # the first that is back on the level before, null if none is
+        "mended_version": "string",
+        "each": "double",  # the change of a drift from run to run: a share, or [unit] from zero on
+        "family": "bigint",  # figures of the run over which a suspicion is corrected
     },
 }
 

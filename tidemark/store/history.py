@@ -115,6 +115,14 @@ def _row(newest: str, change: Change) -> dict[str, Any]:
         "acknowledged_reason": decision.reason if decision else None,
         "untold": None,
         "schema": SCHEMA,
+        "state": change.state,
+        "is_open": change.is_open,
+        "last_run": change.last and change.last.run_id,
+        "last_version": change.last and change.last.version,
+        "mended_run": change.mended and change.mended.run_id,
+        "mended_version": change.mended and change.mended.version,
+        "each": change.each,
+        "family": change.family,
     }
 
 

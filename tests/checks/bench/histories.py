@@ -50,7 +50,10 @@ def spike(chance: random.Random) -> list[RunFigure]:
 
 def alarms(runs: list[RunFigure]) -> bool:
     """Tell whether a history alarms: a change of level that the version caused."""
-    return any(change.cause == "version" for change in level_changes(runs))
+    return any(
+        change.cause == "version" and change.state in {"new", "lasting"}
+        for change in level_changes(runs)
+    )
 
 
 def _runs(

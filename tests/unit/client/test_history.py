@@ -9,7 +9,14 @@ from click.testing import CliRunner
 from tests.unit.drawn_charts import plots
 from tidemark.cli.history import command
 from tidemark.cli.history_plot import charts
-from tidemark.client.history import columns, heading, histories, sentence, untold_sentences
+from tidemark.client.history import (
+    columns,
+    heading,
+    histories,
+    sentence,
+    sentences,
+    untold_sentences,
+)
 from tidemark.model.version_order import version_order
 
 
@@ -31,7 +38,9 @@ def change(version="9.8.4", **more):
         "labels": "", "unit": "records/s", "changed_run": "20261120T124455Z-abcdef",
         "version": version, "version_before": "9.0.0", "level_before": "1000.0",
         "level_after": "900.0", "change": "-0.1", "verdict": "slower", "cause": "version",
-        "acknowledged_until": None, "acknowledged_reason": None, "sizes": "1 × 10,000", **more,
+        "acknowledged_until": None, "acknowledged_reason": None, "sizes": "1 × 10,000",
+        "state": "lasting", "is_open": "true", "last_run": None, "last_version": None,
+        "mended_run": None, "mended_version": None, "each": None, "family": "1", **more,
     }  # fmt: skip
 
 
@@ -446,3 +455,49 @@ def test_a_plot_that_cannot_be_drawn_is_refused(monkeypatch, options, sentence):
     result = history(monkeypatch, MEASURED, *options)
 
     assert sentence in str(result.exception or result.output)
+
+
+@pytest.mark.parametrize(
+    ("more", "text"),
+    [
+        (
+            {"state": "suspected", "family": "344"},
+            "is suspected to be 10.00 % slower among 344 figures in run 20261120T124455Z-abcdef "
+            "(9.8.4 after 9.0.0): 900.0 instead of 1,000.0 records/s.",
+        ),
+        (
+            {"last_version": "9.9.0", "mended_version": "9.10.0", "mended_run": "b"},
+            "was 10.00 % slower from 9.8.4 to 9.9.0, mended in 9.10.0: "
+            "900.0 instead of 1,000.0 records/s.",
+        ),
+        (
+            {"last_version": "9.8.4", "mended_version": "9.10.0", "mended_run": "b"},
+            "was 10.00 % slower in 9.8.4 alone, mended in 9.10.0: "
+            "900.0 instead of 1,000.0 records/s.",
+        ),
+        (
+            {"state": "drift", "each": "-0.005"},
+            "has become 0.50 % slower a release since 9.8.4, 10.00 % in all: "
+            "900.0 instead of 1,000.0 records/s.",
+        ),
+        (
+            {"state": "drift", "each": "-0.005", "last_version": "9.10.0"},
+            "became 0.50 % slower a release from 9.8.4 to 9.10.0, 10.00 % in all: "
+            "900.0 instead of 1,000.0 records/s.",
+        ),
+        (
+            {"change": None, "level_before": "0.0", "level_after": "5.0"},
+            "has been slower since run 20261120T124455Z-abcdef (9.8.4 after 9.0.0): "
+            "5.000 instead of 0.0 records/s.",
+        ),
+    ],
+)
+def test_each_kind_of_change_has_its_words(more, text):
+    assert sentence(change(**more)) == f"ingest_rate {text}"
+
+
+def test_a_change_that_mends_another_is_in_the_sentence_of_that_one():
+    slower = change(mended_run="b", mended_version="9.9.0", last_version="9.8.4")
+    faster = change(version="9.9.0", changed_run="b", verdict="faster", change="0.1")
+
+    assert list(sentences([faster, slower])) == [sentence(slower)]

@@ -104,8 +104,7 @@ def test_what_the_history_does_not_tell_is_a_row_each():
         ),
         (
             "ingest_rate",
-            "cannot tell yet whether its level changed: this takes 16 runs of one size, and 3 "
-            "are there.",
+            "cannot tell yet: 3 of about 6 runs.",
         ),
     ]
 

@@ -1,15 +1,16 @@
-"""Change points: the places in a history where the level of a metric changed for good.
+"""Change points: the places in a history where the level of a metric changed.
 
-docs/verdicts.md has how often they are right.
+A level may be as short as three points. docs/history.md has how often the changes are right.
 """
 
 from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from itertools import accumulate
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, chain, pairwise
 from typing import NamedTuple
 
 from tidemark.figures.history.robust import (
@@ -20,21 +21,25 @@ from tidemark.figures.history.robust import (
     winsorised,
 )
 
-FEWEST = 16
-"""The fewest points of a history that may have a change: a segment on either side."""
-SHORTEST = 8
-"""The fewest points of a level."""
-_SPIKES, _SPIKE_WIDTH = 9, 3.0
-_LEVELS, _MOST_CORRELATION = 15, 0.8
-_PENALTY = 8.0
-# Points on either side of a change that show how certain and how large the change is.
-_NEAR = 50
-_TAILS = 0.05
-_LEAST_T, _LEAST_STEP, _LEAST_SEGMENT = 8.0, 1.5, 6
+SHORTEST, LASTING = 3, 8
+"""The fewest points of a new level, and of one that lasts."""
+FEWEST = 2 * SHORTEST
+"""The fewest points of a history that may have a change: a level on either side."""
+_SPIKES, _SPIKE_WIDTH = 5, 4.0
+_LEVELS, _MOST_CORRELATION, _RESIDUALS = 15, 0.8, 2 * 1.4826
+# The running median takes some of the correlation away with the levels.
+_DETRENDED = 1.15
+_PENALTY = 12.0
+# The points on either side of a change that show how certain and how large it is.
+_NEAR, _TAILS = 20, 0.1
+_LEAST_T, _LEAST_STEP, _LEAST_DOMINANCE = 5.62, 1.25, 0.7
+_LEAST_CHANGE = math.log(1.01)
+_MOST_MOVED, _MOVED_NEAR = 3, 50
+# A segment may be no longer than this in the search, so that its time grows with the length of a
+# history and not with its square. The boundaries that this adds fall when they are judged.
+_LONGEST = 128
 # The likelihood ratio of the places of a change, 95 % (Hansen 2000, doi:10.1111/1468-0262.00124).
 _MOST_UNLIKELY = 7.35
-# Boundaries lie 8 points from the end or more, so the last one may be some points too early.
-_MOST_MOVED = _LEAST_SEGMENT // 2
 
 
 @dataclass(frozen=True)
@@ -46,64 +51,80 @@ class ChangePoint:
     before: float
     after: float
     """The medians of the points near the change, on either side."""
-    t: float
-    """The certainty: Welch's t of the points near the change."""
+    lasts: bool
+    """Whether eight points confirm the level on either side."""
     earliest: int
     latest: int
     """The first and the last index at which the level may have changed instead, with 95 %."""
 
 
-class Points(NamedTuple):
-    """The changes of level of a history, in order."""
+class Scaled(NamedTuple):
+    """A history on a scale in which steps are differences: logarithms, if all are positive."""
 
-    told: list[ChangePoint]
-    doubted: list[ChangePoint]
-    """Those that the points near them do not confirm: they are too uncertain or too small."""
+    values: Sequence[float]
+    exponent: int | None
+    """The power of two that the values are divided by, None for logarithms."""
+
+    @property
+    def is_log(self) -> bool:
+        """Whether the values are logarithms, so that differences are shares."""
+        return self.exponent is None
+
+    def place(self, value: float) -> float:
+        """Return a value of the history on the scale."""
+        return math.log(value) if self.exponent is None else math.ldexp(value, -self.exponent)
+
+    def restored(self, place: float) -> float:
+        """Return a place on the scale as a value of the history."""
+        return math.exp(place) if self.exponent is None else math.ldexp(place, self.exponent)
+
+    def until(self, end: int) -> Scaled:
+        """Return the history up to an index."""
+        return self._replace(values=self.values[:end])
 
 
 def change_points(values: Sequence[float]) -> list[ChangePoint]:
     """Return the changes of level of a history, in order; none in a history that is too short."""
-    return judged_points(values).told
-
-
-def judged_points(values: Sequence[float]) -> Points:
-    """Return the changes of level of a history, and those that are doubted."""
     if len(values) < FEWEST or min(values) == max(values):
-        return Points([], [])
-    # The squares of numbers near the largest and the least double are none; a power of two leaves
-    # every digit as it is.
-    exponent = math.frexp(max(map(abs, values)))[1]
-    scaled = _scaled_points([math.ldexp(value, -exponent) for value in values])
-    return Points(
-        *(
-            [
-                replace(
-                    point,
-                    before=math.ldexp(point.before, exponent),
-                    after=math.ldexp(point.after, exponent),
-                )
-                for point in points
-            ]
-            for points in scaled
+        return []
+    scaled = scaled_values(values)
+    divided = _divided(scaled.values, SHORTEST)
+    if not divided:
+        return []
+    new, lasting = (
+        _moved(scaled, _pruned(scaled.values, found, shortest))
+        for found, shortest in (
+            (divided, SHORTEST),
+            (_divided(scaled.values, LASTING), LASTING),
         )
     )
+    return list(_points(values, scaled, new, lasting))
 
 
-def _scaled_points(values: Sequence[float]) -> Points:
-    found, doubted = boundaries(*_prepared(values), SHORTEST), list[ChangePoint]()
-    while found:
-        places = _places(found, len(values))
-        points = [_change_point(values, *place) for place in places]
-        weak = [point for point in points if not _stands(point, values, found)]
-        if not weak:
-            told = [
-                _placed(point, values, start, end)
-                for point, (start, _, end) in zip(points, places, strict=True)
-            ]
-            return Points(told, sorted(doubted, key=lambda point: point.index))
-        doubted.append(min(weak, key=lambda point: point.t))
-        found.remove(doubted[-1].index)
-    return Points([], sorted(doubted, key=lambda point: point.index))
+def scaled_values(values: Sequence[float]) -> Scaled:
+    """Return a history of one value or more on a scale in which steps are differences."""
+    if min(values) > 0:
+        return Scaled([math.log(value) for value in values], None)
+    # The squares of numbers near the largest double are none; a power of two leaves each digit.
+    exponent = math.frexp(max(map(abs, values)))[1]
+    return Scaled([math.ldexp(value, -exponent) for value in values], exponent)
+
+
+def _divided(values: Sequence[float], shortest: int) -> list[int]:
+    """Return the first index of each segment but the first.
+
+    Each segment is divided anew with its own scatter, so that nothing else masks its changes.
+    """
+    if len(values) < FEWEST or min(values) == max(values):
+        return []
+    edges = [0, *boundaries(*_prepared(values), shortest), len(values)]
+    if len(edges) == 2:
+        return []
+    within = (
+        [start + index for index in _divided(values[start:end], shortest)]
+        for start, end in pairwise(edges)
+    )
+    return sorted([*edges[1:-1], *chain.from_iterable(within)])
 
 
 def _prepared(values: Sequence[float]) -> tuple[list[float], float]:
@@ -113,105 +134,48 @@ def _prepared(values: Sequence[float]) -> tuple[list[float], float]:
     """
     without = clipped(values, _SPIKES, _SPIKE_WIDTH)
     unit = scatter(without) or 1.0
-    series = [value / unit for value in without]
+    middle = statistics.median(without)
+    series = [(value - middle) / unit for value in without]
     rest = [
         value - level for value, level in zip(series, running_median(series, _LEVELS), strict=True)
     ]
-    correlation = min(max(0.0, autocorrelation(rest)), _MOST_CORRELATION)
+    middle = statistics.median(rest)
+    rest = [value - middle for value in rest]
+    # A change leaves large residuals beside it, which resemble each other.
+    most = _RESIDUALS * statistics.median(map(abs, rest))
+    rest = [min(max(value, -most), most) for value in rest]
+    correlation = min(max(0.0, _DETRENDED * autocorrelation(rest)), _MOST_CORRELATION)
     return series, _PENALTY * math.log(len(values)) * (1 + correlation) / (1 - correlation)
 
 
-def _places(found: Sequence[int], count: int) -> list[tuple[int, int, int]]:
-    """Return the start, the boundary and the end of the segments at each boundary."""
-    edges = [0, *found, count]
-    return list(zip(edges, found, edges[2:], strict=False))
-
-
-def _change_point(values: Sequence[float], start: int, index: int, end: int) -> ChangePoint:
-    before, after = _near(values, start, index, end)
-    both = [winsorised(side, _TAILS) for side in (before, after)]
-    apart = abs(statistics.mean(both[1]) - statistics.mean(both[0]))
-    error = math.sqrt(sum(statistics.variance(side) / len(side) for side in both))
-    t = apart / error if error else math.inf if apart else 0.0
-    levels = statistics.median(before), statistics.median(after)
-    return ChangePoint(index, *levels, t, index, index)
-
-
-def _placed(point: ChangePoint, values: Sequence[float], start: int, end: int) -> ChangePoint:
-    """Return a change with its likeliest place, and those that are nearly as likely."""
-    near = _near(values, start, point.index, end)
-    variance = statistics.mean(statistics.variance(winsorised(side, _TAILS)) for side in near)
-    first, last = max(start + 1, point.index - _MOST_MOVED), min(end, point.index + _MOST_MOVED)
-    places = _likely_places(values[first:last], point.before, point.after, variance)
-    earliest, index, latest = (first + place for place in places)
-    return replace(point, index=index, earliest=earliest, latest=latest)
-
-
-def _likely_places(
-    values: Sequence[float], before: float, after: float, variance: float
-) -> tuple[int, int, int]:
-    """Return the earliest, the likeliest and the latest place of a change between two levels.
-
-    A place is the number of values before the change.
-    """
-    costs = [0.0, *accumulate((value - before) ** 2 - (value - after) ** 2 for value in values)]
-    best = earliest = latest = costs.index(min(costs))
-    most = costs[best] + _MOST_UNLIKELY * variance
-    while earliest > 0 and costs[earliest - 1] <= most:
-        earliest -= 1
-    while latest < len(values) and costs[latest + 1] <= most:
-        latest += 1
-    return earliest, best, latest
-
-
-def _stands(point: ChangePoint, values: Sequence[float], found: Sequence[int]) -> bool:
-    place = next(place for place in _places(found, len(values)) if place[1] == point.index)
-    start, index, end = place
-    sides = [winsorised(side, _TAILS) for side in _near(values, *place)]
-    local = math.sqrt(statistics.mean(statistics.variance(side) for side in sides))
-    return (
-        point.t >= _LEAST_T
-        and abs(point.after - point.before) >= _LEAST_STEP * local
-        and min(index - start, end - index) >= _LEAST_SEGMENT
-    )
-
-
-def _near(
-    values: Sequence[float], start: int, index: int, end: int
-) -> tuple[Sequence[float], Sequence[float]]:
-    return values[max(start, index - _NEAR) : index], values[index : min(end, index + _NEAR)]
-
-
 def boundaries(values: Sequence[float], penalty: float, shortest: int) -> list[int]:
-    """Return the first index of each segment but the first, at the least cost.
+    """Return the first index of each segment but the first.
 
-    The cost is the squared error around each segment's mean, and ``penalty`` for each boundary.
+    Each boundary lessens the squared error around the segments' means by ``penalty`` at least. The
+    search asks for half of it: a short hump has two boundaries, which share what they save.
     Source: Killick, Fearnhead & Eckley, Journal of the American Statistical Association 107 (2012).
     """
     sums = [0.0, *accumulate(values)]
-    squares = [0.0, *accumulate(value * value for value in values)]
-
-    def error(start: int, end: int) -> float:
-        total = sums[end] - sums[start]
-        return squares[end] - squares[start] - total * total / (end - start)
-
-    least, last = [-penalty], [0]
+    # The error of a segment is its sum of squares less total² / length, and the squares of all
+    # segments add up to the same for all divisions: the costs leave them out.
+    half = penalty / 2
+    least, last = [-half] + [math.inf] * (shortest - 1), [0] * shortest
     candidates: list[int] = []
-    for end in range(1, len(values) + 1):
-        if end < shortest:
-            least.append(float("inf"))
-            last.append(0)
-            continue
+    for end in range(shortest, len(values) + 1):
         candidates.append(end - shortest)
-        costs = [least[start] + error(start, end) for start in candidates]
-        best = min(range(len(costs)), key=costs.__getitem__)
-        least.append(costs[best] + penalty)
-        last.append(candidates[best])
-        # A start that already costs more than the best division can never be the best again.
+        total = sums[end]
+        costs = [least[start] - (total - sums[start]) ** 2 / (end - start) for start in candidates]
+        most = min(costs) + half
+        least.append(most)
+        last.append(candidates[costs.index(min(costs))])
+        # A start that costs more than the best division and a boundary is never the best again.
+        first = end - _LONGEST
         candidates = [
-            start for start, cost in zip(candidates, costs, strict=True) if cost <= least[-1]
+            start
+            for start, cost in zip(candidates, costs, strict=True)
+            if cost <= most and start > first
         ]
-    return _followed(last)
+    return _paid(sums, _followed(last), penalty)
 
 
 def _followed(last: Sequence[int]) -> list[int]:
@@ -221,3 +185,142 @@ def _followed(last: Sequence[int]) -> list[int]:
         found.append(start)
         start = last[start]
     return found[::-1]
+
+
+def _paid(sums: Sequence[float], found: list[int], penalty: float) -> list[int]:
+    """Return the boundaries that save a penalty each, the least of the others deleted first."""
+    while found:
+        places = _places(found, len(sums) - 1)
+        saved = [_saved(sums, *place) for place in places]
+        if min(saved) >= penalty:
+            break
+        del found[saved.index(min(saved))]
+    return found
+
+
+def _saved(sums: Sequence[float], start: int, index: int, end: int) -> float:
+    """Return by how much a boundary lessens the squared error of a segment."""
+    left = (sums[index] - sums[start]) / (index - start)
+    right = (sums[end] - sums[index]) / (end - index)
+    return (right - left) ** 2 * (index - start) * (end - index) / (end - start)
+
+
+def _pruned(values: Sequence[float], found: Sequence[int], shortest: int) -> list[int]:
+    """Return the boundaries that the points near them confirm, the weakest deleted one by one."""
+    edges = [0, *found, len(values)]
+    weights = [_weight(values, edges, place, shortest) for place in range(1, len(edges) - 1)]
+    while weights and min(weights) < 1:
+        weakest = weights.index(min(weights))
+        del edges[weakest + 1], weights[weakest]
+        for place in range(max(0, weakest - 1), min(len(weights), weakest + 1)):
+            weights[place] = _weight(values, edges, place + 1, shortest)
+    return edges[1:-1]
+
+
+def _weight(values: Sequence[float], edges: Sequence[int], place: int, shortest: int) -> float:
+    """Return how clear a boundary is; a boundary below 1 is none."""
+    start, index, end = edges[place - 1 : place + 2]
+    before, after = _near(values, start, index, end, _NEAR)
+    least = min(index - start, end - index) / shortest
+    both = [winsorised(side, _TAILS) for side in (before, after)]
+    variances = [statistics.variance(side) if side[1:] else 0.0 for side in both]
+    apart = abs(statistics.fmean(both[1]) - statistics.fmean(both[0]))
+    error = math.sqrt(sum(v / len(side) for v, side in zip(variances, both, strict=True)))
+    t = _ratio(apart, error)
+    step = _ratio(
+        abs(statistics.median(after) - statistics.median(before)),
+        math.sqrt(sum(variances) / 2),
+    )
+    return min(
+        t / _LEAST_T, step / _LEAST_STEP, _dominance(before, after) / _LEAST_DOMINANCE, least
+    )
+
+
+def _ratio(apart: float, error: float) -> float:
+    return apart / error if error else math.inf if apart else 0.0
+
+
+def _dominance(before: Sequence[float], after: Sequence[float]) -> float:
+    """Return |2 P(after > before) − 1| over all pairs, ties counting half."""
+    ascending = sorted(before)
+    above = sum(bisect_left(ascending, value) + bisect_right(ascending, value) for value in after)
+    return abs(above / (len(before) * len(after)) - 1)
+
+
+def _near(
+    values: Sequence[float], start: int, index: int, end: int, most: int
+) -> tuple[Sequence[float], Sequence[float]]:
+    return values[max(start, index - most) : index], values[index : min(end, index + most)]
+
+
+def _moved(scaled: Scaled, found: Sequence[int]) -> list[int]:
+    """Return boundaries at their likeliest places, without those of too small a step."""
+    values, moved = scaled.values, list[int]()
+    for start, index, end in _places(found, len(values)):
+        before, after = map(statistics.median, _near(values, start, index, end, _MOVED_NEAR))
+        first = max([start + 1, index - _MOST_MOVED, *(edge + 1 for edge in moved[-1:])])
+        last = min(end - 1, index + _MOST_MOVED)
+        costs = _costs(values[first:last], before, after)
+        far = [(cost, abs(first + place - index)) for place, cost in enumerate(costs)]
+        moved.append(first + far.index(min(far)))
+    while scaled.is_log and moved:
+        steps = [_step(values, *place) for place in _places(moved, len(values))]
+        if min(steps) >= _LEAST_CHANGE:
+            break
+        del moved[steps.index(min(steps))]
+    return moved
+
+
+def _costs(values: Sequence[float], before: float, after: float) -> list[float]:
+    """Return the error of each number of values before a change between two levels."""
+    return [0.0, *accumulate(abs(value - before) - abs(value - after) for value in values)]
+
+
+def _step(values: Sequence[float], start: int, index: int, end: int) -> float:
+    before, after = _near(values, start, index, end, _NEAR)
+    return abs(statistics.median(after) - statistics.median(before))
+
+
+def _places(found: Sequence[int], count: int) -> list[tuple[int, int, int]]:
+    """Return the start, the boundary and the end of the segments at each boundary."""
+    edges = [0, *found, count]
+    return list(zip(edges, found, edges[2:], strict=False))
+
+
+def _points(
+    values: Sequence[float], scaled: Scaled, new: Sequence[int], lasting: Sequence[int]
+) -> Iterator[ChangePoint]:
+    """Yield the changes of both tiers, each once."""
+    missed = [each for each in lasting if all(abs(each - one) > _MOST_MOVED for one in new)]
+    for start, index, end in _places(sorted([*new, *missed]), len(values)):
+        before, after = _near(values, start, index, end, _NEAR)
+        earliest, latest = _likely_places(scaled.values, start, index, end)
+        yield ChangePoint(
+            index,
+            statistics.median(before),
+            statistics.median(after),
+            any(abs(index - each) <= _MOST_MOVED for each in lasting),
+            earliest,
+            latest,
+        )
+
+
+def _likely_places(values: Sequence[float], start: int, index: int, end: int) -> tuple[int, int]:
+    """Return the earliest and the latest place at which the level may have changed instead."""
+    near = _near(values, start, index, end, _NEAR)
+    before, after = map(statistics.median, near)
+    sides = [winsorised(side, _TAILS) for side in near]
+    variance = statistics.fmean(statistics.pvariance(side) for side in sides)
+    first, last = max(start + 1, index - _MOST_MOVED), min(end - 1, index + _MOST_MOVED)
+    costs = [
+        0.0,
+        *accumulate((value - before) ** 2 - (value - after) ** 2 for value in values[first:last]),
+    ]
+    here = index - first
+    most = costs[here] + _MOST_UNLIKELY * variance
+    earliest = latest = here
+    while earliest > 0 and costs[earliest - 1] <= most:
+        earliest -= 1
+    while latest < last - first and costs[latest + 1] <= most:
+        latest += 1
+    return first + earliest, first + latest

@@ -13,11 +13,19 @@ from typing import Literal, NamedTuple, TypeVar
 
 from tidemark.figures.history import untold
 from tidemark.figures.history.change_points import ChangePoint
-from tidemark.figures.history.levels import Cause, LevelChange, Levels, RunFigure, judged_levels
+from tidemark.figures.history.levels import (
+    Cause,
+    LevelChange,
+    Levels,
+    RunFigure,
+    State,
+    judged_levels,
+)
+from tidemark.figures.history.lines import release_lines
+from tidemark.figures.history.newest import discoveries
 from tidemark.figures.history.run_medians import Median, RunMedians, Series
 from tidemark.figures.history.untold import Judged, Untold, change_of
 from tidemark.model.level_alarm import Acknowledgement
-from tidemark.model.version_order import release_order
 
 _Said = TypeVar("_Said")
 
@@ -56,21 +64,40 @@ class Change(NamedTuple):
     """The medians of the runs near the change, on either side."""
     word: Literal["slower", "faster"]
     cause: Cause
+    state: State
     accepted: float
     """The level that is accepted since: that of an open slowdown is the one before it."""
     acknowledgement: Acknowledgement | None
     alarms: bool
     """Whether a message has to report it."""
+    last: RunMedians | None = None
+    """The last run on the new level or of a drift, None if it goes on."""
+    mended: RunMedians | None = None
+    """The first run that is back on the level before, None if none is."""
+    each: float | None = None
+    """The change of a drift from one run to the next: a share, or an amount if it began at 0."""
+    family: int = 1
+    """The number of figures of the newest run, over which a suspicion is corrected."""
 
     @property
-    def change(self) -> float:
-        """(after - before) / before."""
-        return self.after / self.before - 1
+    def change(self) -> float | None:
+        """(after - before) / before; None if that is no finite number."""
+        return change_of(self.before, self.after)
 
     @property
     def place(self) -> Place:
         """The metric and the run of the change."""
         return Place(self.series.test, self.series.metric, self.run.run_id)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the figure is slower since, and nobody accepted it."""
+        return (
+            self.word == "slower"
+            and self.cause == "version"
+            and self.mended is None
+            and self.accepted != self.after
+        )
 
 
 class _History(NamedTuple):
@@ -83,23 +110,13 @@ class _History(NamedTuple):
     without_canary: int
     """The number of runs that are left out, as no trial of their canary counts."""
 
-    def judged(self, levels: Levels) -> Judged:
-        """Return the series with the changes of it that are not told."""
-        return Judged(
-            self.series,
-            self.measured(of_canary=False).unit,
-            self.margin,
-            self.runs,
-            self.without_canary,
-            levels.doubted,
-            [each.point for each in levels.told if change_of(each.point) is None],
-        )
-
     def said(self, by_place: Mapping[Place, _Said], name: str, point: ChangePoint) -> _Said | None:
         """Return the last statement on a change: it named a run at which the level may change.
 
         ``name`` is that of the metric or of the figure.
         """
+        if not by_place:
+            return None
         ids = [run.run_id for run in self.runs]
         meant = [
             place.run_id
@@ -123,6 +140,11 @@ class _History(NamedTuple):
         canary = after.canary if change.of_canary else None
         return canary or before.version, canary or after.version
 
+    def is_large(self, change: LevelChange) -> bool:
+        """Tell whether a change is at least the margin; one that is no finite share always is."""
+        size = change_of(change.point.before, change.point.after)
+        return size is None or abs(size) >= self.margin
+
 
 class Judgement(NamedTuple):
     """The changes that a suite's history tells, and its omissions."""
@@ -139,43 +161,68 @@ def changes(runs: Sequence[RunMedians], said: Said = NOTHING) -> list[Change]:
 def judged(runs: Sequence[RunMedians], said: Said = NOTHING) -> Judgement:
     """Return the changes of level of a suite's figures, as of the newest run, and what is untold.
 
-    Only a change of at least the metric's margin counts. Runs whose newest version is known to be
-    older than one that an earlier run measured ask another question, and are left out.
+    Only a change of at least the metric's margin counts. A release line beside the main one has a
+    history of its own, in which the runs of the main line judge the others.
     """
     now = runs[-1].started_at if runs else datetime.min.replace(tzinfo=UTC)
-    counting, others = _sorted_out(runs)
-    found, silent = list[Change](), list(untold.of_runs(others, len(runs)))
-    last = {each.series: place for place, run in enumerate(counting) for each in run.medians}
-    for history in _histories(counting):
-        levels = judged_levels(history.figures)
-        for of_canary in (False, True):
-            told = [each for each in levels.told if each.of_canary == of_canary]
-            found += _of_level(history, told, said, now)
-        place = last[history.series]
-        later = len(counting) - 1 - place
-        silent += untold.of_series(history.judged(levels), counting[place], later)
+    lines = release_lines(runs)
+    silent = list(untold.of_runs(lines.left_out, len(runs)))
+    found, main = list[Change](), {run.run_id for run in lines.main}
+    for of_line in (lines.main, *lines.others.values()):
+        told_before = main if of_line is not lines.main else set[str]()
+        judgements = [(each, judged_levels(each.figures)) for each in _histories(of_line)]
+        for history, levels in _discovered(judgements, of_line):
+            family = len(of_line[-1].medians)
+            for of_canary in (False, True):
+                told = [each for each in levels.told if each.of_canary == of_canary]
+                found += (
+                    change._replace(family=family)
+                    for change in _of_level(history, told, said, now)
+                    if change.run.run_id not in told_before
+                )
+            if of_line is lines.main:
+                silent += _omissions(history, levels, of_line)
     found.sort(key=lambda change: (change.run.run_id, change.series))
     return Judgement(found, list(dict.fromkeys(silent)))
 
 
-def _sorted_out(
-    runs: Sequence[RunMedians],
-) -> tuple[list[RunMedians], Mapping[str, Sequence[RunMedians]]]:
-    """Return the runs that count in the history of a suite, and the others by the reason."""
-    counting, newest = list[RunMedians](), ""
-    others: defaultdict[str, list[RunMedians]] = defaultdict(list)
-    for run in runs:
-        order = release_order(run.version_order)
-        if not run.medians:
-            others["no trial of their newest version counts"].append(run)
-        elif run.version == run.canary:
-            others["they measured no version but the canary"].append(run)
-        elif order is not None and order < newest:
-            others["an earlier run measured a newer version"].append(run)
-        else:
-            newest = order or newest
-            counting.append(run)
-    return counting, others
+def _discovered(
+    judgements: Sequence[tuple[_History, Levels]], runs: Sequence[RunMedians]
+) -> Iterator[tuple[_History, Levels]]:
+    """Yield histories without the suspicions that chance explains in a run of so many figures."""
+    newest = runs[-1].run_id if runs else ""
+    suspected = [
+        each.p_value
+        for history, levels in judgements
+        for each in levels.told
+        if each.state == "suspected" and history.runs[-1].run_id == newest
+    ]
+    most = discoveries(suspected, max(1, len(runs[-1].medians))) if runs else 0.0
+    for history, levels in judgements:
+        told = [
+            each
+            for each in levels.told
+            if each.state != "suspected"
+            or (history.runs[-1].run_id == newest and each.p_value <= most)
+        ]
+        yield history, levels._replace(told=told)
+
+
+def _omissions(history: _History, levels: Levels, runs: Sequence[RunMedians]) -> Iterator[Untold]:
+    last = max(
+        place
+        for place, run in enumerate(runs)
+        if any(median.series == history.series for median in run.medians)
+    )
+    of_series = Judged(
+        history.series,
+        history.measured(of_canary=False).unit,
+        history.margin,
+        history.runs,
+        history.without_canary,
+        levels.gone,
+    )
+    return untold.of_series(of_series, runs[last], len(runs) - 1 - last)
 
 
 def _histories(runs: Sequence[RunMedians]) -> Iterator[_History]:
@@ -191,7 +238,8 @@ def _histories(runs: Sequence[RunMedians]) -> Iterator[_History]:
                 without_canary[group] += 1
     for key, points in alike.items():
         figures = [
-            RunFigure(median.value, median.canary, run.environment) for run, median in points
+            RunFigure(median.value, median.canary, run.environment, median.quartiles)
+            for run, median in points
         ]
         newest = points[-1][1]
         measured = [run for run, _ in points]
@@ -202,16 +250,16 @@ def _of_level(
     history: _History, found: Sequence[LevelChange], said: Said, now: datetime
 ) -> Iterator[Change]:
     accepted = found[0].point.before if found else 0.0
-    for level in found:
+    for level in filter(history.is_large, found):
         point, names = level.point, history.series
         decision = history.said(said.acknowledged, names.metric, point)
-        size = change_of(point)
-        if size is None or abs(size) < history.margin:
-            continue
         told = history.said(said.told, names.name, point)
         is_open = level.cause == "version" and not (decision and now.date() <= decision.until)
         better = (point.after > point.before) == (history.series.direction == "higher")
-        accepted = point.after if better or not is_open else accepted
+        # Two runs agree by chance too often for a message: in 2 to 12 of 1,000.
+        is_certain = level.state in {"new", "lasting"}
+        accepts = better or not is_open
+        accepted = point.after if accepts and level.state != "suspected" else accepted
         yield Change(
             series=history.measured(of_canary=level.of_canary),
             run=history.runs[point.index],
@@ -220,9 +268,13 @@ def _of_level(
             after=point.after,
             word="faster" if better else "slower",
             cause=level.cause,
+            state=level.state,
             accepted=accepted,
             acknowledgement=decision,
-            alarms=is_open and _is_news(told, decision),
+            alarms=is_open and is_certain and not level.is_mended and _is_news(told, decision),
+            last=None if level.last is None else history.runs[level.last],
+            mended=history.runs[level.last + 1] if level.is_mended and level.last else None,
+            each=level.each,
         )
 
 

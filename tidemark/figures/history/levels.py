@@ -6,12 +6,21 @@ system under test.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
-from tidemark.figures.history.change_points import ChangePoint, change_points, judged_points
+from tidemark.figures.history.change_points import (
+    LASTING,
+    ChangePoint,
+    Scaled,
+    change_points,
+    scaled_values,
+)
+from tidemark.figures.history.drifts import Drift, without_drifts
+from tidemark.figures.history.newest import Newest, newest
 
 # Two levels are one if they are nearer to each other than this share of the step between.
 _ONE_LEVEL = 0.5
@@ -22,6 +31,9 @@ _TOGETHER = 3
 _NEAR, _MOST_COMMON = 8, 0.25
 
 Cause = Literal["version", "environment", "alternation"]
+State = Literal["suspected", "confirmed", "new", "lasting", "drift"]
+"""One run alone is suspected and a second one confirms it; three may be a new level, and eight one
+that lasts. No version is to blame for a drift."""
 
 
 class RunFigure(NamedTuple):
@@ -33,6 +45,8 @@ class RunFigure(NamedTuple):
     """The median of the canary's trials in the same run; None without a canary."""
     environment: str | None = None
     """A digest of machine type, processor, image and Tidemark's version; None if unknown."""
+    quartiles: tuple[float, float] | None = None
+    """The quartiles of the trials; None if there are too few."""
 
 
 class LevelChange(NamedTuple):
@@ -41,55 +55,159 @@ class LevelChange(NamedTuple):
     point: ChangePoint
     cause: Cause
     """``alternation`` is a change in a series that flips between two levels."""
+    state: State
     of_canary: bool = False
     """Whether the canary's own level changed."""
+    last: int | None = None
+    """The index of the last run on the new level or of a drift, None if it goes on."""
+    is_mended: bool = False
+    """Whether the run after ``last`` is back on the level before."""
+    each: float | None = None
+    """The change of a drift from one run to the next: a share, or an amount."""
+    p_value: float = 0.0
+    """The probability of a suspected point if its level is as before."""
 
 
 class Levels(NamedTuple):
     """The changes of a metric over runs, in order."""
 
     told: list[LevelChange]
-    doubted: list[ChangePoint]
-    """Changes of its own level that the runs near them do not confirm."""
+    gone: ChangePoint | None = None
+    """The change that the run before the newest one was suspected of, if the newest denies it."""
 
 
 def level_changes(runs: Sequence[RunFigure]) -> list[LevelChange]:
-    """Return the changes of a metric over runs, in order."""
+    """Return the changes of a metric over runs, in order; the newest one may be suspected."""
     return judged_levels(runs).told
 
 
 def judged_levels(runs: Sequence[RunFigure]) -> Levels:
-    """Return the changes of a metric over runs, and those that are doubted.
+    """Return the changes of a metric over runs.
 
     If every run has the canary, the figures are shares of the canary's. A change of the canary
     itself, or one that comes with another environment, has the cause ``environment``.
     """
+    if not runs:
+        return Levels([])
     canaries = [run.canary for run in runs if run.canary]
     if len(canaries) < len(runs):
-        points = judged_points([run.median for run in runs])
-        return Levels(_with_causes(runs, points.told, []), points.doubted)
-    shares = [run.median / canary for run, canary in zip(runs, canaries, strict=True)]
-    points, moved = judged_points(shares), change_points(canaries)
-    causes = _with_causes(runs, points.told, moved)
-    told = sorted(
-        [*causes, *(LevelChange(point, "environment", of_canary=True) for point in moved)],
-        key=lambda change: change.point.index,
+        return _levels(runs, [run.median for run in runs], [])
+    moved = change_points(canaries)
+    levels = _levels(
+        runs, [run.median / canary for run, canary in zip(runs, canaries, strict=True)], moved
     )
-    return Levels(told, points.doubted)
+    told = [
+        *levels.told,
+        *(LevelChange(point, "environment", _state(point), of_canary=True) for point in moved),
+    ]
+    return levels._replace(told=sorted(told, key=lambda change: change.point.index))
 
 
-def _with_causes(
+def _state(point: ChangePoint) -> State:
+    return "lasting" if point.lasts else "new"
+
+
+def _levels(
+    runs: Sequence[RunFigure], values: Sequence[float], moved: Sequence[ChangePoint]
+) -> Levels:
+    scaled = scaled_values(values)
+    steps, drifts = without_drifts(values, change_points(values))
+    start = _present_level(steps, drifts, len(values))
+    quartiles = _quartiles(runs, values, scaled)
+    last = newest(scaled, start, quartiles)
+    before = newest(scaled.until(-1), start, quartiles[:-1]) if not last and values[1:] else None
+    news = [_point(last)] if last else []
+    causes = _causes(runs, [*steps, *news], moved)
+    states: list[State] = [_state(point) for point in steps]
+    states += ["confirmed" if last.is_confirmed else "suspected"] if last else []
+    told = [
+        LevelChange(point, cause, state)
+        for point, cause, state in zip([*steps, *news], causes, states, strict=True)
+    ]
+    if last:
+        told[-1] = told[-1]._replace(p_value=last.p_value)
+    told += [_drift(drift, len(values)) for drift in drifts]
+    told.sort(key=lambda change: change.point.index)
+    return Levels(
+        [_ended(told, place, scaled) for place in range(len(told))],
+        _point(before) if before else None,
+    )
+
+
+def _present_level(steps: Sequence[ChangePoint], drifts: Sequence[Drift], count: int) -> int:
+    """Return the first index of the level that predicts the newest points."""
+    starts = [point.index for point in steps]
+    starts += [min(drift.last, count - LASTING) for drift in drifts]
+    return max(starts, default=0)
+
+
+def _quartiles(
+    runs: Sequence[RunFigure], values: Sequence[float], scaled: Scaled
+) -> list[tuple[float, float]]:
+    """Return the quartiles of the trials of each run on the scale of the history."""
+    return [
+        _both(run, value, place, scaled)
+        for run, value, place in zip(runs, values, scaled.values, strict=True)
+    ]
+
+
+def _both(run: RunFigure, value: float, place: float, scaled: Scaled) -> tuple[float, float]:
+    if run.quartiles is None or run.median == 0:
+        return place, place
+    if not scaled.is_log:
+        shares = [quartile * (value / run.median) for quartile in run.quartiles]
+        unit = place / value if value else 0.0
+        return shares[0] * unit, shares[1] * unit
+    low, high = (
+        place + math.log(quartile / run.median) if quartile > 0 else -math.inf
+        for quartile in run.quartiles
+    )
+    return low, high
+
+
+def _point(last: Newest) -> ChangePoint:
+    return ChangePoint(
+        last.first, last.before, last.after, lasts=False, earliest=last.first, latest=last.first
+    )
+
+
+def _drift(drift: Drift, count: int) -> LevelChange:
+    point = ChangePoint(
+        drift.first,
+        drift.before,
+        drift.after,
+        lasts=True,
+        earliest=drift.first,
+        latest=drift.first,
+    )
+    last = drift.last if drift.last < count - 1 else None
+    return LevelChange(point, "version", "drift", last=last, each=drift.each)
+
+
+def _ended(told: Sequence[LevelChange], place: int, scaled: Scaled) -> LevelChange:
+    """Return a change with the last run on its level, if a later change brings the old one back."""
+    change = told[place]
+    if change.each is not None:
+        return change
+    before, after = (scaled.place(each) for each in (change.point.before, change.point.after))
+    for later in told[place + 1 :]:
+        if later.each is None and later.state != "suspected":
+            back = (scaled.place(later.point.after) - after) / (before - after)
+            if back > 1 - _ONE_LEVEL:
+                return change._replace(last=later.point.index - 1, is_mended=True)
+    return change
+
+
+def _causes(
     runs: Sequence[RunFigure], points: Sequence[ChangePoint], moved: Sequence[ChangePoint]
-) -> list[LevelChange]:
+) -> Iterator[Cause]:
     flips = _alternates(points)
-
-    def cause(point: ChangePoint) -> Cause:
+    for point in points:
         together = any(abs(point.index - other.index) <= _TOGETHER for other in moved)
         if together or _environment_changes(runs, point.index):
-            return "environment"
-        return "alternation" if flips else "version"
-
-    return [LevelChange(point, cause(point)) for point in points]
+            yield "environment"
+        else:
+            yield "alternation" if flips else "version"
 
 
 def _environment_changes(runs: Sequence[RunFigure], index: int) -> bool:

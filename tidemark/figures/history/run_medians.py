@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
+from tidemark.figures.statistic import quantile
 from tidemark.figures.summary import Key, Quantity, quantities, rate_key
 from tidemark.model.axes import figure_name
 from tidemark.model.base import Frozen
@@ -17,6 +18,8 @@ from tidemark.model.plan import Plan
 from tidemark.model.results import TrialResult
 
 _Rates = Mapping[Key, Sequence[float]]
+_FEWEST_TRIALS = 3
+"""The fewest trials that have quartiles."""
 # The fields of a task's environment that name its machine.
 _MACHINE = ("arch", "cores", "cpu_model")
 
@@ -49,6 +52,8 @@ class Median(Frozen):
     """The median of the trials that count [unit]."""
     canary: float | None
     """The same of the canary in the same run; None without its trials."""
+    quartiles: tuple[float, float] | None = None
+    """The quartiles of the trials that count [unit]; None for fewer than three."""
 
 
 class RunMedians(Frozen):
@@ -100,7 +105,14 @@ def _medians(measured: Iterable[Quantity], rates: _Rates, of_canary: _Rates) -> 
                 margin=metric.margin,
                 value=statistics.median(values),
                 canary=statistics.median(canary) if canary else None,
+                quartiles=_quartiles(values),
             )
+
+
+def _quartiles(values: Sequence[float]) -> tuple[float, float] | None:
+    if len(values) < _FEWEST_TRIALS:
+        return None
+    return quantile(values, 0.25), quantile(values, 0.75)
 
 
 def _rates(trials: Iterable[TrialResult]) -> _Rates:

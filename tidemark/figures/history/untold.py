@@ -9,12 +9,12 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from tidemark.figures.history.change_points import FEWEST, SHORTEST, ChangePoint
+from tidemark.figures.history.change_points import ChangePoint
+from tidemark.figures.history.newest import FEWEST
 from tidemark.figures.history.run_medians import RunMedians, Series
 from tidemark.figures.summary import change
-from tidemark.model.numerals import figure
+from tidemark.model.numerals import figure, percent
 from tidemark.model.sentences import listed, plural
-from tidemark.model.version_order import versions_at
 
 _MOST_NAMED = 5  # versions of runs that are left out
 
@@ -25,6 +25,7 @@ class Untold(NamedTuple):
     series: Series | None
     """The figure, None if the sentence is true of all."""
     sentence: str
+    """Empty if the figure is judged and nothing is left out."""
 
 
 def of_runs(others: Mapping[str, Sequence[RunMedians]], total: int) -> Iterator[Untold]:
@@ -38,7 +39,7 @@ def of_runs(others: Mapping[str, Sequence[RunMedians]], total: int) -> Iterator[
 
 
 class Judged(NamedTuple):
-    """One series of figures, and the changes of it that are not told."""
+    """One series of figures, and what was suspected of it."""
 
     series: Series
     unit: str
@@ -48,9 +49,8 @@ class Judged(NamedTuple):
     """The runs of one size that count, in order."""
     without_canary: int
     """The number of runs in which no trial of the canary counts."""
-    doubted: Sequence[ChangePoint]
-    without_size: Sequence[ChangePoint]
-    """Changes that are no share of the level before."""
+    gone: ChangePoint | None
+    """The change that the run before the newest one was suspected of, if the newest denies it."""
 
 
 def of_series(judged: Judged, last: RunMedians, later: int) -> Iterator[Untold]:
@@ -58,7 +58,7 @@ def of_series(judged: Judged, last: RunMedians, later: int) -> Iterator[Untold]:
 
     ``last`` is the last run of the series, of any size, and ``later`` the number of runs after it.
     """
-    for sentence in _sentences(judged):
+    for sentence in list(_sentences(judged)) or [""]:
         yield Untold(judged.series, sentence)
     if later:
         there = "there is one later run" if later == 1 else f"there are {later:,} later runs"
@@ -70,45 +70,34 @@ def _sentences(judged: Judged) -> Iterator[str]:
     if judged.without_canary:
         count = plural(judged.without_canary, "run")
         yield f"the changes of level leave out {count}, because no trial of the canary counts."
-    if len(judged.runs) < FEWEST:
-        there = "1 is there" if len(judged.runs) == 1 else f"{len(judged.runs)} are there"
-        yield (
-            "cannot tell yet whether its level changed: "
-            f"this takes {FEWEST} runs of one size, and {there}."
-        )
-    else:
-        yield from (_doubt(judged, point) for point in judged.doubted if _matters(judged, point))
-        yield from (_without_size(judged, point) for point in judged.without_size)
-        first = judged.runs[1 - SHORTEST]
-        yield (
-            f"cannot tell a level of fewer than {SHORTEST} runs, nor one that began since run "
-            f"{first.run_id} ({first.version})."
-        )
+    there = len(judged.runs)
+    if there <= FEWEST:
+        yield f"cannot tell yet: {there} of about {FEWEST + 1} runs."
+    elif judged.gone and _matters(judged.gone, judged.margin):
+        yield _gone(judged, judged.gone)
 
 
-def change_of(point: ChangePoint) -> float | None:
-    """Return the size of a change, None if it is no finite share of the level before."""
-    size = change(point.before, point.after)
-    return size if size is not None and math.isfinite(size) else None
+def _matters(point: ChangePoint, margin: float) -> bool:
+    size = change_of(point.before, point.after)
+    return size is None or abs(size) >= margin
 
 
-def _matters(judged: Judged, point: ChangePoint) -> bool:
-    size = change_of(point)
-    return size is None or abs(size) >= judged.margin
-
-
-def _doubt(judged: Judged, point: ChangePoint) -> str:
-    return f"cannot tell for certain whether the level changed {_place(judged, point)}."
-
-
-def _without_size(judged: Judged, point: ChangePoint) -> str:
+def _gone(judged: Judged, point: ChangePoint) -> str:
+    before, newest = judged.runs[-2:]
+    size = change_of(point.before, point.after)
+    word = (
+        "slower"
+        if (point.after < point.before) == (judged.series.direction == "higher")
+        else ("faster")
+    )
+    share = "" if size is None else f"{percent(abs(size))} "
     return (
-        f"the level changed {_place(judged, point)}; this has no percentage, and is not among the "
-        "changes of level."
+        f"{before.version} alone was {share}{word}, {figure(point.after)} instead of "
+        f"{figure(point.before)} {judged.unit}; {newest.version} is not."
     )
 
 
-def _place(judged: Judged, point: ChangePoint) -> str:
-    before, run = judged.runs[point.index - 1 : point.index + 1]
-    levels = f"from {figure(point.before)} to {figure(point.after)} {judged.unit}"
-    return f"{levels} at run {run.run_id} ({versions_at(run.version, before.version)})"
+def change_of(before: float, after: float) -> float | None:
+    """Return the size of a change, None if it is no finite share of the level before."""
+    size = change(before, after)
+    return size if size is not None and math.isfinite(size) else None

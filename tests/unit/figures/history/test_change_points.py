@@ -60,9 +60,8 @@ def test_the_first_run_on_a_new_level_is_the_same_with_more_runs():
 
 
 def test_a_change_has_the_places_where_it_may_have_been():
+    (clear,) = change_points(level(random.Random(2), 30) + level(random.Random(1), 20, 90))
     chance = random.Random(1)
-
-    (clear,) = change_points(level(chance, 30) + level(chance, 20, 90))
     (vague,) = change_points([*level(chance, 30), 95.0, 95.0, *level(chance, 20, 90)])
 
     assert (clear.earliest, clear.index, clear.latest) == (30, 30, 30)
@@ -105,12 +104,37 @@ def test_two_steps_are_two_changes():
     assert [point.index for point in change_points(series)] == [30, 60]
 
 
-def test_a_change_is_found_once_eight_points_follow():
+def test_a_new_level_is_found_at_its_third_point_and_lasts_from_the_eighth_on():
     chance = random.Random(1)
     before, after = level(chance, 30), level(chance, 8, 90)
 
-    assert change_points(before + after[:7]) == []
-    assert [point.index for point in change_points(before + after)] == [30]
+    assert change_points(before + after[:2]) == []
+    (new,), (lasting,) = (change_points(before + after[:count]) for count in (3, 8))
+    assert (new.index, new.lasts) == (30, False)
+    assert (lasting.index, lasting.lasts) == (30, True)
+
+
+@pytest.mark.parametrize("length", [3, 6, 10])
+def test_a_short_hump_has_two_boundaries(length):
+    chance = random.Random(1)
+    values = level(chance, 30) + level(chance, length, 120) + level(chance, 30)
+
+    assert [point.index for point in change_points(values)] == [30, 30 + length]
+
+
+def test_a_change_is_found_whatever_lies_before_it():
+    """Scatter and level of one part of a history mask no change in another."""
+    chance = random.Random(1)
+    for _ in range(100):
+        own = level(chance, 30) + level(chance, 20, chance.choice([90, 112]))
+        past = [
+            value
+            for _ in range(chance.randrange(1, 5))
+            for middle in [100 * 10 ** chance.uniform(-1, 1)]
+            for value in level(chance, chance.randrange(3, 40), middle, 0.1 * middle)
+        ]
+
+        assert len(past) + 30 in {point.index for point in change_points(past + own)}
 
 
 def test_short_and_constant_histories_have_no_change():

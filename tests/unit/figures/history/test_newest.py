@@ -1,0 +1,107 @@
+"""The newest runs of a history, judged against the level before them."""
+
+import random
+
+import pytest
+
+from tests.unit.figures.history.test_change_points import level
+from tests.unit.figures.history.test_changes import INGEST, runs_of
+from tests.unit.figures.history.test_untold import RELEASES
+from tidemark.figures.history.changes import changes
+from tidemark.figures.history.levels import RunFigure, level_changes
+from tidemark.figures.history.newest import discoveries
+
+
+def states(values):
+    runs = runs_of(values, version=lambda index: RELEASES[index])
+    return [(change.versions[1], change.word, change.state) for change in changes(runs)]
+
+
+def test_the_newest_release_is_suspected_confirmed_and_lasts():
+    values = level(random.Random(1), 20) + level(random.Random(2), 8, 70)
+
+    found = [states(values[:end]) for end in range(20, 29)]
+
+    assert found[0] == []
+    assert found[1] == [("1.20.0", "slower", "suspected")]
+    assert found[2] == [("1.20.0", "slower", "confirmed")]
+    assert found[3:7] == [[("1.20.0", "slower", "new")]] * 4
+    assert found[-1] == [("1.20.0", "slower", "lasting")]
+
+
+def test_a_suspicion_alarms_nobody():
+    values = [*level(random.Random(1), 20), 70.0]
+    (change,) = changes(runs_of(values, version=lambda index: RELEASES[index]))
+
+    assert (change.state, change.alarms, change.accepted) == ("suspected", False, change.before)
+
+
+@pytest.mark.parametrize(("earlier", "found"), [(4, []), (5, [("1.5.0", "slower", "suspected")])])
+def test_five_earlier_runs_are_a_level(earlier, found):
+    assert states([*[100.0, 101.0, 99.0, 100.0, 101.0][:earlier], 70.0]) == found
+
+
+def test_a_release_within_the_scatter_of_its_level_is_not_suspected():
+    chance = random.Random(1)
+
+    suspected = [bool(states([*level(chance, 20, scatter=3), 93.0])) for _ in range(50)]
+
+    assert sum(suspected) <= 2
+
+
+def test_a_release_whose_trials_reach_the_level_is_not_suspected():
+    before = [RunFigure(value) for value in level(random.Random(1), 20)]
+
+    def found(quartiles):
+        return [
+            change.state
+            for change in level_changes([*before, RunFigure(70, None, None, quartiles)])
+        ]
+
+    assert found((68, 72)) == ["suspected"]
+    assert found((50, 97)) == []
+
+
+def test_a_mended_release_names_its_last_version_and_the_one_that_mended_it():
+    values = (
+        level(random.Random(1), 20) + level(random.Random(2), 6, 50) + level(random.Random(3), 8)
+    )
+    runs = runs_of(values, version=lambda index: RELEASES[index])
+
+    slower, faster = changes(runs)
+
+    assert (slower.versions[1], slower.last.version, slower.mended.version) == (
+        "1.20.0", "1.25.0", "1.26.0",
+    )  # fmt: skip
+    assert (faster.word, slower.is_open, slower.alarms) == ("faster", False, False)
+
+
+def test_of_many_figures_fewer_are_suspected_by_chance():
+    """A tenth of a family's suspicions are false at most, so each needs more evidence."""
+    assert discoveries([0.02], 1) == 0.02
+    assert discoveries([0.02], 100) == 0.0
+    assert discoveries([0.0001, 0.001, 0.02], 100) == 0.001
+
+
+def test_what_is_suspected_alone_may_be_chance_among_many_figures():
+    before, many = level(random.Random(1), 20), range(60)
+    single = runs_of([*before, 112.0], version=lambda index: RELEASES[index])
+    together = [
+        run.model_copy(
+            update={
+                "medians": tuple(
+                    run.medians[0].model_copy(
+                        update={
+                            "series": INGEST._replace(metric=f"query_{number}"),
+                            "value": run.medians[0].value if number == 0 else 100.0,
+                        }
+                    )
+                    for number in many
+                )
+            }
+        )
+        for run in single
+    ]
+
+    assert [change.state for change in changes(single)] == ["suspected"]
+    assert changes(together) == []
