@@ -54,6 +54,10 @@ class Pairs:
         )
 
 
+Slices = tuple[Sequence[float], Sequence[float]]
+"""The slices of the base and of the new version in a round, in the order of its blocks."""
+
+
 def differences(base: Mapping[int, float], new: Mapping[int, float]) -> dict[int, float]:
     """Return d of each repetition that has a rate of both versions, by repetition, in order.
 
@@ -82,6 +86,14 @@ def round_difference(base: Sequence[float], new: Sequence[float]) -> float:
         raise ValueError("slices: no block has a slice of both versions; expected one or more")
     half = len(blocks) // 2
     return (blocks[half] + blocks[~half]) / 2
+
+
+def in_round(base: float, new: float, slices: Slices) -> float:
+    """Return the rate of a new version that differs from the base's by the d of their round.
+
+    ``slices`` are those of both versions. Without slices it is ``new`` itself.
+    """
+    return base * math.exp(round_difference(*slices)) if all(slices) else new
 
 
 def _log_ratio(base: float, new: float) -> float:

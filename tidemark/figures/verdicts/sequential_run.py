@@ -1,6 +1,6 @@
 """The standing of a run that goes on until it is decided, from one trial to the next."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 
 from pydantic import Field
@@ -8,13 +8,14 @@ from pydantic import Field
 from tidemark.figures.summary import Quantity, rate_key, shared_names
 from tidemark.figures.verdicts.bisection import Bisection, Ends, Finding
 from tidemark.figures.verdicts.methods import MIXTURE_T
+from tidemark.figures.verdicts.pairs import in_round
 from tidemark.figures.verdicts.rule import Criteria, Judgement, Margins
 from tidemark.figures.verdicts.sequential_metric import SequentialMetric, unconfirmed, untold
 from tidemark.model.axes import canonical, combinations
 from tidemark.model.base import Frozen
 from tidemark.model.exclusions import Exclusions
 from tidemark.model.plan import Plan, PlannedTrial
-from tidemark.model.results import TrialResult
+from tidemark.model.results import Rate, TrialResult
 from tidemark.model.search import follows
 
 _NO_END_NEARER = "the pairs do not tell which end is nearer"
@@ -36,6 +37,8 @@ class SequentialRun(Frozen):
     """The repetition of the last trial."""
     rates: dict[str, Figures] = Field(default_factory=dict)
     """The rates of each version in that repetition, until it is whole."""
+    slices: dict[str, dict[str, tuple[float, ...]]] = Field(default_factory=dict)
+    """The slices of each version in that repetition, if it is a round."""
     courses: dict[str, dict[str, SequentialMetric]] = Field(default_factory=dict)
     """The courses of each version's quantities over the repetitions before."""
 
@@ -79,6 +82,7 @@ def after(
     if trial.repetition != standing.repetition:
         standing = closed(standing, plan)
     rates = {} if excluded else _rates(trial)
+    slices = {name: rate.slices for name, rate in rates.items() if rate.slices}
     return standing.model_copy(
         update={
             "trials": standing.trials + 1,
@@ -87,7 +91,11 @@ def after(
             "repetition": trial.repetition,
             "rates": {
                 **standing.rates,
-                trial.version: {**standing.rates.get(trial.version, {}), **rates},
+                trial.version: {**standing.rates.get(trial.version, {}), **_values(rates)},
+            },
+            "slices": {
+                **standing.slices,
+                trial.version: {**standing.slices.get(trial.version, {}), **slices},
             },
         }
     )
@@ -97,7 +105,7 @@ def closed(standing: SequentialRun, plan: Plan) -> SequentialRun:
     """Return a standing whose last repetition is over, with its pairs in the courses."""
     base = standing.rates.get(plan.request.baseline or "")
     if base is None:
-        return standing.model_copy(update={"rates": {}})
+        return standing.model_copy(update={"rates": {}, "slices": {}})
     courses = {
         version: {
             _name(quantity): _course_after(standing, plan, version, quantity, base, new)
@@ -106,7 +114,9 @@ def closed(standing: SequentialRun, plan: Plan) -> SequentialRun:
         for version, new in standing.rates.items()
         if version in plan.comparable
     }
-    return standing.model_copy(update={"rates": {}, "courses": {**standing.courses, **courses}})
+    return standing.model_copy(
+        update={"rates": {}, "slices": {}, "courses": {**standing.courses, **courses}}
+    )
 
 
 def _course_after(
@@ -126,7 +136,12 @@ def _course_after(
     else:
         rule = criteria(plan, quantity)
         step = partial(SequentialMetric.after, criteria=rule, most=plan.request.repetitions)
-    return course.after_rates(base.get(name), new.get(name), step)
+    before, after = base.get(name), new.get(name)
+    if before is not None and after is not None:
+        own = (standing.slices.get(each, {}) for each in (plan.request.baseline or "", version))
+        of_base, of_new = (slices.get(name, ()) for slices in own)
+        after = in_round(before, after, (of_base, of_new))
+    return course.after_rates(before, after, step)
 
 
 def standing_of(plan: Plan, trials: Iterable[TrialResult], exclusions: Exclusions) -> SequentialRun:
@@ -245,10 +260,14 @@ def _missing(standing: SequentialRun, plan: Plan, repetition: int) -> Iterator[P
             yield trial
 
 
-def _rates(trial: TrialResult) -> Figures:
+def _values(rates: Mapping[str, Rate]) -> Figures:
+    return {name: rate.value for name, rate in rates.items() if rate.value is not None}
+
+
+def _rates(trial: TrialResult) -> Mapping[str, Rate]:
     """Return the rates of a trial's quantities, except those with labels and missing ones."""
     return {
-        "/".join(rate_key(test.test, rate)): rate.value
+        "/".join(rate_key(test.test, rate)): rate
         for test in trial.tests
         for rate in test.rates
         if rate.value is not None and rate.labels == trial.axes

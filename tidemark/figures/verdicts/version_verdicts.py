@@ -10,7 +10,7 @@ from typing import NamedTuple
 from tidemark.figures.summary import Key, Quantity, change, mean, quantities, rate_key
 from tidemark.figures.verdicts.methods import MIXTURE_T, PAIRED_T, Method
 from tidemark.figures.verdicts.multiple_testing import equally, holm
-from tidemark.figures.verdicts.pairs import Pairs, differences
+from tidemark.figures.verdicts.pairs import Pairs, differences, in_round
 from tidemark.figures.verdicts.power import detectable, missing
 from tidemark.figures.verdicts.rule import Criteria, Judgement, Margins, judge, judge_by
 from tidemark.figures.verdicts.sequential_metric import Stage, unconfirmed
@@ -24,7 +24,7 @@ from tidemark.figures.verdicts.sequential_run import (
 )
 from tidemark.model.exclusions import Exclusions
 from tidemark.model.plan import Plan
-from tidemark.model.results import TrialResult
+from tidemark.model.results import Rate, TrialResult
 from tidemark.model.run_spec import CONFIRMATION
 from tidemark.model.suite import MOST_REPETITIONS
 
@@ -72,6 +72,20 @@ class _Series(NamedTuple):
     quantity: Quantity
     base: Rates
     new: Rates
+    beside: Rates
+    """Rates that differ from the base's by the d of a repetition; those of the new version, unless
+    the repetition is a round."""
+
+    @classmethod
+    def of(
+        cls, quantity: Quantity, before: Mapping[int, Rate], after: Mapping[int, Rate]
+    ) -> _Series:
+        """Return the series of the rates of both versions, by repetition."""
+        base, new = _values(before), _values(after)
+        both = before.keys() & after.keys()
+        slices = {each: (before[each].slices, after[each].slices) for each in both}
+        beside = {each: in_round(base[each], new[each], slices[each]) for each in both}
+        return cls(quantity, base, new, beside)
 
     @property
     def is_zero(self) -> bool:
@@ -92,7 +106,7 @@ class _Series(NamedTuple):
         """The pairs, none if a rate has no logarithm; those of zeros have no difference."""
         if self.is_zero:
             return Pairs.of([0.0] * len(self.base.keys() & self.new.keys()))
-        both = differences(self.base, self.new).values() if self.has_pairs else ()
+        both = differences(self.base, self.beside).values() if self.has_pairs else ()
         return Pairs.of(list(both))
 
 
@@ -120,7 +134,7 @@ def verdicts(
     counting = [trial for trial in trials if exclusions.reason(trial.trial) is None]
     before, after = (_rates(counting, each) for each in (base, version))
     series = [
-        _Series(quantity, before[quantity.key], after[quantity.key])
+        _Series.of(quantity, before[quantity.key], after[quantity.key])
         for quantity in quantities(plan, trials)
     ]
     # The end that a version is nearer to follows from the pairs of the newest one, too.
@@ -189,11 +203,15 @@ def _change_of_means(base: Rates, new: Rates) -> float | None:
     return change(mean([*base.values()]), mean([*new.values()])) if base and new else None
 
 
-def _rates(trials: Iterable[TrialResult], version: str) -> Mapping[Key, Rates]:
-    rates: defaultdict[Key, dict[int, float]] = defaultdict(dict)
+def _values(rates: Mapping[int, Rate]) -> Rates:
+    return {each: rate.value for each, rate in rates.items() if rate.value is not None}
+
+
+def _rates(trials: Iterable[TrialResult], version: str) -> Mapping[Key, Mapping[int, Rate]]:
+    rates: defaultdict[Key, dict[int, Rate]] = defaultdict(dict)
     for trial in trials:
         for result in trial.tests if trial.version == version else ():
             for rate in result.rates:
                 if rate.value is not None:
-                    rates[rate_key(result.test, rate)][trial.repetition] = rate.value
+                    rates[rate_key(result.test, rate)][trial.repetition] = rate
     return rates

@@ -161,3 +161,39 @@ def test_each_version_is_compared_with_the_baseline_and_with_older_ones():
         ("9.0.0", "8.8.1"), ("9.0.0", "9.8.4"), ("8.8.1", "9.0.0"), ("8.8.1", "9.8.4"),
     ]  # fmt: skip
     assert version_pairs(planned(["9.0.0"])) == []
+
+
+def with_slices(trials):
+    """Return trials of rounds; one slice of each trial of the new version was paused."""
+    return [_with_slices(trial) for trial in trials]
+
+
+def _with_slices(trial):
+    ingest, *others = trial.tests
+    rates = [_paused(rate) if trial.version == BOTH[1] else _even(rate) for rate in ingest.rates]
+    return trial.model_copy(
+        update={"tests": (ingest.model_copy(update={"rates": tuple(rates)}), *others)}
+    )
+
+
+def _even(rate):
+    return rate.model_copy(update={"slices": (rate.value,) * 6})
+
+
+def _paused(rate):
+    return rate.model_copy(
+        update={"value": 0.85 * rate.value, "slices": (*(rate.value,) * 5, 0.1 * rate.value)}
+    )
+
+
+@pytest.mark.parametrize("until", [None, "decided"])
+def test_the_difference_of_a_round_is_that_of_its_blocks_and_not_of_its_means(until):
+    plan, trials = run(new=STEADY)
+    request = plan.request.model_copy(update={"until": until, "baseline": BOTH[0]})
+    plan = plan.model_copy(update={"request": request})
+
+    verdict = judged(plan, with_slices(trials))
+
+    assert verdict.judgement.effect == pytest.approx(0, abs=1e-9)
+    assert verdict.judgement.word == "same"
+    assert verdict.change == pytest.approx(-0.15)
