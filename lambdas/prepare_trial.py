@@ -27,9 +27,10 @@ def handler(event: TrialEvent, _: LambdaContext) -> dict[str, Any]:
     """
     environment, plan = Environment(), read_plan(services.bucket(), event.run_id)
     system, trial = environment.systems[plan.suite.name], planned(plan, event.trial)
+    together = [planned(plan, number) for number in event.every_trial]
     if plan.suite.subject.image:
         system = with_image(system, plan.suite, trial.package, services.task_definitions())
     if plan.suite.subject.instance:
         check_version_of(services.properties(), plan, trial)
-    prepared = prepare(plan, trial, system, environment.bucket)
+    prepared = prepare(plan, together, system, environment.bucket)
     return prepared.model_dump(mode="json")

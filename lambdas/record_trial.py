@@ -12,6 +12,6 @@ from tidemark.run.record_trial import RecordTrialEvent, record_trial
 @logger.inject_lambda_context(clear_state=True)
 @event_parser(model=RecordTrialEvent)
 def handler(event: RecordTrialEvent, _: LambdaContext) -> dict[str, Any]:
-    """Return the trial's status."""
+    """Return the status of the trial, or of the first trial of a round."""
     result = record_trial(services.bucket(), services.metrics(), event)
     return {"trial": event.trial, "status": result.status}

@@ -18,10 +18,26 @@ DATABASES = {"database": ("postgresql", "mariadb")}
 
 
 def rocksdb():
-    """Return the shipped suite with one metric a test, which decides: most tests need no more."""
-    suite = read_suites()["rocksdb"]
+    """Return the shipped suite with one metric a test, which decides: most tests need no more.
+
+    It is in trials.
+    """
+    suite = in_trials()
     tests = [test.model_copy(update={"metrics": (_first_of(test),)}) for test in suite.tests]
     return suite.model_copy(update={"tests": tuple(tests)})
+
+
+def in_trials():
+    """Return the shipped suite of RocksDB without slices; its trials are longer than those are."""
+    suite = read_suites()["rocksdb"]
+    records = suite.parameters["records"].model_copy(update={"default": 200_000})
+    return suite.model_copy(
+        update={
+            "tests": tuple(test.model_copy(update={"slices": None}) for test in suite.tests),
+            "defaults": suite.defaults.model_copy(update={"layout": "trials"}),
+            "parameters": {**suite.parameters, "records": records},
+        }
+    )
 
 
 def _first_of(test):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import click
 from rich.console import Console
@@ -36,7 +36,7 @@ from tidemark.model.refusal import Refused
 from tidemark.model.request import resume_request
 from tidemark.model.run_spec import RunSpec
 from tidemark.model.sentences import listed, plural
-from tidemark.model.suite import Suite
+from tidemark.model.suite import Layout, Suite
 from tidemark.money.estimate import estimate
 from tidemark.money.prices import list_prices
 
@@ -64,6 +64,12 @@ from tidemark.money.prices import list_prices
     type=click.Choice(["decided"]),
     help="Measure until each version has a verdict against the baseline (if not given, the "
     "oldest version), or until more repetitions would not give one.",
+)
+@click.option(
+    "--layout",
+    type=click.Choice(get_args(Layout)),
+    help="rounds: the versions take turns in one task. trials: each task measures one version. If "
+    "not given, the layout of the suite.",
 )
 @click.option(
     "--instance",
@@ -101,6 +107,7 @@ def command(
     baseline: str | None,
     repetitions: int | None,
     until: str | None,
+    layout: str | None,
     instance: str | None,
     settings: tuple[str, ...],
     axes: tuple[str, ...],
@@ -143,6 +150,7 @@ def command(
         "baseline": baseline,
         "repetitions": repetitions,
         "until": until,
+        "layout": layout,
         "instance": instance,
         "parameters": split(settings) or None,
         "axes": split_axes(axes) or None,

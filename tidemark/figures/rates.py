@@ -196,16 +196,22 @@ def _why_impossible(sample: Sample, task: TaskResult, direction: str) -> str | N
 
 
 def rates(
-    rows: MetricRows, *, expected: int, whole: bool, seconds: float | None = None
+    rows: MetricRows,
+    *,
+    expected: int,
+    whole: bool,
+    seconds: float | None = None,
+    in_round: bool = False,
 ) -> list[Rate]:
     """Return the rates of a metric: each statistic, under each combination of labels.
 
     ``expected`` is the number of jobs of all tasks. ``whole`` tells whether every task did all its
     work: a partial test has samples and no rate. ``seconds`` is the time that the test took [s].
+    A mean of ``in_round`` has its slices.
     """
     known = rows.metric.values == "jobs" and not rows.metric.labels
     return [
-        _rate(rows.metric, statistic, group, expected if known else None, whole, seconds)
+        _rate(rows.metric, statistic, group, expected if known else None, whole, seconds, in_round)
         for statistic in rows.metric.statistics
         for group in rows.groups()
     ]
@@ -218,6 +224,7 @@ def _rate(
     expected: int | None,
     whole: bool,
     seconds: float | None,
+    in_round: bool,
 ) -> Rate:
     values = _finite(group.samples)
     records = [sample.records for sample in group.samples if sample.value is not None]
@@ -240,7 +247,14 @@ def _rate(
         min=min(values, default=None),
         max=max(values, default=None),
         records=sum(filter(None, records)) if records and None not in records else None,
+        slices=_slices(group) if in_round and statistic == "mean" and figure > 0 else (),
     )
+
+
+def _slices(group: Group) -> tuple[float, ...]:
+    """Return the values in the order in which the tasks, one after the other, logged them."""
+    in_order = sorted(group.samples, key=lambda sample: (sample.log_stream, sample.logged_at))
+    return tuple(_finite(in_order))
 
 
 def _figure(metric: Metric, statistic: Statistic, group: Group, seconds: float | None) -> float:

@@ -70,6 +70,8 @@ class Logged(NamedTuple):
     """The last lines of services that ended before the test, the last one first."""
     load: LoadCourse | None = None
     """The levels of the test's load, None without a load."""
+    in_round: bool = False
+    """Whether the lines are of one of the versions that took turns in the tasks."""
 
 
 def test_result(
@@ -97,7 +99,11 @@ def test_result(
     if not (failed or lacking or wrong):
         wrong = [text for metric in rows for text in rates.differing(metric)]
     whole = not (failed or lacking or wrong)
-    measured = [rate for metric in rows for rate in _rates(metric, test, tasks, whole=whole)]
+    measured = [
+        rate
+        for metric in rows
+        for rate in _rates(metric, test, tasks, whole=whole, in_round=logged.in_round)
+    ]
     if lacking:
         # A task with a wrong clock logs outside of the searched time.
         lacking = [f"{_first(lacking)}; {searched(logged.window)}"]
@@ -130,10 +136,12 @@ def _with_cpu(logged: Logged, tasks: Sequence[TaskResult]) -> LoadCourse | None:
     return with_cpu(logged.load, used, tasks) if logged.load else None
 
 
-def _rates(rows: MetricRows, test: Test, tasks: Sequence[TaskResult], *, whole: bool) -> list[Rate]:
+def _rates(
+    rows: MetricRows, test: Test, tasks: Sequence[TaskResult], *, whole: bool, in_round: bool
+) -> list[Rate]:
     own = tasks_of(test, rows.metric.step, tasks)
     expected, seconds = rows.metric.in_total or len(own) * test.jobs, span_seconds(own)
-    return rates.rates(rows, expected=expected, whole=whole, seconds=seconds)
+    return rates.rates(rows, expected=expected, whole=whole, seconds=seconds, in_round=in_round)
 
 
 def _kept(rows: Sequence[MetricRows], test: Test, tasks: Sequence[TaskResult]) -> Iterator[Sample]:

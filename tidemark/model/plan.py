@@ -10,9 +10,10 @@ from tidemark.model.axes import Combination, labelled_name
 from tidemark.model.base import Frozen
 from tidemark.model.cost import Estimate, Prices
 from tidemark.model.instance_names import KnownInstance
+from tidemark.model.run_id import is_profiled
 from tidemark.model.run_spec import RunSpec
 from tidemark.model.sentences import listed
-from tidemark.model.suite import Suite
+from tidemark.model.suite import TRIALS, Suite
 from tidemark.model.version_order import typed_order
 
 
@@ -47,6 +48,11 @@ class PlannedTrial(Frozen):
     def name(self) -> str:
         """The version with its axes, such as ``9.8.4 {database: mariadb}``."""
         return labelled_name(self.version, self.axes)
+
+    @property
+    def turn(self) -> tuple[int, Combination]:
+        """The repetition and the axes, which the trials of a round share."""
+        return self.repetition, self.axes
 
 
 class Plan(Frozen):
@@ -88,6 +94,13 @@ class Plan(Frozen):
     def all_trials(self) -> tuple[PlannedTrial, ...]:
         """The trials that count in rates, and behind them the profiled ones."""
         return (*self.trials, *self.profiled)
+
+    def first_together(self, trials: Sequence[PlannedTrial]) -> Sequence[PlannedTrial]:
+        """Return the first of some trials, in rounds with the others that share its tasks."""
+        if self.request.layout == TRIALS or not trials or is_profiled(trials[0].trial):
+            return trials[:1]
+        first = trials[0]
+        return [each for each in trials if each.turn == first.turn and not is_profiled(each.trial)]
 
     @property
     def ascending(self) -> tuple[str, ...]:

@@ -38,11 +38,15 @@ from tidemark.model.suite import (
     MOST_BUDGET_USD,
     MOST_REPETITIONS,
     MOST_VERSIONS,
+    TRIALS,
+    Layout,
     Suite,
 )
 from tidemark.model.version_order import NEWEST, PREVIOUS
 
 LONGEST_NOTE = 500
+MOST_OF_ROUND = 6
+"""The most versions that take turns in one task, which holds the data of all of them."""
 Note = Annotated[str, Field(max_length=LONGEST_NOTE, pattern=ONE_LINE)]
 Budget = Annotated[float, Field(strict=True, allow_inf_nan=False, gt=0, le=MOST_BUDGET_USD)]
 _WHEEL = r"^file:///[^\s#]{1,400}(\.whl|/)#sha256=[0-9a-f]{64}$"
@@ -98,6 +102,10 @@ class RunRequest(Frozen):
     with ``base`` until decided, and then measures versions between them until each is nearer to
     one. ``repetitions`` is the upper limit of each comparison. The search takes the place of
     ``versions``, ``builds``, ``baseline`` and ``until``."""
+    layout: Layout | None = None
+    """``rounds``: the versions take turns in one task, slice by slice. ``trials``: each task
+    measures one version. By default the layout of the suite, and ``trials`` for more than 6
+    versions."""
     profile: OptionalProfiling = None
     """``true``, or ``{"hz": 99, "trials": 5}``: after all other trials, so many profiled trials of
     each version find the functions that take the CPU time. The suite names its profiler. Profiled
@@ -191,6 +199,8 @@ def resolve_request(
     parameters, repetitions = _parameters(request, suite), request.repetitions
     versions, baseline = _versions(request, parameters, suite, released, reported)
     axes = narrowed(suite.name, suite.axes, {**suite.defaults.axes, **(request.axes or {})})
+    layout = _layout(request, suite, versions)
+    suite = suite.in_layout(layout)
     if request.until:
         _check_deciding(suite)
         of_repetition = len({*versions, suite.canary} - {None}) * count(axes)
@@ -211,6 +221,7 @@ def resolve_request(
         trigger=request.trigger,
         scheduled_at=request.scheduled_at,
         budget_usd=request.budget_usd,
+        layout=layout,
         until=request.until,
         profile=_profiling(request, suite, axes),
     )
@@ -223,6 +234,27 @@ def resolve_request(
     base, new = versions
     search = between(suite, base, new, bisect.metric, axes)
     return spec.model_copy(update={"bisect": search})
+
+
+def _layout(request: RunRequest, suite: Suite, versions: Sequence[str]) -> Layout:
+    """Return the layout of a run; refuse rounds in which versions cannot take turns."""
+    layout = request.layout or suite.defaults.layout
+    if layout == TRIALS:
+        return layout
+    if names := suite.without_turns:
+        raise Refused(
+            f"layout: versions cannot take turns in {listed(names)} of {suite.name}; "
+            f"expected {TRIALS}"
+        )
+    measured = {*versions, suite.canary} - {None}
+    if len(measured) <= MOST_OF_ROUND:
+        return layout
+    if request.layout:
+        raise Refused(
+            f"layout: {len(measured)} versions are too many for one task; expected {TRIALS}, or "
+            f"{MOST_OF_ROUND} versions at most"
+        )
+    return TRIALS
 
 
 def _versions(

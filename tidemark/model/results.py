@@ -52,6 +52,8 @@ class TaskResult:
     """The service that the task ran during the test; '' for a task of the test itself."""
     definition: str = Field(default="", exclude_if=operator.not_)
     """The word of the instance's definition that the task was run from; '' for the suite's own."""
+    shared: int = Field(default=1, exclude_if=lambda versions: versions == 1)
+    """The number of versions that took turns in the task, each in a trial of its own."""
     container: str = Field(default="", exclude_if=operator.not_)
     """The container that failed, if the task has several; '' otherwise."""
 
@@ -74,12 +76,15 @@ class TaskResult:
 
     @property
     def billed_seconds(self) -> int:
-        """The time that Fargate bills [s]; zero if the start or the end is not known."""
+        """The time that Fargate bills [s], of a shared task the version's share of it.
+
+        It is zero if the start or the end is not known.
+        """
         begun = self.pull_started_at or self.started_at
         if begun is None or self.stopped_at is None:
             return 0
         seconds = (self.stopped_at - begun).total_seconds()
-        return max(LEAST_BILLED_SECONDS, math.ceil(seconds))
+        return math.ceil(max(LEAST_BILLED_SECONDS, math.ceil(seconds)) / self.shared)
 
 
 def span_seconds(tasks: Sequence[TaskResult]) -> float | None:
@@ -178,6 +183,8 @@ class Rate(Frozen):
     records: int | None
     value_text: str | None = Field(default=None, exclude_if=operator.not_)
     """The text of an imported figure, digit for digit."""
+    slices: tuple[float, ...] = Field(default=(), exclude_if=operator.not_)
+    """The values of a round in the order of its blocks, none of them warming up; () in trials."""
 
     @property
     def name(self) -> str:

@@ -16,7 +16,7 @@ from tidemark.model.refusal import Refused
 from tidemark.model.run_id import MOST_TRIALS
 from tidemark.model.search import Search
 from tidemark.model.sentences import listed
-from tidemark.model.suite import MOST_REPETITIONS, Suite
+from tidemark.model.suite import MOST_REPETITIONS, TRIALS, Layout, Suite, is_trials
 
 Until = Literal["decided"]
 FEWEST = 5
@@ -66,6 +66,7 @@ class RunSpec(Frozen):
     trigger: str
     scheduled_at: datetime | None = None
     budget_usd: float | None = None
+    layout: Layout = Field(default=TRIALS, exclude_if=is_trials)
     until: Until | None = None
     """The end of the run: None after all repetitions."""
     bisect: Search | None = Field(default=None, exclude_if=operator.not_)

@@ -52,6 +52,18 @@ OWN_DIGITS = 16
 """The hexadecimal digits of a trial in the names of what it makes for itself."""
 
 
+Layout = Literal["rounds", "trials"]
+ROUNDS: Layout = "rounds"
+"""Versions take turns in one task."""
+TRIALS: Layout = "trials"
+"""Each task measures one version."""
+
+
+def is_trials(layout: object) -> bool:
+    """Tell whether a layout is that of trials, which older plans do not name."""
+    return layout == TRIALS
+
+
 class Test(Consistent):
     """One load of a suite: tasks that run to their end, in one step or several."""
 
@@ -59,6 +71,9 @@ class Test(Consistent):
     """The name, which the tasks get as their argument."""
     jobs: int = Field(default=1, strict=True, ge=1, le=100)
     """The number of values that each task logs for each metric, 1 to 100."""
+    slices: int | None = Field(default=None, strict=True, ge=4, le=100, exclude_if=operator.not_)
+    """The jobs that count of each version in a [round](#rounds), 4 to 100; without it the versions
+    cannot take turns in this test."""
     timeout_seconds: int = Field(strict=True, ge=10, le=LONGEST_TESTS_SECONDS)
     """The time after which a task is stopped, 10 to 69,120 [s], with the installation of its
     version. A task of a version's own image is stopped up to 5 minutes later: only the state
@@ -135,6 +150,9 @@ class Test(Consistent):
     def contradictions(self) -> Iterator[Problem]:
         """Yield why the fields do not fit each other."""
         yield from self._unscaled()
+        if self.slices and (self.steps or self.services):
+            sentence = "versions take no turns in a test with steps or services; leave slices out"
+            yield problem(("slices",), sentence)
         if self.steps and not self._measured_steps:
             yield problem(("steps",), "there is no run_tasks, whose tasks log the values")
         yield from self._unanswerable()
@@ -196,6 +214,9 @@ class Defaults(Frozen):
     For an instance the one word ``deployed``: the version that it reports."""
     repetitions: int = Field(strict=True, ge=1, le=MOST_REPETITIONS)
     """The trials of each version, 1 to 100."""
+    layout: Layout = Field(default=TRIALS, exclude_if=is_trials)
+    """How a run measures its versions: in ``rounds``, in which they take turns in one task, or in
+    ``trials`` of one version each."""
     axes: dict[Name, MaybeAxis] = Field(default={}, exclude_if=operator.not_)
     """The values of axes that a run measures if its input names none, such as
     ``{database: [sqlite]}``; without them every value. ``[]`` leaves an axis out."""
@@ -332,6 +353,18 @@ class Suite(Frozen):
     def keeps_files(self) -> bool:
         """Whether a run keeps files that its tasks leave."""
         return self.profiler is not None or any(test.artefacts for test in self.tests)
+
+    @property
+    def without_turns(self) -> Sequence[str]:
+        """The names of the tests in which versions cannot take turns."""
+        return [test.name for test in self.tests if test.slices is None]
+
+    def in_layout(self, layout: Layout) -> "Suite":
+        """Return the suite whose tests have as many jobs as versions have slices in a layout."""
+        if layout == TRIALS:
+            return self
+        tests = (test.model_copy(update={"jobs": test.slices or test.jobs}) for test in self.tests)
+        return self.model_copy(update={"tests": tuple(tests)})
 
     def task_of(self, service: str, axes: Mapping[str, str]) -> Task:
         """Return the task of a service under values of axes, or with '' that of the tests."""

@@ -21,6 +21,8 @@ from tidemark.model.steps import (
     PAUSE_SECONDS,
     WAIT_SECONDS,
 )
+from tidemark.model.suite import ROUNDS
+from tidemark.model.task import HARNESS_WORDS
 
 _INSTANCE_ALONE = {"pause": "rules", "find_tasks": "tasks of its own"}
 _TEXTS_OF_ANY_SUBJECT = (
@@ -157,6 +159,7 @@ def contradictions(suite: object) -> Iterator[Problem]:
         sentence = f"their time limits add up to {seconds} s"
         yield problem(("tests",), f"{sentence}; expected {LONGEST_TESTS_SECONDS} s or less")
     yield from _repeated(("tests",), tests)
+    yield from _without_turns(suite, tests)
     for number, test in tests:
         yield from _unknown_services(("tests", number, "services"), test, services)
         for name in ("metrics", "series", "steps"):
@@ -245,6 +248,24 @@ def _unknown_services(
             yield problem(
                 (*place, number), f"{shown(name)} is no service; {there_are(services, name)}"
             )
+
+
+def _without_turns(suite: object, tests: list[tuple[int, Mapping[str, Any]]]) -> Iterator[Problem]:
+    """Yield why versions cannot take turns in one task, though the suite says so."""
+    sliced = [number for number, test in tests if "slices" in test]
+    beside = [kind for kind in ("image", "instance") if kind in mapping(suite, "subject")]
+    entry_point = mapping(suite, "task").get("entry_point", [*HARNESS_WORDS])
+    for number in sliced:
+        if beside:
+            sentence = f"versions of the subject {beside[0]} share no task; leave slices out"
+            yield problem(("tests", number, "slices"), sentence)
+        elif not isinstance(entry_point, list) or tuple(entry_point[:3]) != HARNESS_WORDS:
+            words = " ".join(HARNESS_WORDS)
+            sentence = f"versions take turns in workloads of `{words}` alone; leave slices out"
+            yield problem(("tests", number, "slices"), sentence)
+    if mapping(suite, "defaults").get("layout") == ROUNDS and len(sliced) < len(tests):
+        sentence = "rounds need slices in every test"
+        yield problem(("defaults", "layout"), sentence)
 
 
 def _misplaced_program(suite: object) -> Iterator[Problem]:

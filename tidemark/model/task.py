@@ -12,10 +12,11 @@ CpuUnits = Literal[256, 512, 1024, 2048, 4096, 8192, 16384]
 LEAST_MEMORY, MOST_MEMORY = 512, 122_880
 # The Docker label with an image's workload folder, which the one-machine cloud reads.
 WORKLOAD_LABEL = "tidemark.workload"
+HARNESS_WORDS = ("python", "-m", "harness")
 
 
 def _entry_point(workload: str) -> tuple[str, ...]:
-    return ("python", "-m", "harness", f"{workload}_workload") if workload else ()
+    return (*HARNESS_WORDS, f"{workload}_workload") if workload else ()
 
 
 class Task(Frozen):

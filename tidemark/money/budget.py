@@ -53,16 +53,17 @@ def expected_usd(spent: Spent, plan: Plan) -> float:
     return expected.measuring_usd / plan.request.all_trials
 
 
-def passed(spent: Spent, plan: Plan, budget_usd: float) -> str | None:
-    """Return a sentence on why the next trial may not start, None if the budget has room."""
-    following = expected_usd(spent, plan)
+def passed(spent: Spent, plan: Plan, budget_usd: float, trials: int = 1) -> str | None:
+    """Return a sentence on why the next trials may not start, None if the budget has room."""
+    following = expected_usd(spent, plan) * trials
     if spent.usd + following <= budget_usd:
         return None
     bound = "at most " if plan.request.until else ""
+    number = "" if trials == 1 else f"{trials} "
     return (
         f"budget_usd: {_usd(spent.usd)} of {_usd(budget_usd)} are spent by "
-        f"{spent.trials + spent.profiled} of {bound}{plan.request.all_trials} trials, and the next "
-        f"may cost {_usd(following)}; resume the run with a greater budget"
+        f"{spent.trials + spent.profiled} of {bound}{plan.request.all_trials} trials, and the "
+        f"next {number}may cost {_usd(following)}; resume the run with a greater budget"
     )
 
 

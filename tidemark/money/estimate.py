@@ -59,6 +59,7 @@ _READING_STATES = 3
 
 def estimate(request: RunSpec, suite: Suite, prices: Prices) -> Estimate:
     """Return the estimate of a run on AWS, where all tasks of a test run side by side."""
+    suite = suite.in_layout(request.layout)
     trials = request.all_trials
     billed = trials * sum(
         tasks * _billed_seconds(seconds) for tasks, seconds in _every_step(suite, request)

@@ -56,10 +56,10 @@ def _billed(trials: Sequence[TrialResult]) -> Counter[str]:
 
 
 def task_seconds(trials: Sequence[TrialResult]) -> float:
-    """Return the run time of all tasks of trials [s]."""
+    """Return the run time of all tasks of trials [s], of shared tasks the trials' share of it."""
     # Durations are whole microseconds: a sum of floats would have rounding errors.
     tasks = (task for trial in trials for test in trial.tests for task in test.tasks)
-    return sum((task.duration for task in tasks), timedelta()).total_seconds()
+    return sum((task.duration / task.shared for task in tasks), timedelta()).total_seconds()
 
 
 def insights_bytes(trials: Sequence[TrialResult]) -> int | None:

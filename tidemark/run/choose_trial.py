@@ -32,6 +32,8 @@ class LostTrial(BaseModel):
     """A trial whose execution ended without a result, and the failure that Step Functions gave."""
 
     trial: int
+    trials: tuple[int, ...] = ()
+    """The trials of a lost round; an older execution does not have them."""
     failure: Failure
 
 
@@ -50,6 +52,8 @@ class Choice(Frozen):
 
     trial: int | None
     """The number of the trial, None if no trial is left to measure."""
+    trials: tuple[int, ...]
+    """The trials that the execution measures: more than one in a round, none without a trial."""
     name: str | None
     """The name of the trial's execution."""
     done: int
@@ -71,12 +75,14 @@ def choose(bucket: Bucket, event: ChooseTrialEvent) -> Choice:
     limit = event.budget_usd
     spent, standing = count(bucket, plan, None if limit is None else event.spent or Spent())
     plan = plan if standing is None else _planned_on(bucket, plan, standing)
-    trial, over_budget = _next(plan, standing, done), None
-    if trial and spent and limit is not None:
-        over_budget = passed(spent, plan, limit)
-    trial = None if over_budget else trial
+    trials, over_budget = _next(plan, standing, done), None
+    if trials and spent and limit is not None:
+        over_budget = passed(spent, plan, limit, len(trials))
+    trials = () if over_budget else trials
+    trial = trials[0] if trials else None
     return Choice(
         trial=trial,
+        trials=trials,
         name=trial_execution(plan.run_id, trial, event.execution_arn) if trial else None,
         done=len(done),
         spent=spent,
@@ -97,21 +103,25 @@ def _planned_on(bucket: Bucket, plan: Plan, standing: SequentialRun) -> Plan:
     return read_plan(bucket, plan.run_id)
 
 
-def _next(plan: Plan, standing: SequentialRun | None, done: Collection[str]) -> int | None:
-    """Return the number of the next trial: verdicts, their confirmation, and then profiles."""
+def _next(plan: Plan, standing: SequentialRun | None, done: Collection[str]) -> tuple[int, ...]:
+    """Return the trials to measure next: for verdicts, their confirmation, and then profiles."""
     left = plan.trials if standing is None else following(standing, plan)
-    in_order = (*left, *plan.profiled)
-    keys_left = ((each.trial, keys.trial(plan.run_id, each.trial)) for each in in_order)
-    return next((number for number, key in keys_left if key not in done), None)
+    lacking = [
+        trial
+        for trial in (*left, *plan.profiled)
+        if keys.trial(plan.run_id, trial.trial) not in done
+    ]
+    return tuple(each.trial for each in plan.first_together(lacking))
 
 
 def _record_lost(bucket: Bucket, plan: Plan, lost: LostTrial) -> None:
     failure = f"the trial's execution ended with {lost.failure}"
-    trial = planned(plan, lost.trial)
-    measured = read_measured(bucket, plan.run_id, trial.trial)
-    record(bucket, trial_result(plan, trial, measured, failure))
-    delete_what_is_possible(bucket, keys.data(plan.run_id, trial.trial))
-    bucket.delete(keys.measurements(plan.run_id, trial.trial))
+    for number in lost.trials or (lost.trial,):
+        trial = planned(plan, number)
+        measured = read_measured(bucket, plan.run_id, trial.trial)
+        record(bucket, trial_result(plan, trial, measured, failure))
+        delete_what_is_possible(bucket, keys.data(plan.run_id, trial.trial))
+        bucket.delete(keys.measurements(plan.run_id, trial.trial))
 
 
 def count(

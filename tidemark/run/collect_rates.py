@@ -2,8 +2,11 @@
 
 import logging
 import math
-from collections.abc import Collection, Mapping
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
+from typing import NamedTuple
 
 from tidemark.figures.metric_rows import MetricRows
 from tidemark.figures.rates import missing
@@ -20,7 +23,7 @@ from tidemark.model.run_id import is_profiled
 from tidemark.model.sentences import shortened
 from tidemark.model.services import LAST_LINES_QUERY
 from tidemark.model.step_tasks import of_steps, tasks_of
-from tidemark.model.suite import Test
+from tidemark.model.suite import ROUNDS, Test
 from tidemark.model.suite_asset import query_file
 from tidemark.model.telemetry import LOGGER
 from tidemark.run.artefacts import Place, keep
@@ -30,7 +33,7 @@ from tidemark.run.logged_test import LoggedTest
 from tidemark.run.ports import LogQueries, Properties, QueryFailed, Tasks, TooManyRows
 from tidemark.run.reported_version import check_version_of
 from tidemark.run.stop_services import with_crashes
-from tidemark.run.stray_tasks import clusters_of, stop_strays
+from tidemark.run.stray_tasks import Ended, clusters_of, stop_strays
 from tidemark.store import keys
 from tidemark.store.bucket import Bucket, CopyingBucket
 from tidemark.store.stored_plan import planned, read_plan
@@ -38,6 +41,7 @@ from tidemark.store.stored_plan import planned, read_plan
 _logger = logging.getLogger(LOGGER)
 _LONGEST_WAIT_SECONDS = 30
 _LONGEST_REASON = 500  # [B]; a function may fail with a text of any length
+_OF_VERSION = "filter @message like /^\\[{}\\] / |\n"
 _OF_TASKS = "filter TaskId in [{}] |\n"
 # The function may run for 900 s: the limit of all its queries together, and of one query.
 _QUERYING_SECONDS = 840
@@ -96,14 +100,17 @@ class _Search:
         self.window = event.window
         self.bytes_scanned = event.bytes_scanned
 
-    def rows(self, query: str, streams: Collection[str] | None = None) -> list[dict[str, str]]:
+    def rows(
+        self, query: str, streams: Collection[str] | None = None, before: str = ""
+    ) -> list[dict[str, str]]:
         """Return the rows of a query of the suite over some log streams of the test's tasks.
 
-        Lines of other tasks give no row. Without ``streams`` the query reads all of them.
+        Lines of other tasks give no row. Without ``streams`` the query reads all of them. The lines
+        pass the commands ``before`` the query.
         """
         read = self._log_groups if streams is None else streams
         groups = by_value({stream: self._log_groups[stream] for stream in read})
-        answers = [self._rows(query, group, own) for group, own in groups.items()]
+        answers = [self._rows(query, group, own, before) for group, own in groups.items()]
         return [row for rows in answers for row in rows]
 
     def _rows(
@@ -149,12 +156,29 @@ class _Search:
             _logger.warning(str(error))
             return MeasuredSeries(name=series.name, unit=series.unit, unknown=str(error))
 
-    def metric_rows(self, metric: Metric, streams: Collection[str]) -> MetricRows:
+    def metric_rows(self, metric: Metric, streams: Collection[str], before: str) -> MetricRows:
         """Return the rows of the two queries of a metric over the log streams of its tasks."""
-        answered = self.rows(metric.query, streams)
+        answered = self.rows(metric.query, streams, before)
         listing = metric.samples or metric.histograms
-        listed = self.rows(listing, streams) if listing else []
+        listed = self.rows(listing, streams, before) if listing else []
         return MetricRows(metric, answered, listed, streams)
+
+
+class _Side(NamedTuple):
+    """One trial whose test has ended: alone in its tasks, or a version of a round."""
+
+    trial: PlannedTrial
+    before: str
+    """The commands before each query that keep the lines of the version; '' for all lines."""
+    tasks: Sequence[TaskResult]
+    """The tasks of the test as far as they are of the trial."""
+    metrics: Sequence[MetricRows]
+    failures: Sequence[Mapping[str, str]] = ()
+
+    def lacks(self, streams: Mapping[str, str], jobs: int) -> bool:
+        """Tell whether a task with a log stream ended well, but has not logged all values yet."""
+        logging = [task for task in self.tasks if task.task_id in streams]
+        return bool(missing(self.metrics, logging, streams, jobs))
 
 
 def collect(
@@ -187,14 +211,14 @@ def collect(
     ended, ran = of_test.known, of_test.all
     streams, log_groups = system.streams(ended), system.log_groups(ended)
     search = _Search(queries, suite.name, log_groups, event, test)
-    metrics = [
-        search.metric_rows(metric, system.streams(tasks_of(test, metric.step, ended)).values())
-        for metric in test.metrics
-    ]
-    lines = sum(metric.lines_of_any_number for metric in metrics)
+    trials = [planned(plan, number) for number in event.every_trial]
+    in_round = plan.request.layout == ROUNDS and not is_profiled(event.trial)
+    shared = len(trials) if in_round else 0
+    sides = [_side(search, test, system, trial, of_test, shared) for trial in trials]
+    lines = sum(metric.lines_of_any_number for side in sides for metric in side.metrics)
     grown = lines != event.lines
     waited = (event.now - event.ended_at).total_seconds()
-    lacking = of_test.stopping or grown or missing(metrics, ended, streams, test.jobs)
+    lacking = of_test.stopping or grown or any(side.lacks(streams, test.jobs) for side in sides)
     # The end of services may take longer than the deadline, and one attempt has none to compare.
     goes_on = waited < deadline_seconds or (grown and event.attempt == 1)
     if lacking and goes_on:
@@ -210,11 +234,11 @@ def collect(
         log_group=", ".join(dict.fromkeys(log_groups.values())) or system.log_group,
         streams=system.streams(ran),
         window=search.window,
-        metrics=metrics,
+        metrics=(),
         grown=grown,
-        version=_released_version(planned(plan, event.trial)),
-        environments=search.rows("environment"),
-        failures=search.rows("failures") if some_failed else [],
+        version=None,
+        environments=(),
+        failures=(),
         last_lines=search.last_lines(system.streams(each for each in ran if _died(each))),
         usages=usages,
         usages_unknown=usages_unknown,
@@ -225,13 +249,76 @@ def collect(
         ),
         kept=keep(bucket, event.place, test, ended),
         load=_load(bucket, test, event),
+        bytes_scanned=0,
+        in_round=in_round,
+    )
+    own = [
+        logged._replace(
+            metrics=side.metrics,
+            version=_released_version(side.trial),
+            environments=search.rows("environment", before=side.before),
+            failures=side.failures or (search.rows("failures") if some_failed else []),
+        )
+        for side in sides
+    ]
+    statuses = []
+    for side, each in zip(sides, own, strict=True):
+        share = each._replace(bytes_scanned=search.bytes_scanned // len(sides))
+        result = test_result(test, side.tasks, share, event.started_at, event.ended_at)
+        key = keys.measured(event.run_id, side.trial.trial, event.test)
+        bucket.write(key, result.model_dump_json().encode())
+        statuses.append(result.status)
+    return Collected(
+        complete=True,
+        # The next test goes on with the versions of a round that have not failed.
+        status="ok" if "ok" in statuses else statuses[0],
+        lines=lines,
         bytes_scanned=search.bytes_scanned,
     )
-    result = test_result(test, ran, logged, event.started_at, event.ended_at)
-    key = keys.measured(event.run_id, event.trial, event.test)
-    bucket.write(key, result.model_dump_json().encode())
-    return Collected(
-        complete=True, status=result.status, lines=lines, bytes_scanned=search.bytes_scanned
+
+
+def _side(
+    search: _Search,
+    test: Test,
+    system: System,
+    trial: PlannedTrial,
+    of_test: Ended,
+    shared: int,
+) -> _Side:
+    """Return the rows of a trial; if its version is one of a round, those of its lines.
+
+    ``shared`` is the number of versions of the round, 0 for none.
+    """
+    before = _OF_VERSION.format(re.escape(trial.version)) if shared else ""
+    known, streams = of_test.known, system.streams(of_test.known)
+    metrics = [
+        search.metric_rows(
+            metric, system.streams(tasks_of(test, metric.step, known)).values(), before
+        )
+        for metric in test.metrics
+    ]
+    tasks = of_test.all
+    if not shared:
+        return _Side(trial, before, tasks, metrics)
+    tasks = [replace(task, shared=shared) for task in tasks]
+    side = _Side(trial, before, tasks, metrics)
+    if not side.lacks(streams, test.jobs):
+        return side
+    failures = search.rows("failures", before=before)
+    lost = {row["@logStream"] for row in failures}
+    tasks = [_dropped(each) if streams.get(each.task_id or "") in lost else each for each in tasks]
+    return side._replace(tasks=tasks, failures=failures)
+
+
+def _dropped(task: TaskResult) -> TaskResult:
+    """Return the task of a round as the version has it that dropped out."""
+    if task.status != "ok":
+        return task
+    return replace(
+        task,
+        status="failed",
+        stop_category="version",
+        reason=f"task {task.index}: the version dropped out of the round",
     )
 
 

@@ -10,6 +10,14 @@ class RunEvent(BaseModel):
 
 
 class TrialEvent(RunEvent):
-    """One trial of a run."""
+    """One trial of a run, or the trials of a round, whose versions take turns in its tasks."""
 
     trial: int
+    """The trial; of a round the first one."""
+    trials: tuple[int, ...] = ()
+    """The trials of a round in their order; an older execution does not have them."""
+
+    @property
+    def every_trial(self) -> tuple[int, ...]:
+        """All trials whose results the tasks have."""
+        return self.trials or (self.trial,)

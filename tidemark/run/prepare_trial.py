@@ -1,8 +1,9 @@
 """The preparation of a trial: the steps of its tests, as the state machine does them."""
 
+import json
 import operator
 import secrets
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pydantic import Field, JsonValue
 
@@ -17,6 +18,7 @@ from tidemark.model.suite import (
     OWN_DIGITS,
     SECONDS_BETWEEN_GROUPS,
     TASKS_OF_GROUP,
+    TRIALS,
     Suite,
     Test,
 )
@@ -132,12 +134,17 @@ class PreparedTrial(Frozen):
     tests: tuple[PreparedTest, ...]
 
 
-def prepare(plan: Plan, trial: PlannedTrial, system: System, bucket: str) -> PreparedTrial:
+def prepare(
+    plan: Plan, trials: Sequence[PlannedTrial], system: System, bucket: str
+) -> PreparedTrial:
     """Return the tests of a trial; their tasks run in ``system`` and keep data in a bucket.
+
+    Several trials are a round: their versions take turns in the tasks, which are of the first one.
 
     The place of the data is a secret of the trial's tasks: they may list only below such a secret,
     so that the tasks of other trials cannot find it. So are the names of what they make.
     """
+    trial = trials[0]
     secret = secrets.token_hex(keys.SECRET_DIGITS // 2)
     data = f"s3://{bucket}/{keys.data(plan.run_id, trial.trial)}{secret}"
     own = f"{plan.suite.owns}{secrets.token_hex(OWN_DIGITS // 2)}" if plan.suite.owns else ""
@@ -157,6 +164,7 @@ def prepare(plan: Plan, trial: PlannedTrial, system: System, bucket: str) -> Pre
                 artefacts=left[test.name],
                 environment=[
                     *_environment(plan, trial, test, shared),
+                    *_round(plan, trials, test),
                     *_levels(test, data),
                     *_profiler(plan, trial),
                 ],
@@ -292,6 +300,18 @@ def _environment(
         **shared,
     }
     return _variables(values)
+
+
+def _round(plan: Plan, trials: Sequence[PlannedTrial], test: Test) -> list[dict[str, str]]:
+    """Return the versions of a round, with the order of their turns and the number of slices."""
+    if plan.request.layout == TRIALS or is_profiled(trials[0].trial):
+        return []
+    versions = [
+        {"name": trial.version, "version": trial.version, "package": trial.package}
+        for trial in trials
+    ]
+    given = {"repetition": trials[0].repetition, "slices": test.jobs, "versions": versions}
+    return _variables({"TIDEMARK_ROUND": json.dumps(given)})
 
 
 def _levels(test: Test, data: str) -> list[dict[str, str]]:

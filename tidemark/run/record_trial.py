@@ -2,6 +2,7 @@
 
 from tidemark.figures.trial_result import trial_result
 from tidemark.model.failure import Failure
+from tidemark.model.plan import Plan
 from tidemark.model.results import TrialResult
 from tidemark.model.run_id import is_profiled
 from tidemark.run.events import TrialEvent
@@ -22,12 +23,21 @@ class RecordTrialEvent(TrialEvent):
 
 
 def record_trial(bucket: Bucket, metrics: Metrics, event: RecordTrialEvent) -> TrialResult:
-    """Return the stored result of a trial; send its rates if this call stored it."""
+    """Return the stored result of a trial, of a round the first; send the rates that are new.
+
+    The trials of a run are read in order: a later one is never stored without an earlier one.
+    """
     plan = read_plan(bucket, event.run_id)
-    measured = read_measured(bucket, event.run_id, event.trial)
-    failure = str(event.failure or "")
-    result = trial_result(plan, planned(plan, event.trial), measured, failure)
-    profiled = is_profiled(event.trial)
+    first, *_ = [_recorded(bucket, metrics, plan, each, event) for each in event.every_trial]
+    return first
+
+
+def _recorded(
+    bucket: Bucket, metrics: Metrics, plan: Plan, trial: int, event: RecordTrialEvent
+) -> TrialResult:
+    measured = read_measured(bucket, plan.run_id, trial)
+    result = trial_result(plan, planned(plan, trial), measured, str(event.failure or ""))
+    profiled = is_profiled(trial)
     if profiled:
         # Few trials are profiled: the others load no reader of profiles.
         from tidemark.run.trial_profiles import with_profiles  # noqa: PLC0415
@@ -37,8 +47,8 @@ def record_trial(bucket: Bucket, metrics: Metrics, event: RecordTrialEvent) -> T
         if not profiled:
             _send_rates(metrics, plan.suite.name, result)
     else:
-        result = read_trial(bucket, event.run_id, event.trial)
-    bucket.delete(keys.measurements(event.run_id, event.trial))
+        result = read_trial(bucket, plan.run_id, trial)
+    bucket.delete(keys.measurements(plan.run_id, trial))
     return result
 
 

@@ -1,6 +1,7 @@
 """Every log query that ships, over log lines of each kind."""
 
 import json
+import re
 
 import pytest
 
@@ -8,7 +9,7 @@ from cwli.insights import run
 from onebox.logs.store import LogStore
 from tidemark.model.checkout import ROOT
 from tidemark.model.suite_asset import FOLDER, query_file
-from tidemark.run.collect_rates import _OF_TASKS
+from tidemark.run.collect_rates import _OF_TASKS, _OF_VERSION
 
 QUERIES = ROOT / "queries" / "logs"
 GROUP = "/Tidemark/rocksdb"
@@ -28,6 +29,16 @@ COMPACTION = (
     "[main] rocksdb.Compaction INFO  - Compaction job {job}: "
     "compaction read {records} records at {rate} per second"
 )
+CPU = {
+    "ingest_cpu": (
+        "[main] rocksdb.Ingest INFO  - "
+        "Engine used {rate} CPU microseconds per record for {records} records"
+    ),
+    "compaction_cpu": (
+        "[main] rocksdb.Compaction INFO  - Compaction job {job}: "
+        "compaction used {rate} CPU microseconds per record for {records} records"
+    ),
+}
 RATES = {"ingest": INGEST, "engine": ENGINE, "upload": UPLOAD, "compaction": COMPACTION}
 # Lines that resemble a rate line, but must not count as one.
 DECOYS = [
@@ -77,8 +88,9 @@ def test_every_query_that_ships_is_tested_here():
     others = [path for path in FOLDER.glob("*/*.cwli") if path.parent.name != "kiwi"]
     shipped = (path.stem for path in (*QUERIES.glob("*.cwli"), *others))
     assert sorted(name for name in shipped if not name.startswith("sleeper_")) == [
-        "compaction_rate", "compaction_samples", "engine_rate", "engine_samples", "environment",
-        "failures", "ingest_rate", "ingest_samples", "last_lines", "ready", "task_usage",
+        "compaction_cpu", "compaction_cpu_samples", "compaction_rate", "compaction_samples",
+        "engine_rate", "engine_samples", "environment", "failures", "ingest_cpu",
+        "ingest_cpu_samples", "ingest_rate", "ingest_samples", "last_lines", "ready", "task_usage",
         "upload_rate", "upload_samples",
     ]  # fmt: skip
 
@@ -104,6 +116,28 @@ def test_a_rate_that_is_not_finite_is_a_sample_and_not_in_the_mean(logs, name, l
 
     assert (row["value"], row["n"]) == ("100.5", "1")
     assert [sample["value"] for sample in logs.ask(f"{name}_samples")] == ["100.5", text]
+
+
+@pytest.mark.parametrize(("name", "line"), CPU.items())
+def test_the_cpu_queries_give_mean_and_samples_with_their_records(logs, name, line):
+    logs.add("a", *DECOYS, *(line.format(job="j", records=10, rate=r) for r in ("1.5", "2.0", "∞")))
+
+    (row,) = logs.ask(name)
+
+    assert (row["value"], row["n"]) == ("1.75", "2")
+    samples = [(sample["value"], sample["records"]) for sample in logs.ask(f"{name}_samples")]
+    assert samples == [("1.5", "10"), ("2.0", "10"), ("∞", "10")]
+
+
+@pytest.mark.parametrize(("name", "line"), RATES.items())
+def test_a_query_reads_the_lines_of_one_version_of_a_round(logs, name, line):
+    for thread in ("9.8.4", "9.8.40", "9.8+4", "main", "9.8.4"):
+        text = line.format(job="j", records=10, rate="100.5").replace("main", thread)
+        logs.add("a", text, *DECOYS)
+
+    (row,) = logs.ask(f"{name}_rate", _OF_VERSION.format(re.escape("9.8.4")))
+
+    assert row["n"] == "2"
 
 
 def test_ingest_samples_gives_each_line_with_its_records_in_order_of_time(logs):

@@ -180,11 +180,14 @@ def test_plan_run_refuses_a_bad_input_and_writes_nothing(world):
 
 def test_choose_trial_gives_each_trial_in_turn_and_then_none(world):
     boundless = {"spent": None, "over_budget": None}
-    assert choose(world) == {"trial": 1, "name": f"{RUN}-1-56850a", "done": 0, **boundless}
+    first = {"trial": 1, "trials": [1], "name": f"{RUN}-1-56850a", "done": 0}
+    assert choose(world) == {**first, **boundless}
     measure(world, 1)
-    assert choose(world) == {"trial": 2, "name": f"{RUN}-2-56850a", "done": 1, **boundless}
+    second = {"trial": 2, "trials": [2], "name": f"{RUN}-2-56850a", "done": 1}
+    assert choose(world) == {**second, **boundless}
     measure(world, 2)
-    assert choose(world) == {"trial": None, "name": None, "done": 2, **boundless}
+    none = {"trial": None, "trials": [], "name": None, "done": 2}
+    assert choose(world) == {**none, **boundless}
 
 
 def test_a_lost_trial_is_recorded_as_failed_and_not_chosen_again(world):

@@ -99,8 +99,8 @@ def test_an_unknown_nested_key_is_refused_with_its_path(tmp_path):
     line = text[: text.index("    job: 1")].count("\n") + 1
     assert refusal_of(tmp_path, text) == (
         f"rocksdb/suite.yaml:{line}: tests.0.job: unknown field; "
-        "known are name, jobs, timeout_seconds, services, steps, seconds, per, metrics, series, "
-        "artefacts"
+        "known are name, jobs, slices, timeout_seconds, services, steps, seconds, per, metrics, "
+        "series, artefacts"
     )
 
 
@@ -161,7 +161,7 @@ def test_tests_longer_than_a_trial_are_refused(tmp_path):
         (
             "to: 10000000",
             "to: 10",
-            "parameters.records.default: 200000 is not accepted; expected a whole number from 1 "
+            "parameters.records.default: 50000 is not accepted; expected a whole number from 1 "
             "to 10",
         ),
         (

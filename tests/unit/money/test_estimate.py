@@ -2,6 +2,7 @@ import math
 
 import pytest
 
+from tests.plans import in_trials
 from tidemark.model.checkout import ROOT
 from tidemark.model.request import resolve_request
 from tidemark.model.services import Service
@@ -10,7 +11,7 @@ from tidemark.model.suite_files import read_suites
 from tidemark.money.estimate import SAVED_QUERIES, count_transitions, estimate, estimate_seconds
 from tidemark.money.prices import FUNCTION_MEMORY, SERVICE_PRICES, list_prices
 
-SUITES = read_suites()
+SUITES = {**read_suites(), "rocksdb": in_trials()}
 SUITE = SUITES["rocksdb"]
 
 
@@ -151,7 +152,7 @@ def test_a_service_costs_its_own_task_for_the_whole_time_of_its_test():
     assert whole.transitions - without.transitions == 2 + 2 * 19 * 3
     # Each of the 19 until it is ready scans the 19 lines of a trial; ECS logs its usage for 3 min.
     usage_bytes = 3 * 1200
-    assert whole.insights_bytes - without.insights_bytes == 19 * 19 * 150 + usage_bytes
+    assert whole.insights_bytes - without.insights_bytes == 19 * 26 * 150 + usage_bytes
     # Each question calls a function, too, and calls and states log lines.
     logged = usage_bytes + 38 * 400 + (2 + 38 * 3) * 2000
     assert whole.services_usd - without.services_usd == pytest.approx(

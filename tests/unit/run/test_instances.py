@@ -6,13 +6,12 @@ from datetime import UTC, datetime
 import pytest
 
 from lambdas import collect_rates, plan_run, prepare_trial, record_outcome
-from tests.plans import RUN, plan_of
+from tests.plans import RUN, in_trials, plan_of
 from tidemark.model.refusal import Refused
 from tidemark.model.request import example_input, resolve_request
 from tidemark.model.steps import Invoke, Step
 from tidemark.model.subject import Subject
 from tidemark.model.suite import Defaults
-from tidemark.model.suite_files import read_suites
 from tidemark.run.reported_version import reported_version
 from tidemark.store import claims, keys
 from tidemark.store.claims import Claim
@@ -22,7 +21,7 @@ PLACES = (
     "s3://kiwi-{instance}/config",
 )
 SUBJECT = Subject(instance={"objects": PLACES, "version": "kiwi.version"}, form=r"\d+\.\d+")
-SUITE = read_suites()["rocksdb"].model_copy(
+SUITE = in_trials().model_copy(
     update={"subject": SUBJECT, "defaults": Defaults(versions=("deployed",), repetitions=2)}
 )
 NEWER, OLDER = "s3://kiwi-my-id-config-1/instance.properties", "s3://kiwi-my-id/config"
@@ -134,7 +133,7 @@ def test_an_id_that_gives_too_long_a_name_of_a_function_is_refused():
 
 
 def test_a_suite_without_instances_refuses_one():
-    suite = read_suites()["rocksdb"]
+    suite = in_trials()
 
     expected = "instance: rocksdb is no suite of instances; leave it out"
     assert sentence(INPUT, suite=suite) == expected

@@ -176,7 +176,7 @@ def test_only_profiled_trials_have_a_profiler():
     made = plan()
 
     def variables(trial):
-        prepared = prepare(made, trial, SYSTEM, "bucket")
+        prepared = prepare(made, [trial], SYSTEM, "bucket")
         return [{one["Name"]: one["Value"] for one in test.environment} for test in prepared.tests]
 
     assert all("TIDEMARK_PROFILER" not in found for found in variables(made.trials[0]))

@@ -13,7 +13,7 @@ def test_each_trial_gives_the_server_the_size_of_its_axis_and_the_agent_its_own(
 
     def sizes(trial):
         steps = [
-            step for test in prepare(plan, trial, system, "bucket").tests for step in test.steps
+            step for test in prepare(plan, [trial], system, "bucket").tests for step in test.steps
         ]
         services = [step for step in steps if isinstance(step, PreparedService)]
         return {(service.name, *service.size.items()) for service in services}
@@ -30,7 +30,7 @@ def test_only_services_of_profiled_trials_have_a_place_for_a_profile():
 
     def places(number):
         trial = plan.trials[0].model_copy(update={"trial": number})
-        for test in prepare(plan, trial, system, "bucket").tests:
+        for test in prepare(plan, [trial], system, "bucket").tests:
             for step in test.steps:
                 if isinstance(step, PreparedService):
                     given = {one["Name"]: one["Value"] for one in step.environment}

@@ -1,0 +1,165 @@
+"""A round: the versions of a repetition take turns in one task, and each has its own trial."""
+
+import json
+import re
+
+import pytest
+
+from lambdas import choose_trial, collect_rates, prepare_trial, record_trial
+from tests.plans import EXECUTION, RUN, plan_of
+from tidemark.model.suite_files import read_suites
+from tidemark.run.ports import Answer
+from tidemark.store import keys
+
+SLICES, STREAM = 8, "rocksdb/rocksdb/t0"
+ROUND = {"run_id": RUN, "trial": 1, "trials": [1, 2]}
+TASK = {
+    "index": 0,
+    "status": "ok",
+    "task_arn": "arn:task/c/t0",
+    "exit_code": 0,
+    "started_at": "2026-11-20T12:45:00.000Z",
+    "stopped_at": "2026-11-20T12:46:30.000Z",
+}
+
+
+class RoundLogs:
+    """The log of one task, in which each version has logged some slices, and perhaps a failure."""
+
+    faults = ()
+
+    def __init__(self):
+        self.slices, self.failures = {"8.8.1": SLICES, "9.8.4": SLICES}, {}
+
+    def run(self, query, *_, **__):
+        if not (match := re.match(r"filter @message like /\^\\\[(\S+)\\\] / \|\n", query)):
+            return Answer([], 1000)
+        version = match[1].replace("\\", "")
+        return Answer(list(self._rows(query, version)), 1000)
+
+    def _rows(self, query, version):
+        # The first slice is the last one to arrive in the answer.
+        values = [self.first(version) + number for number in range(self.slices[version])][::-1]
+        if "stats avg" in query:
+            mean = sum(values) / len(values)
+            yield {"@logStream": STREAM, "value": str(mean), "n": str(len(values))}
+        elif "Environment: " in query:
+            environment = json.dumps({"engine_version": version})
+            yield {"@logStream": STREAM, "environment": environment}
+        elif " ERROR " in query:
+            for failure in self.failures.get(version, ()):
+                yield {"@logStream": STREAM, "failure": failure}
+        else:
+            for at, value in zip(range(len(values), 0, -1), values, strict=True):
+                time = f"2026-11-20 12:45:{at:02}.000"
+                yield {"@logStream": STREAM, "@timestamp": time, "value": str(float(value))}
+
+    @staticmethod
+    def first(version):
+        return {"8.8.1": 100, "9.8.4": 200}[version]
+
+
+@pytest.fixture
+def plan():
+    """Return the plan of two rounds of the shipped suite, for ``world``."""
+    request = {"versions": ["8.8.1", "9.8.4"], "repetitions": 2}
+    return plan_of(request, suite=read_suites()["rocksdb"])
+
+
+@pytest.fixture
+def logs(world):
+    world.logs = RoundLogs()
+    return world.logs
+
+
+def collect(world, test="ingest", **more):
+    times = {"started_at": TASK["started_at"], "ended_at": TASK["stopped_at"]}
+    event = {
+        **ROUND, "test": test, "tasks": [TASK], **times, "now": TASK["stopped_at"], "attempt": 1,
+        "bytes_scanned": 0, **more,
+    }  # fmt: skip
+    return world.call(collect_rates, event)
+
+
+def measure(world):
+    for test in ("ingest", "compaction"):
+        assert collect(world, test)["status"] == "ok"
+    return world.call(record_trial, {**ROUND, "failure": None})
+
+
+def recorded(world, trial):
+    return world.json(keys.trial(RUN, trial))
+
+
+def test_the_next_choice_is_a_whole_round(world, logs):
+    event = {"run_id": RUN, "execution_arn": EXECUTION}
+
+    assert world.call(choose_trial, event)["trials"] == [1, 2]
+    measure(world)
+    answer = world.call(choose_trial, event)
+    assert (answer["trial"], answer["trials"], answer["done"]) == (3, [3, 4], 2)
+
+
+def test_a_lost_round_fails_the_trials_of_all_its_versions(world):
+    lost = {"trial": 1, "trials": [1, 2], "failure": {"Error": "States.Timeout", "Cause": ""}}
+    answer = world.call(choose_trial, {"run_id": RUN, "execution_arn": EXECUTION, "lost": lost})
+
+    assert answer["trials"] == [3, 4]
+    assert [recorded(world, trial)["status"] for trial in (1, 2)] == ["failed", "failed"]
+
+
+def test_one_task_gets_all_versions_in_the_order_of_their_trials(world, plan):
+    prepared = world.call(prepare_trial, ROUND)
+
+    environment = {each["Name"]: each["Value"] for each in prepared["tests"][0]["environment"]}
+    given = json.loads(environment["TIDEMARK_ROUND"])
+    assert (given["repetition"], given["slices"]) == (1, SLICES)
+    assert [(one["name"], one["package"]) for one in given["versions"]] == [
+        (trial.version, trial.package) for trial in plan.trials[:2]
+    ]
+
+
+@pytest.mark.usefixtures("logs")
+def test_each_version_has_a_trial_with_its_own_slices_in_the_order_of_the_blocks(world, plan):
+    measure(world)
+
+    for trial in plan.trials[:2]:
+        result = recorded(world, trial.trial)
+        first = RoundLogs.first(trial.version)
+        (rate,) = (one for one in result["tests"][0]["rates"] if one["metric"] == "ingest_rate")
+        assert (result["version"], result["status"]) == (trial.version, "ok")
+        assert rate["slices"] == [first + number for number in range(SLICES)]
+        assert rate["value"] == first + (SLICES - 1) / 2
+        assert rate["samples"] == rate["expected"] == SLICES
+
+
+@pytest.mark.usefixtures("logs")
+def test_the_versions_of_a_round_share_the_cost_of_its_task(world):
+    measure(world)
+
+    tasks = [recorded(world, trial)["tests"][0]["tasks"][0] for trial in (1, 2)]
+    assert [task["shared"] for task in tasks] == [2, 2]
+
+
+def test_a_version_that_drops_out_fails_alone_with_its_own_words(world, logs, plan):
+    logs.slices["9.8.4"], logs.failures["9.8.4"] = 2, ["The store holds 9 records."]
+
+    answer = collect(world)
+    assert (answer["complete"], answer["status"]) == (True, "ok")
+    collect(world, "compaction")
+    world.call(record_trial, {**ROUND, "failure": None})
+
+    results = {trial.version: recorded(world, trial.trial) for trial in plan.trials[:2]}
+    assert results["8.8.1"]["status"] == "ok"
+    assert results["9.8.4"]["status"] == "failed"
+    assert results["9.8.4"]["reason"] == (
+        "ingest: task 0: the version dropped out of the round: The store holds 9 records."
+    )
+
+
+def test_the_lines_of_every_version_are_awaited(world, logs):
+    logs.slices["9.8.4"] = SLICES - 1
+
+    assert collect(world)["complete"] is False
+    logs.slices["9.8.4"] = SLICES
+    assert collect(world, attempt=2)["complete"] is True

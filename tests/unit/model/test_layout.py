@@ -1,0 +1,43 @@
+"""Rounds and trials: how a run measures its versions."""
+
+import pytest
+
+from tidemark.model.refusal import Refused
+from tidemark.model.request import resolve_request
+from tidemark.model.suite_files import read_suites
+
+SUITES = read_suites()
+
+
+def layout(suite="rocksdb", **fields):
+    return resolve_request({"suite": suite, **fields}, SUITES).layout
+
+
+def test_a_run_has_the_layout_of_its_suite_unless_it_names_one():
+    assert layout() == "rounds"
+    assert layout(layout="trials") == "trials"
+    assert layout("kiwi") == "trials"
+
+
+def test_more_versions_than_a_task_holds_are_measured_in_trials_unless_rounds_are_asked_for():
+    versions = list(SUITES["rocksdb"].subject.versions)
+
+    assert layout(versions=versions[:6]) == "rounds"
+    assert layout(versions=versions[:7]) == "trials"
+    with pytest.raises(Refused, match=r"^layout: 7 versions are too many for one task; expected "):
+        layout(versions=versions[:7], layout="rounds")
+
+
+def test_rounds_are_refused_by_the_names_of_the_tests_in_which_no_version_can_take_turns():
+    with pytest.raises(
+        Refused,
+        match=r"^layout: versions cannot take turns in api_baseline, bounded, unbounded of kiwi; ",
+    ):
+        layout("kiwi", layout="rounds")
+
+
+def test_a_suite_in_rounds_has_a_job_for_each_slice():
+    suite = SUITES["rocksdb"]
+
+    assert [test.jobs for test in suite.in_layout("trials").tests] == [2, 5]
+    assert [test.jobs for test in suite.in_layout("rounds").tests] == [8, 8]
