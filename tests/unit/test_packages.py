@@ -1,5 +1,6 @@
 """The packages of the workspace beside the main one."""
 
+import re
 import tomllib
 
 import pytest
@@ -16,7 +17,8 @@ def project(folder):
 def pins(project):
     extras = project.get("optional-dependencies", {}).values()
     names = [*project["dependencies"], *(name for extra in extras for name in extra)]
-    return {name.replace(".zstd", "-zstd").lower() for name in names if "==" in name}
+    pinned = (re.sub(r"\[.*\]", "", name) for name in names if "==" in name)
+    return {name.replace(".zstd", "-zstd").lower() for name in pinned}
 
 
 @pytest.mark.parametrize("folder", sorted(ROOT.glob("packages/*")), ids=lambda folder: folder.name)
