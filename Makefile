@@ -70,7 +70,7 @@ faults: $(PYTHON_READY) $(NODE_READY)  ## Cause every fault and write docs/fault
 	$(if $(ARGS),,$(BIN)/python -m tests.system.faults.power.block_device)
 
 conformance: $(CONFORMANCE)/.ready  ## Compare the saved queries here with Trino (downloads 250 MB once)
-	$(CONFORMANCE)/venv/bin/python -m tests.checks.conformance $(CONFORMANCE)/trino-server-core-$(TRINO) $(CONFORMANCE)/trino-memory-$(TRINO)
+	PYTHONPATH=$(subst $() ,:,$(PACKAGES) packages/onebox/tests) $(CONFORMANCE)/venv/bin/python -m tests.checks.conformance $(CONFORMANCE)/trino-server-core-$(TRINO) $(CONFORMANCE)/trino-memory-$(TRINO)
 
 audit: $(SUPPLY)/.ready  ## Look for known vulnerabilities in what is installed (asks PyPI and npm)
 	@failed=; \

@@ -37,7 +37,8 @@ def _group(nodeid):
     if file in FILES_WITH_CLOUDS:
         return Path(file).name
     if file.startswith("packages/"):
-        return file.split("/")[1]
+        _, package, _, folder, *_ = file.split("/")
+        return folder if package == "onebox" else package
     _, layer, folder, *_ = file.split("/")
     return folder if layer == "component" else layer
 
@@ -57,7 +58,7 @@ def pytest_xdist_make_scheduler(config, log):
 def _folder(nodeid):
     """Return the folder whose tests share clouds; all unit tests are of one."""
     if nodeid.startswith("packages/"):
-        return nodeid.split("/")[1]
+        return tuple(nodeid.split("/")[1:4:2])
     _, layer, *rest = nodeid.partition("::")[0].split("/")
     return layer if layer == "unit" else (layer, *rest[:1])
 

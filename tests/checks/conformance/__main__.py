@@ -1,7 +1,7 @@
 """Compare Trino's and the local answers; exit code 1 on a difference.
 
-The statements are all saved queries, the syntax of Trino and of other databases, and drawn
-arithmetic.
+The statements are all saved queries, the syntax of Trino and of other databases, every function,
+operands that Trino refuses, and drawn arithmetic.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import random
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -18,11 +19,13 @@ import duckdb
 from rich.console import Console
 from rich.table import Table
 from trino.exceptions import TrinoQueryError
+from trino_functions import statements
+from trino_syntax import FOREIGN, NATIVE, REFUSED, arithmetic, in_duckdb
 
 from onebox.athena import api as athena
+from onebox.athena.texts import text
 from tests.checks.conformance.figures import rows_of, stored_figures
 from tests.checks.conformance.local_engine import LocalEngine
-from tests.checks.conformance.syntax import FOREIGN, NATIVE, arithmetic, in_duckdb
 from tests.checks.conformance.trino import start_trino
 from tidemark.dashboard.columns import DATA_SETS
 from tidemark.dashboard.data_sets import read_data_set
@@ -62,11 +65,14 @@ def main(home: Path, memory_plugin: Path) -> int:
             *_compare(ours.ask, trino.ask, console),
             *_without_database(trino.ask),
             *_in_syntax(ours.ask, trino.ask),
+            *_in_functions(ours, trino.ask),
+            *_in_operands(ours.ask, trino.ask),
             *_in_arithmetic(ours.ask, trino.ask),
         ]
         console.print(
-            f"{len(FOREIGN)} statements of other databases, {len(NATIVE)} expressions of Trino and "
-            f"{DRAWN:,} drawn ones compared"
+            f"{len(FOREIGN)} statements of other databases, {len(NATIVE)} expressions of Trino, "
+            f"{sum(1 for _ in statements())} of functions, {len(REFUSED)} with operands of a wrong "
+            f"type and {DRAWN:,} drawn ones compared"
         )
         console.print(f"Trino took {trino.peak_bytes() / 1e9:.2f} GB at most")
     for difference in all_differences:
@@ -112,6 +118,22 @@ def _in_syntax(ours: Ask, trinos: Ask) -> Iterator[str]:
                 yield f"{statement}: accepted {name}, with {values}"
     for expression, value in NATIVE.items():
         yield from _of_statement(ours, trinos, f"SELECT {expression}", [value])
+
+
+def _in_functions(ours: LocalEngine, trinos: Ask) -> Iterator[str]:
+    """Yield the statements about functions whose texts in a result differ."""
+    for statement in statements():
+        theirs = [[text(value) for value in row] for row in trinos(statement)[1]]
+        if (our := ours.texts(statement)) != theirs:
+            yield f"{statement}: {our}, Trino {theirs}"
+
+
+def _in_operands(ours: Ask, trinos: Ask) -> Iterator[str]:
+    """Yield the statements with operands of a wrong type that are accepted."""
+    for statement in REFUSED:
+        for name, ask in {"here": ours, "Trino": trinos}.items():
+            with suppress(athena.QueryError, TrinoQueryError):
+                yield f"{statement}: accepted {name}, with {ask(statement)[1]}"
 
 
 def _in_arithmetic(ours: Ask, trinos: Ask) -> Iterator[str]:

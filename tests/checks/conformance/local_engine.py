@@ -42,6 +42,10 @@ class LocalEngine:
         ]
         return columns, rows
 
+    def texts(self, statement: str) -> list[list[str | None]]:
+        """Return the rows of the answer as a result shows them."""
+        return athena.run(statement, self, self._catalogue, database="tidemark").rows
+
     def list(self, location: str) -> Iterator[athena.StoredObject]:
         """Yield the objects below a location."""
         for key, body in self._objects.items():

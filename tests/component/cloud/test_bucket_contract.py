@@ -1,13 +1,17 @@
 """The port of the results bucket: S3, the files of the one-machine cloud and the fake alike."""
 
 import hashlib
+import json
 
 import pytest
 
 from aws.bucket import S3Bucket
+from onebox.cloud.objects import FileKey, install
 from onebox.store.object_files import ObjectFiles
 from tests.unit.fakes import FakeBucket
+from tidemark.client.results import Results
 from tidemark.one_machine.stored import FileBucket
+from tidemark.store.keys import CLAIMS
 
 
 @pytest.fixture(params=["fake", "files", "s3"])
@@ -150,3 +154,22 @@ def test_a_copy_has_none_of_the_types_and_metadata_of_its_source(endpoint):
 
     head = s3.head_object(Bucket="plain", Key="to")
     assert (head["ContentType"], head["Metadata"]) == ("binary/octet-stream", {})
+
+
+def test_a_damaged_claim_is_told_and_hides_no_other_in_a_running_cloud(endpoint, tmp_path):
+    installed = install(tmp_path / "objects")
+    s3, told = endpoint.client("s3"), []
+    s3.create_bucket(Bucket="results")
+    for suite in ("damaged", "whole"):
+        claim = json.dumps({"run_id": suite, "execution_arn": "arn:x"})
+        s3.put_object(Bucket="results", Key=f"{CLAIMS}{suite}.json", Body=claim.encode())
+    file = FileKey.files.find("results", f"{CLAIMS}damaged.json").path
+    file.write_bytes(b"{")
+
+    claims = Results(S3Bucket(s3, "results", told.append)).claims()
+    installed.close()
+
+    assert claims == {"whole": "arn:x"}
+    (sentence,) = told
+    assert f"s3://results/{CLAIMS}damaged.json is damaged: {file} has 1 bytes" in sentence
+    assert "`tidemark doctor`" in sentence

@@ -16,7 +16,6 @@ import pytest
 from botocore.exceptions import ClientError
 
 from onebox.cloud.addresses import address_of
-from tests.component.cloud.test_task_tables import FORM
 from tidemark.model.checkout import ROOT
 from tidemark.store.keys import DATA
 
@@ -115,7 +114,12 @@ def test_a_relay_signs_with_the_key_of_the_task_and_notes_what_is_made(relay, mo
         Bucket=f"{OWN}-a", CreateBucketConfiguration={"LocationConstraint": "us-east-2"}
     )
     objects.put_object(Bucket=f"{OWN}-a", Key="a b/+", Body=b"1" * 100_000)
-    sleeper(relay, "dynamodb").create_table(TableName=f"{OWN}-b", **FORM)
+    sleeper(relay, "dynamodb").create_table(
+        TableName=f"{OWN}-b",
+        KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
+        AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
+        BillingMode="PAY_PER_REQUEST",
+    )
     for _ in range(2):  # as the SDK does after an answer that is lost
         sleeper(relay, "sqs").create_queue(QueueName=f"{OWN}-c")
 

@@ -1,11 +1,15 @@
 """Reading commands over the files of a state folder, where no cloud is up."""
 
 import json
+import signal
 import subprocess
 import sys
+import time
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
+from endless import CROSS_JOIN
 
 from onebox.store.object_files import ObjectFiles
 from tests.checks.bench.commands import BUCKET, READING, RUNS, store_runs
@@ -137,3 +141,25 @@ def test_a_command_waits_for_a_folder_that_another_process_has_open(state, monke
 
     with stored_on_this_machine(state) as stored:
         assert len(ask_saved(stored.tables, "run_health").rows) == RUNS
+
+
+def await_query(process):
+    """Wait until a command has its second and third thread, which run and watch a query."""
+    deadline = time.monotonic() + 60
+    while len(list(Path(f"/proc/{process.pid}/task").iterdir())) < 3:
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_a_signal_ends_a_statement_with_one_sentence(tmp_path):
+    (tmp_path / "objects").mkdir()
+    program = Path(sys.executable).with_name("tidemark")
+    process = subprocess.Popen(
+        [program, "sql", CROSS_JOIN, "--state", tmp_path], stderr=subprocess.PIPE, text=True
+    )
+    await_query(process)
+    process.send_signal(signal.SIGTERM)
+
+    _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (130, "\ntidemark: interrupted\n")

@@ -97,7 +97,6 @@ DIGITS = Parameter("digits", INTEGERS, r"\d")
 PATH = Parameter("path", TEXT.kinds, r"\$(\.[A-Za-z_]\w*|\[\d+\])*")
 _SHORT_UNITS = "millisecond|second|minute|hour|day|week"
 UNIT = Parameter("unit", TEXT.kinds, f"(?i){_SHORT_UNITS}|month|quarter|year")
-PASSED_UNIT = Parameter("unit", TEXT.kinds, f"(?i){_SHORT_UNITS}")
 WHOLE_UNIT = Parameter("unit", TEXT.kinds, "(?i)second|minute|hour|day|week|month|quarter|year")
 # The format of strftime for each letter of date_format, as in MySQL.
 _LETTERS = {
@@ -107,6 +106,11 @@ _LETTERS = {
 # The only pattern of format(): a whole number with separated thousands.
 GROUPED = Parameter("format", TEXT.kinds, "%,d")
 FORMAT = Parameter("format", TEXT.kinds, f"([^%]|%[{''.join(_LETTERS)}])*")
+PARSED = Parameter("format", TEXT.kinds, "([^%]|%[YmdHis])*")
+# DuckDB does not tell a group that matches nothing from one that does not take part.
+GROUPS = Parameter("pattern", TEXT.kinds, r"([^|)]|\)(?![?*{]))*")
+REPLACEMENT = Parameter("replacement", TEXT.kinds, r"([^$\\]|\$\d)*")
+_MONTHS = {"month": 1, "quarter": 3, "year": 12}
 
 
 def type_of_call(call: exp.Anonymous, arguments: Sequence[exp.Expr]) -> Type:
@@ -276,6 +280,30 @@ def _date_format(time: exp.Expr, form: exp.Expr) -> exp.Expr:
     return named("strftime")(time, exp.Literal.string(letters))
 
 
+def _date_parse(text: exp.Expr, form: exp.Expr) -> exp.Expr:
+    letters = re.sub("%(.)", lambda match: _LETTERS[match[1]], form.name)
+    return named("strptime")(text, exp.Literal.string(letters))
+
+
+def _date_diff(unit: exp.Expr, start: exp.Expr, end: exp.Expr) -> exp.Expr:
+    if months := _MONTHS.get(unit.name.lower()):
+        passed = named("passed_months")(start, end)
+        return exp.paren(exp.IntDiv(this=passed, expression=exp.Literal.number(months)), copy=False)
+    return named("date_sub")(unit, start, end)
+
+
+def _regexp_replace(text: exp.Expr, pattern: exp.Expr, *replacement: exp.Expr) -> exp.Expr:
+    new = re.sub(r"\$(\d)", r"\\\1", replacement[0].name) if replacement else ""
+    options = exp.Literal.string(new), exp.Literal.string("g")
+    return named("regexp_replace")(text, pattern, *options)
+
+
+def _try(value: exp.Expr) -> exp.Expr:
+    # The macro that casts a text raises its error in a way that DuckDB's TRY does not see.
+    cast_text = isinstance(value, exp.Anonymous) and value.name.startswith("text_to_")
+    return named(f"try_{value.name}")(*value.expressions) if cast_text else named("try")(value)
+
+
 def _grouped(_form: exp.Expr, whole: exp.Expr) -> exp.Expr:
     text = named("format")(exp.Literal.string("{:,}"), whole)
     return named("coalesce")(text, exp.Literal.string("null"))
@@ -372,6 +400,8 @@ FUNCTIONS: dict[str, Function] = {
     "dense_rank": _over_rows((), Kind.BIGINT, "dense_rank"),
     "percent_rank": _over_rows((), Kind.DOUBLE, "percent_rank"),
     "cume_dist": _over_rows((), Kind.DOUBLE, "cume_dist"),
+    "ntile": _over_rows((WHOLE,), Kind.BIGINT, "ntile"),
+    "nth_value": _over_rows((ANY, WHOLE), _same(0), "nth_value"),
     "first_value": _over_rows((ANY,), _same(0), "first_value"),
     "last_value": _over_rows((ANY,), _same(0), "last_value"),
     "lag": _over_rows((ANY, WHOLE, ANY), _type_of_offset, "lag", fewest=1),
@@ -383,6 +413,7 @@ FUNCTIONS: dict[str, Function] = {
         lambda types: types[0] if _widest(types) else None,
         _by_type(named("double_nullif"), named("nullif")),
     ),
+    "try": _function((ANY,), _same(0), _try),
     "if": _function((TRUTH, ANY, ANY), lambda types: _widest(types[1:]), _if, fewest=2),
     "greatest": _function(
         (PLAIN,), _widest, _extreme("greatest", greatest=True), fewest=1, repeats=True
@@ -401,11 +432,20 @@ FUNCTIONS: dict[str, Function] = {
     "ltrim": _function((TEXT,), Kind.VARCHAR, "left_stripped"),
     "rtrim": _function((TEXT,), Kind.VARCHAR, "right_stripped"),
     "replace": _function((TEXT, TEXT, TEXT), Kind.VARCHAR, "replaced"),
+    "reverse": _function((TEXT,), Kind.VARCHAR, "reverse"),
+    "translate": _function((TEXT, TEXT, TEXT), Kind.VARCHAR, "translate"),
+    "concat_ws": _function((TEXT, TEXT), Kind.VARCHAR, "concat_ws", fewest=2, repeats=True),
+    "lpad": _function((TEXT, WHOLE, TEXT), Kind.VARCHAR, "left_padded"),
+    "rpad": _function((TEXT, WHOLE, TEXT), Kind.VARCHAR, "right_padded"),
+    "levenshtein_distance": _function((TEXT, TEXT), Kind.BIGINT, "levenshtein"),
+    "split": _function((TEXT, TEXT), lambda types: array(types[0]), "fields"),
     "split_part": _function((TEXT, TEXT, WHOLE), Kind.VARCHAR, "field"),
     "strpos": _function((TEXT, TEXT), Kind.BIGINT, "strpos"),
     "format": _function((GROUPED, WHOLE), Kind.VARCHAR, _grouped),
     "starts_with": _function((TEXT, TEXT), Kind.BOOLEAN, "starts_with"),
     "regexp_like": _function((TEXT, TEXT), Kind.BOOLEAN, "regexp_matches"),
+    "regexp_extract": _function((TEXT, GROUPS, DIGITS), Kind.VARCHAR, "extracted", fewest=2),
+    "regexp_replace": _function((TEXT, TEXT, REPLACEMENT), Kind.VARCHAR, _regexp_replace, fewest=2),
     "json_extract_scalar": _function((TEXT, PATH), Kind.VARCHAR, "json_scalar"),
     # Numbers
     "abs": _function((NUMBER,), _same(0), "abs"),
@@ -418,24 +458,52 @@ FUNCTIONS: dict[str, Function] = {
     **{name: _function((DOUBLE,), Kind.DOUBLE, name) for name in ("sqrt", "exp", "ln", "log10")},
     "power": _function((DOUBLE, DOUBLE), Kind.DOUBLE, "power"),
     "pow": _function((DOUBLE, DOUBLE), Kind.DOUBLE, "power"),
+    **{
+        name: _function((DOUBLE,), Kind.DOUBLE, name)
+        for name in ("log2", "sin", "cos", "tan", "atan", "degrees", "radians")
+    },
+    "truncate": _function((DOUBLE,), Kind.DOUBLE, "trunc"),
+    "pi": _function((), Kind.DOUBLE, "pi"),
+    "infinity": _function((), Kind.DOUBLE, "infinite"),
+    "nan": _function((), Kind.DOUBLE, "not_a_number"),
+    "is_finite": _function((DOUBLE,), Kind.BOOLEAN, "isfinite"),
+    "is_infinite": _function((DOUBLE,), Kind.BOOLEAN, "isinf"),
     "is_nan": _function((DOUBLE,), Kind.BOOLEAN, "isnan"),
     # Time
     "date": _function((TIME,), Kind.DATE, lambda time: cast(time, scalar(Kind.DATE))),
     "date_trunc": _function((WHOLE_UNIT, TIME), _same(1), _as("date_trunc")),
     # The number of whole units; DuckDB's date_diff counts the boundaries between units.
-    "date_diff": _function((PASSED_UNIT, TIME, TIME), Kind.BIGINT, "date_sub"),
+    "date_diff": _function((UNIT, TIME, TIME), Kind.BIGINT, _date_diff),
     "date_add": _function((UNIT, WHOLE, TIME), _same(2), _as("moved")),
     "date_format": _function((TIME, FORMAT), Kind.VARCHAR, _date_format),
+    "date_parse": _function((TEXT, PARSED), Kind.TIMESTAMP, _date_parse),
+    "from_iso8601_date": _function((TEXT,), Kind.DATE, "text_to_DATE"),
+    "last_day_of_month": _function((TIME,), Kind.DATE, "last_day"),
     "to_iso8601": _function((TIME,), Kind.VARCHAR, _iso),
     "to_unixtime": _function((TIME,), Kind.DOUBLE, "unix_seconds"),
     **{
         name: _function((TIME,), Kind.BIGINT, name)
-        for name in ("year", "quarter", "month", "day", "hour", "minute", "second")
+        for name in ("year", "quarter", "month", "day", "hour", "minute", "second", "week")
+    },
+    **{
+        name: _function((TIME,), Kind.BIGINT, written)
+        for name, written in {
+            "day_of_month": "day",
+            "day_of_week": "isodow",
+            "dow": "isodow",
+            "day_of_year": "dayofyear",
+            "doy": "dayofyear",
+            "week_of_year": "week",
+            "year_of_week": "isoyear",
+            "yow": "isoyear",
+        }.items()
     },
     # Arrays
     "cardinality": _function((LIST,), Kind.BIGINT, "len"),
     "contains": _function((LIST, ANY), _type_of_contains, "has_element"),
     "arrays_overlap": _function((LIST, LIST), _type_of_overlap, "share_element"),
+    "array_sort": _function((LIST,), _same(0), "list_sort"),
+    "sequence": _function((WHOLE, WHOLE), lambda _: array(scalar(Kind.BIGINT)), "generate_series"),
     "element_at": _function((LIST, WHOLE), lambda types: element(types[0]), "element"),
     # Only doubles are accepted. DuckDB lacks the last step, which must return its argument.
     "reduce": _function((LIST, DOUBLE, DOUBLE, DOUBLE), _type_of_reduce, _reduce),

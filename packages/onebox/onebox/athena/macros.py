@@ -76,6 +76,26 @@ MACROS = [
     "replaced(s, old, new) AS CASE WHEN old = '' THEN "
     "error('NOT_SUPPORTED: replace of an empty text is not supported on one machine') "
     "ELSE replace(s, old, new) END",
+    "fields(s, delimiter) AS CASE WHEN delimiter = '' THEN "
+    "error('INVALID_FUNCTION_ARGUMENT: The delimiter may not be the empty string') "
+    "ELSE string_split(s, delimiter) END",
+    *(
+        f"{side}_padded(s, n, pad) AS CASE "
+        "WHEN n < 0 THEN error('INVALID_FUNCTION_ARGUMENT: Target length must be in the range "
+        "[0..2147483647]') WHEN pad = '' THEN "
+        "error('INVALID_FUNCTION_ARGUMENT: Padding string must not be empty') "
+        f"ELSE {side[0]}pad(s, CAST(n AS INTEGER), pad) END"
+        for side in ("left", "right")
+    ),
+    "extracted(s, pattern) AS CASE WHEN regexp_matches(s, pattern) "
+    "THEN regexp_extract(s, pattern) END, (s, pattern, n) AS CASE "
+    "WHEN regexp_matches(s, pattern) THEN regexp_extract(s, pattern, n) END",
+    # A month has passed on the same day of the next one, or on its last day.
+    "months_until(a, b) AS date_diff('month', a, b) - "
+    "CASE WHEN a + to_months(CAST(date_diff('month', a, b) AS INTEGER)) > b THEN 1 ELSE 0 END",
+    "passed_months(a, b) AS CASE WHEN a <= b THEN months_until(a, b) ELSE -months_until(b, a) END",
+    "infinite() AS CAST('Infinity' AS DOUBLE)",
+    "not_a_number() AS CAST('NaN' AS DOUBLE)",
     f"stripped(s) AS trim(s, {_SPACE})",
     f"left_stripped(s) AS ltrim(s, {_SPACE})",
     f"right_stripped(s) AS rtrim(s, {_SPACE})",

@@ -1,13 +1,13 @@
 """The types of all values of a query, and the refusal of operands that Trino does not accept.
 
-DuckDB converts operands that Trino refuses: a text that is compared with a number, a number that is
-a condition. A query that passes here means the same to both, or `onebox.athena.rewriting` adapts it
-to DuckDB.
+sqlglot walks the query and passes types on; DuckDB would convert what Trino refuses: a text that is
+compared with a number, a number that is a condition. A query that passes here means the same to
+both, or `onebox.athena.rewriting` adapts it to DuckDB.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from sqlglot import exp
@@ -34,11 +34,14 @@ _BOOLEAN = scalar(Kind.BOOLEAN)
 _UNKNOWN = scalar(Kind.UNKNOWN)
 _UNITS = {"SECOND", "MINUTE", "HOUR", "DAY", "MONTH", "YEAR"}
 _FIELDS = {"YEAR", "QUARTER", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND"}
-_SIGNS = {
+_COMPARISONS: dict[type[exp.Expr], str] = {
     exp.EQ: "=", exp.NEQ: "<>", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">=",
     exp.NullSafeEQ: "IS NOT DISTINCT FROM", exp.NullSafeNEQ: "IS DISTINCT FROM",
+}  # fmt: skip
+_ARITHMETIC: dict[type[exp.Expr], str] = {
     exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/", exp.Mod: "%",
 }  # fmt: skip
+_SIGNS = _COMPARISONS | _ARITHMETIC
 # The types to which a type may be cast; not a double to a text, for which Trino has its own format.
 _CASTS = {
     Kind.NULL: {*NUMBERS, *TIMES, Kind.VARCHAR, Kind.BOOLEAN},
@@ -63,8 +66,7 @@ def annotate(query: exp.Query, schema: Mapping[str, Mapping[str, Type]]) -> exp.
     """
     annotate_types(query, dict(schema), expression_metadata=_METADATA, dialect=Athena)
     for value in query.selects:
-        if kind(value) is Kind.DECIMAL:
-            raise _decimal(value)
+        _refuse_decimal(value)
     return query
 
 
@@ -72,8 +74,27 @@ def _mismatch(text: str, near: exp.Expr) -> QueryError:
     return QueryError("TYPE_MISMATCH", text, near)
 
 
-def _decimal(near: exp.Expr) -> QueryError:
-    return not_supported("A decimal, unlike a double such as 1.5e0,", near)
+def _refuse_decimal(value: exp.Expr, type_: Type | None = None) -> None:
+    if (type_ or value.type or _UNKNOWN).this is Kind.DECIMAL:
+        raise not_supported("A decimal, unlike a double such as 1.5e0,", value)
+
+
+def _require(values: Iterable[exp.Expr], accepted: Collection[Kind], text: str) -> None:
+    """Refuse a value that has no accepted type, nor null's; ``{}`` in the text is its type."""
+    for value in values:
+        if kind(value) not in {*accepted, Kind.NULL}:
+            raise _mismatch(text.format(trino_name(value.type)), value)
+
+
+def _shared(values: Sequence[exp.Expr], text: str, near: exp.Expr | None = None) -> Type:
+    """Return the common type of values; the ``{}`` in the text are two types that have none."""
+    type_: Type | None = values[0].type
+    for value in values[1:]:
+        wider = common(type_, value.type)
+        if wider is None:
+            raise _mismatch(text.format(trino_name(type_), trino_name(value.type)), near or value)
+        type_ = wider
+    return type_ or _UNKNOWN
 
 
 def _literal(value: exp.Literal) -> Type:
@@ -90,47 +111,27 @@ def _inner(value: exp.Expr) -> Type:
     return value.this.type or _UNKNOWN
 
 
-def _condition(clause: exp.Expr) -> Type:
-    if common(clause.this.type, _BOOLEAN) is None:
-        raise _mismatch(
-            f"{clause.key.upper()} clause must evaluate to a boolean: actual type "
-            f"{trino_name(clause.this.type)}",
-            clause,
-        )
+def _clause(clause: exp.Expr) -> Type:
+    text = f"{clause.key.upper()} clause must evaluate to a boolean: actual type {{}}"
+    _require([clause.this], [Kind.BOOLEAN], text)
     return _UNKNOWN
 
 
 def _join(join: exp.Join) -> Type:
-    on = join.args.get("on")
-    if on and common(on.type, _BOOLEAN) is None:
-        raise _mismatch(f"JOIN ON clause must evaluate to a boolean: {trino_name(on.type)}", on)
+    conditions = [join.args["on"]] if join.args.get("on") else []
+    _require(conditions, [Kind.BOOLEAN], "JOIN ON clause must evaluate to a boolean: {}")
     return _UNKNOWN
 
 
 def _logical(operation: exp.Expr) -> Type:
-    for operand in operation.iter_expressions():
-        if common(operand.type, _BOOLEAN) is None:
-            raise _mismatch(
-                f"Logical expression term must evaluate to a boolean (actual: "
-                f"{trino_name(operand.type)})",
-                operand,
-            )
+    text = "Logical expression term must evaluate to a boolean (actual: {})"
+    _require(operation.iter_expressions(), [Kind.BOOLEAN], text)
     return _BOOLEAN
 
 
-def _operands(operation: exp.Binary) -> Type | None:
-    return common(operation.left.type, operation.right.type)
-
-
-def _cannot_apply(operation: exp.Binary) -> QueryError:
-    left, right = trino_name(operation.left.type), trino_name(operation.right.type)
-    return _mismatch(f"Cannot apply operator: {left} {_SIGNS[type(operation)]} {right}", operation)
-
-
 def _comparison(operation: exp.Binary) -> Type:
-    type_ = _operands(operation)
-    if type_ is None:
-        raise _cannot_apply(operation)
+    text = f"Cannot apply operator: {{}} {_SIGNS[type(operation)]} {{}}"
+    _shared([operation.left, operation.right], text, operation)
     return _BOOLEAN
 
 
@@ -141,22 +142,22 @@ def _is_null(operation: exp.Is) -> Type:
 
 
 def _arithmetic(operation: exp.Binary) -> Type:
-    if kind(operation.right) is Kind.INTERVAL and isinstance(operation, exp.Add | exp.Sub):
+    left, right = operation.left, operation.right
+    text = f"Cannot apply operator: {{}} {_SIGNS[type(operation)]} {{}}"
+    if kind(right) is Kind.INTERVAL and isinstance(operation, exp.Add | exp.Sub):
+        _require([left], TIMES, text.format("{}", trino_name(right.type)))
         return _moved(operation)
-    type_ = _operands(operation)
-    if type_ is None and {kind(operation.left), kind(operation.right)} <= NUMBERS:
-        raise _decimal(operation)
-    if type_ is None or type_.this not in NUMBERS:
-        raise _cannot_apply(operation)
-    if type_.this is Kind.DECIMAL:
-        raise _decimal(operation)
+    if {kind(left), kind(right)} - {Kind.DECIMAL} <= INTEGERS:
+        _refuse_decimal(left)
+        _refuse_decimal(right)
+    type_ = _shared([left, right], text, operation)
+    if type_.this not in NUMBERS:
+        raise _mismatch(text.format(trino_name(left.type), trino_name(right.type)), operation)
     return type_
 
 
 def _moved(operation: exp.Binary) -> Type:
     unit = operation.right.args["unit"].name
-    if kind(operation.left) not in TIMES:
-        raise _cannot_apply(operation)
     if kind(operation.left) is Kind.DATE and unit in {"SECOND", "MINUTE", "HOUR"}:
         raise _mismatch(f"Cannot add hours, minutes or seconds to a date: {unit}", operation)
     return operation.left.type or _UNKNOWN
@@ -172,8 +173,7 @@ def _interval(interval: exp.Interval) -> Type:
 
 
 def _negative(operation: exp.Neg) -> Type:
-    if kind(operation.this) not in NUMBERS:
-        raise _mismatch(f"Cannot negate {trino_name(operation.this.type)}", operation)
+    _require([operation.this], NUMBERS, "Cannot negate {}")
     if isinstance(operation.this, exp.Literal) and operation.this.name == str(1 << 31):
         return scalar(Kind.INT)
     return _inner(operation)
@@ -192,25 +192,16 @@ def _texts(operation: exp.Expr) -> Type:
 
 
 def _like(operation: exp.Like) -> Type:
-    for operand in (operation.this, operation.expression):
-        if kind(operand) not in {Kind.VARCHAR, Kind.NULL}:
-            raise _mismatch(
-                "Left side and pattern of LIKE expression must evaluate to a varchar (actual: "
-                f"{trino_name(operand.type)})",
-                operand,
-            )
+    operands = [operation.this, operation.expression]
+    text = "Left side and pattern of LIKE expression must evaluate to a varchar (actual: {})"
+    _require(operands, [Kind.VARCHAR], text)
     return _BOOLEAN
 
 
 def _between(operation: exp.Between) -> Type:
-    value, low, high = operation.this, operation.args["low"], operation.args["high"]
-    type_ = common(value.type, low.type)
-    if type_ is None or common(type_, high.type) is None:
-        raise _mismatch(
-            f"Cannot check if {trino_name(value.type)} is BETWEEN {trino_name(low.type)} and "
-            f"{trino_name(high.type)}",
-            operation,
-        )
+    operands = [operation.this, operation.args["low"], operation.args["high"]]
+    value, low, high = (trino_name(operand.type) for operand in operands)
+    _shared(operands, f"Cannot check if {value} is BETWEEN {low} and {high}", operation)
     return _BOOLEAN
 
 
@@ -219,52 +210,32 @@ def _in(operation: exp.In) -> Type:
     operands = [query.this.selects[0]] if query else operation.expressions
     if query and len(query.this.selects) != 1:
         raise _mismatch("Multiple columns returned by subquery are not yet supported", operation)
+    text = (
+        "IN value and list items must be the same type or coercible to a common type. "
+        "Cannot find common type between {} and {}"
+    )
     for value in operands:
-        if common(operation.this.type, value.type) is None:
-            raise _mismatch(
-                "IN value and list items must be the same type or coercible to a common type. "
-                f"Cannot find common type between {trino_name(operation.this.type)} and "
-                f"{trino_name(value.type)}",
-                operation,
-            )
+        _shared([operation.this, value], text, operation)
     if query and Kind.DOUBLE in {kind(operation.this), kind(operands[0])}:
         raise not_supported("IN of a double with a subquery", operation)
     return _BOOLEAN
 
 
 def _case(case: exp.Case) -> Type:
-    for branch in case.args["ifs"]:
-        _check_when(case, branch.this)
-    values = [branch.args["true"] for branch in case.args["ifs"]]
-    if default := case.args.get("default"):
-        values.append(default)
-    type_ = values[0].type
-    for value in values[1:]:
-        wider = common(type_, value.type)
-        if wider is None:
-            raise _mismatch(
-                f"All CASE results must be the same type or coercible to a common type. Cannot "
-                f"find common type between {trino_name(type_)} and {trino_name(value.type)}",
-                value,
-            )
-        type_ = wider
-    return type_ or _UNKNOWN
-
-
-def _check_when(case: exp.Case, when: exp.Expr) -> None:
+    whens = [branch.this for branch in case.args["ifs"]]
     if case.this is None:
-        if common(when.type, _BOOLEAN) is None:
-            raise _mismatch(
-                f"CASE WHEN clause must evaluate to a boolean: {trino_name(when.type)}", when
-            )
-    elif common(case.this.type, when.type) is None:
-        raise _mismatch(
-            f"CASE operand type does not match WHEN clause operand type: "
-            f"{trino_name(case.this.type)} vs {trino_name(when.type)}",
-            when,
-        )
-    elif Kind.DOUBLE in {kind(case.this), kind(when)}:
-        raise not_supported("CASE of a double with WHEN values", case)
+        _require(whens, [Kind.BOOLEAN], "CASE WHEN clause must evaluate to a boolean: {}")
+    for when in whens if case.this else ():
+        text = "CASE operand type does not match WHEN clause operand type: {} vs {}"
+        _shared([case.this, when], text)
+        if Kind.DOUBLE in {kind(case.this), kind(when)}:
+            raise not_supported("CASE of a double with WHEN values", case)
+    values = [branch.args["true"] for branch in case.args["ifs"]]
+    text = (
+        "All CASE results must be the same type or coercible to a common type. Cannot "
+        "find common type between {} and {}"
+    )
+    return _shared([*values, *filter(None, [case.args.get("default")])], text)
 
 
 def _cast(cast: exp.Cast) -> Type:
@@ -282,11 +253,9 @@ def _cast(cast: exp.Cast) -> Type:
 
 def _using(value: exp.Coalesce) -> Type:
     """Return the type of a column of JOIN USING."""
-    type_: Type | None = value.this.type
-    for other in value.expressions:
-        type_ = common(type_, other.type)
-    if type_ is None or type_.this is Kind.DOUBLE:
-        raise not_supported("JOIN USING of doubles, or of columns of different types,", value)
+    type_ = _shared([value.this, *value.expressions], "Columns of JOIN USING are {} and {}")
+    if type_.this is Kind.DOUBLE:
+        raise not_supported("JOIN USING of doubles", value)
     return type_
 
 
@@ -298,29 +267,29 @@ def _extract(extract: exp.Extract) -> Type:
 
 
 def _array(value: exp.Array) -> Type:
-    type_: Type | None = scalar(Kind.NULL)
-    for element in value.expressions:
-        type_ = common(type_, element.type)
-    if type_ is None or type_.this in {Kind.NULL, Kind.DECIMAL}:
-        raise not_supported("An array whose elements have no common type", value)
+    text = (
+        "All ARRAY elements must be the same type or coercible to a common type. Cannot find "
+        "common type between {} and {}"
+    )
+    type_ = _shared(value.expressions, text) if value.expressions else scalar(Kind.NULL)
+    if type_.this in {Kind.NULL, Kind.DECIMAL, Kind.UNKNOWN}:
+        raise not_supported(f"An array of {trino_name(type_)}", value)
     return array(type_)
 
 
 def _call(call: exp.Anonymous) -> Type:
-    function = function_of(call)
-    if call.name.lower() == "count" and [type(argument) for argument in call.expressions] == [
-        exp.Star
-    ]:
+    function, name = function_of(call), call.name.lower()
+    if name == "count" and [type(argument) for argument in call.expressions] == [exp.Star]:
         return scalar(Kind.BIGINT)
     _check_lambdas(call)
     arguments = list(call.expressions)
     if arguments and isinstance(arguments[-1], exp.Order):
         if not function.ordered:
-            raise not_supported(f"ORDER BY in {call.name.lower()}", call)
+            raise not_supported(f"ORDER BY in {name}", call)
         arguments[-1] = arguments[-1].this
     if arguments and isinstance(arguments[0], exp.Distinct):
         if not function.over_rows:
-            raise not_supported(f"DISTINCT in {call.name.lower()}", call)
+            raise not_supported(f"DISTINCT in {name}", call)
         arguments = arguments[0].expressions
     return type_of_call(call, arguments)
 
@@ -357,25 +326,14 @@ def _set_operation(operation: exp.SetOperation) -> Type:
         raise _mismatch(
             f"{name} query has different number of fields: {len(left)}, {len(right)}", operation
         )
-    for position, (first, second) in enumerate(zip(left, right, strict=True), 1):
-        if common(first.type, second.type) is None:
-            raise _mismatch(
-                f"column {position} in {name} query has incompatible types: "
-                f"{trino_name(first.type)}, {trino_name(second.type)}",
-                second,
-            )
+    for position, columns in enumerate(zip(left, right, strict=True), 1):
+        _shared(columns, f"column {position} in {name} query has incompatible types: {{}}, {{}}")
     return _UNKNOWN
 
 
 def _values(values: exp.Values) -> Type:
-    rows = [row.expressions for row in values.expressions]
-    for column in zip(*rows, strict=True):
-        type_ = column[0].type
-        for value in column[1:]:
-            if (type_ := common(type_, value.type)) is None:
-                raise _mismatch("Values rows have mismatched types", value)
-        if type_ and type_.this is Kind.DECIMAL:
-            raise _decimal(column[0])
+    for column in zip(*(row.expressions for row in values.expressions), strict=True):
+        _refuse_decimal(column[0], _shared(column, "Values rows have mismatched types: {} and {}"))
     return _UNKNOWN
 
 
@@ -392,16 +350,10 @@ _RULES: dict[type[exp.Expr], Callable[..., Type]] = {
     exp.CurrentDate: lambda _: scalar(Kind.DATE),
     exp.Identifier: _identifier,
     **dict.fromkeys((exp.Paren, exp.Alias, exp.Lambda), _inner),
-    **dict.fromkeys((exp.Where, exp.Having), _condition),
+    **dict.fromkeys((exp.Where, exp.Having), _clause),
     **dict.fromkeys((exp.And, exp.Or, exp.Not), _logical),
-    **dict.fromkeys((exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod), _arithmetic),
-    **dict.fromkeys(
-        (
-            *(exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE),
-            *(exp.NullSafeEQ, exp.NullSafeNEQ),
-        ),
-        _comparison,
-    ),
+    **dict.fromkeys(_ARITHMETIC, _arithmetic),
+    **dict.fromkeys(_COMPARISONS, _comparison),
     exp.Join: _join,
     exp.Is: _is_null,
     exp.Neg: _negative,

@@ -6,9 +6,9 @@ import pytest
 from fuzzing import fuzz
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import COLUMNS, LOCATION, MemoryObjects, table_description
 
 from onebox.athena import api as athena
-from tests.component.athena.conftest import COLUMNS, LOCATION, MemoryObjects, table_description
 
 ROW = {
     "run_id": "r",

@@ -12,7 +12,6 @@ import urllib.parse
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from pathlib import Path
 
 import boto3
 import pytest
@@ -21,13 +20,10 @@ from botocore.exceptions import ClientError
 from moto.moto_api._internal.models import moto_api_backend
 from moto.server import ThreadedMotoServer
 
-from aws.bucket import S3Bucket
 from onebox.cloud.deployment import bootstrap, upload
 from onebox.cloud.endpoint import Endpoint
 from onebox.cloud.objects import FileKey, install
 from onebox.store.errors import DamagedIndex
-from tidemark.client.results import Results
-from tidemark.store.keys import CLAIMS
 
 MEBIBYTE = 1 << 20
 
@@ -479,11 +475,9 @@ def test_a_bucket_with_object_locks_is_refused(s3):
 
 def test_a_folder_in_use_by_another_process_is_refused(s3, folder):
     program = "import sys, pathlib, onebox.cloud.objects as o; o.install(pathlib.Path(sys.argv[1]))"
-    root = Path(__file__).parents[3]
 
     other = subprocess.run(
         [sys.executable, "-c", program, folder],
-        cwd=root,
         capture_output=True,
         text=True,
         check=False,
@@ -515,23 +509,6 @@ def test_a_cloud_does_not_start_with_a_damaged_index(s3, restart, folder):
 
     with pytest.raises(DamagedIndex, match=r"index.sqlite is damaged: k: .*`tidemark doctor`"):
         install(folder)
-
-
-def test_a_damaged_claim_is_told_and_hides_no_other_in_a_running_cloud(s3, restart, folder):
-    for suite in ("damaged", "whole"):
-        claim = json.dumps({"run_id": suite, "execution_arn": "arn:x"})
-        s3.put_object(Bucket="results", Key=f"{CLAIMS}{suite}.json", Body=claim.encode())
-    file = FileKey.files.find("results", f"{CLAIMS}damaged.json").path
-    file.write_bytes(b"{")
-    restart()
-    told = []
-
-    claims = Results(S3Bucket(s3, "results", told.append)).claims()
-
-    assert claims == {"whole": "arn:x"}
-    (sentence,) = told
-    assert f"s3://results/{CLAIMS}damaged.json is damaged: {file} has 1 bytes" in sentence
-    assert "`tidemark doctor`" in sentence
 
 
 def test_an_unfinished_file_of_a_dead_process_is_removed(s3, restart, folder):

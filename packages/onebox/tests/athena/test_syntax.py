@@ -7,11 +7,7 @@ from contextlib import suppress
 import duckdb
 import pytest
 from sqlglot.dialects.trino import Trino
-
-from onebox.athena import api as athena
-from onebox.athena.grammar import first_mismatch
-from onebox.athena.tokens import tokens
-from tests.checks.conformance.syntax import (
+from trino_syntax import (
     CLAUSES_OF_TRINO,
     FOREIGN,
     NATIVE,
@@ -19,6 +15,10 @@ from tests.checks.conformance.syntax import (
     arithmetic,
     in_duckdb,
 )
+
+from onebox.athena import api as athena
+from onebox.athena.grammar import first_mismatch
+from onebox.athena.tokens import tokens
 
 _READ = {"DOUBLE": float, "INT": int, "BIGINT": int, "BOOLEAN": lambda text: text == "true"}
 

@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from onebox.athena import api as athena
-from tests.component.athena.conftest import (
+from tables import (
     COLUMNS,
     LOCATION,
     PROJECTION,
     MemoryObjects,
     table_description,
 )
+
+from onebox.athena import api as athena
 
 QUERY = "SELECT suite, year, run_id, value, started_at, versions FROM rates ORDER BY run_id"
 

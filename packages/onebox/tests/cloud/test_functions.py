@@ -18,7 +18,6 @@ from onebox.cloud import environments
 from onebox.cloud import functions as lambda_functions
 from onebox.cloud.fork_server import ForkServer
 from onebox.cloud.guard import Guard
-from tests.cpu_shares import measured_work
 
 ROLE = "arn:aws:iam::123456789012:role/functions"
 POWERTOOLS = (
@@ -514,26 +513,3 @@ def test_a_request_that_is_no_json_is_refused(create, endpoint):
     create("def handler(event, context): pass")
     with pytest.raises(ClientError, match="InvalidRequestContentException"):
         endpoint.client("lambda").invoke(FunctionName="f", Payload=b"{'not': json}")
-
-
-def test_the_cpu_time_of_an_invocation_is_compared_at_lambdas_share_of_a_core(create, invoke):
-    create(
-        "import time\n"
-        "def handler(event, context):\n"
-        "    before = time.process_time()\n"
-        "    while time.process_time() < before + 0.1: pass\n"
-        "    return 1 / event['number']",
-        MemorySize=512,
-        Timeout=30,
-    )
-
-    with measured_work() as works:
-        invoke({"number": 0})
-        invoke({"number": 1})
-
-    (work,) = works
-    assert (work.function, work.memory_mb, work.timeout_seconds) == ("f", 512, 30)
-    # Linux counts CPU time in steps of 10 ms.
-    assert work.cpu_seconds > 0.08
-    assert work._replace(cpu_seconds=1.0).percent == pytest.approx(100 * 1769 / 512 / 30)
-    assert work._replace(cpu_seconds=1.0, memory_mb=2304).percent == pytest.approx(100 / 30)

@@ -3,11 +3,12 @@
 import sys
 
 import pytest
+from tables import LOCATION
+from trino_syntax import REFUSED
 
 from onebox.athena import api as athena
 from onebox.athena import execution
 from onebox.athena.values import trino_name
-from tests.component.athena.conftest import LOCATION
 
 
 @pytest.fixture(autouse=True)
@@ -106,42 +107,9 @@ def test_columns_have_the_names_and_types_of_the_query(run):
         ("SELECT 1 FROM nowhere.rates", "SCHEMA_NOT_FOUND: line 1:15: Schema 'nowhere' does not"),
         ("SELECT 1 FROM other.tidemark.rates", "NOT_SUPPORTED: line 1:15: Catalogue 'other'"),
         ("SELECT run_id, value FROM rates GROUP BY run_id", "SYNTAX_ERROR: column \"value\" must"),
-        ("SELECT 1 FROM rates WHERE year = '2026'",
-         "TYPE_MISMATCH: line 1:27: Cannot apply operator: integer = varchar"),
-        ("SELECT 1 FROM rates WHERE started_at > '2026-11-20'",
-         "TYPE_MISMATCH: line 1:27: Cannot apply operator: timestamp(3) > varchar"),
-        ("SELECT 1 FROM rates WHERE samples",
-         "TYPE_MISMATCH: line 1:27: WHERE clause must evaluate to a boolean: actual type integer"),
-        ("SELECT 1 FROM rates WHERE year IN ('2026')",
-         "TYPE_MISMATCH: line 1:27: IN value and list items must be the same type or coercible"),
-        ("SELECT 1 FROM rates WHERE year BETWEEN '1' AND '2'",
-         "TYPE_MISMATCH: line 1:27: Cannot check if integer is BETWEEN varchar and varchar"),
-        ("SELECT 1 FROM rates WHERE samples LIKE '1%'", "TYPE_MISMATCH: line 1:27: Left side"),
-        ("SELECT 1 FROM rates AS a JOIN rates AS b ON a.year",
-         "TYPE_MISMATCH: line 1:45: JOIN ON clause must evaluate to a boolean: integer"),
-        ("SELECT run_id + 1 FROM rates",
-         "TYPE_MISMATCH: line 1:8: Cannot apply operator: varchar + integer"),
-        ("SELECT -run_id FROM rates", "TYPE_MISMATCH: line 1:9: Cannot negate varchar"),
-        ("SELECT NOT samples FROM rates", "TYPE_MISMATCH: line 1:12: Logical expression term"),
-        ("SELECT started_at - started_at FROM rates",
-         "TYPE_MISMATCH: line 1:8: Cannot apply operator: timestamp(3) - timestamp(3)"),
-        ("SELECT run_id || samples FROM rates",
-         "FUNCTION_NOT_FOUND: line 1:18: Unexpected parameters (integer) for function concat"),
-        ("SELECT lower(samples) FROM rates",
-         "FUNCTION_NOT_FOUND: line 1:8: Unexpected parameters (integer) for function lower. "
-         "Expected: lower(varchar)"),
-        ("SELECT lower() FROM rates", "FUNCTION_NOT_FOUND: line 1:8: Unexpected parameters ()"),
-        ("SELECT coalesce(value, run_id) FROM rates",
-         "FUNCTION_NOT_FOUND: line 1:8: Unexpected parameters (double, varchar)"),
-        ("SELECT CASE WHEN true THEN 1 ELSE 'a' END", "TYPE_MISMATCH: line 1:35: All CASE results"),
-        ("SELECT CASE WHEN 1 THEN 1 END", "TYPE_MISMATCH: line 1:18: CASE WHEN clause"),
-        ("SELECT CASE 1 WHEN 'a' THEN 1 END", "TYPE_MISMATCH: line 1:20: CASE operand type"),
-        ("SELECT 1 UNION SELECT 'a'",
-         "TYPE_MISMATCH: line 1:23: column 1 in UNION query has incompatible types: integer, "
-         "varchar"),
-        ("SELECT 1 UNION SELECT 1, 2", "TYPE_MISMATCH: line 1:8: UNION query has different number"),
+        *REFUSED.items(),
         ("SELECT 1.5", "NOT_SUPPORTED: line 1:8: A decimal, unlike a double such as 1.5e0,"),
-        ("SELECT samples * 1.5 FROM rates", "NOT_SUPPORTED: line 1:8: A decimal"),
+        ("SELECT samples * 1.5 FROM rates", "NOT_SUPPORTED: line 1:18: A decimal"),
         ("SELECT sum(samples) OVER (), lower(run_id) OVER () FROM rates",
          "NOT_SUPPORTED: line 1:30: WINDOW of LOWER"),
         ("SELECT max(value ORDER BY value) FROM rates", "NOT_SUPPORTED: line 1:8: ORDER BY in max"),
@@ -149,7 +117,6 @@ def test_columns_have_the_names_and_types_of_the_query(run):
         ("SELECT value IN (SELECT value FROM rates) FROM rates", "NOT_SUPPORTED: line 1:8: IN "),
         ("SELECT CASE value WHEN 1e0 THEN 1 END FROM rates", "NOT_SUPPORTED: line 1:13: CASE of a"),
         ("SELECT count(x -> x) FROM rates", "NOT_SUPPORTED: line 1:8: A lambda in count"),
-        ("SELECT DATE '2020-01-01' + INTERVAL '1' hour", "TYPE_MISMATCH: line 1:13: Cannot add"),
     ],
 )  # fmt: skip
 def test_a_refused_query_has_the_message_of_athena(refusal, query, message):

@@ -1,0 +1,98 @@
+"""Every function and operator has its value of Trino; other calls are refused."""
+
+import pytest
+from trino_functions import AGGREGATES, ROWS, VALUES, WINDOWS
+
+from onebox.athena import api as athena
+from onebox.athena.functions import FUNCTIONS
+
+
+@pytest.fixture(scope="module")
+def values():
+    """Return the value of each expression, from a query for every 24 of them."""
+    found = {}
+    for first in range(0, len(VALUES), 24):
+        batch = [expression for expression, _ in VALUES[first : first + 24]]
+        (row,) = athena.run(f"SELECT {', '.join(batch)}", None, {}).rows
+        found |= dict(zip(batch, row, strict=True))
+    return found
+
+
+@pytest.mark.parametrize(("expression", "expected"), VALUES)
+def test_an_expression_has_its_value_in_trino(values, expression, expected):
+    assert values[expression] == expected
+
+
+@pytest.mark.parametrize(("expression", "expected"), AGGREGATES)
+def test_an_aggregate_has_its_value_in_trino(ask, expression, expected):
+    assert ask(f"SELECT {expression} FROM {ROWS}") == [[expected]]
+
+
+@pytest.mark.parametrize(("expression", "expected"), WINDOWS)
+def test_a_window_function_has_its_values_in_trino(ask, expression, expected):
+    rows = ask(f"SELECT {expression}, n, s FROM {ROWS} ORDER BY n, s")
+    assert [row[0] for row in rows] == expected
+
+
+def test_every_function_is_tested():
+    texts = [expression.lower() for expression, _ in (*VALUES, *AGGREGATES, *WINDOWS)]
+    assert [name for name in FUNCTIONS if not any(f"{name}(" in text for text in texts)] == []
+
+
+@pytest.mark.parametrize(
+    ("expression", "reason"),
+    [
+        ("7 / 0", "DIVISION_BY_ZERO: Division by zero"),
+        ("7 % 0", "DIVISION_BY_ZERO: Division by zero"),
+        ("CAST('x' AS integer)", "INVALID_CAST_ARGUMENT: Cannot cast 'x' to INT"),
+        ("CAST('1_000' AS bigint)", "INVALID_CAST_ARGUMENT: Cannot cast '1_000' to BIGINT"),
+        ("split_part('a', '-', 0)", "INVALID_FUNCTION_ARGUMENT: Index must be greater than zero"),
+        ("lpad('a', -1, 'b')", "INVALID_FUNCTION_ARGUMENT: Target length must be in the range"),
+        ("rpad('a', 1, '')", "INVALID_FUNCTION_ARGUMENT: Padding string must not be empty"),
+        ("split('a', '')", "INVALID_FUNCTION_ARGUMENT: The delimiter may not be the empty string"),
+        ("date_parse('a', '%Y')", "INVALID_FUNCTION_ARGUMENT: "),
+        ("element_at(ARRAY[1], 0)", "INVALID_FUNCTION_ARGUMENT: SQL array indices start at 1"),
+        ("2147483647 + 1", "NUMERIC_VALUE_OUT_OF_RANGE: Overflow in addition of INT32"),
+    ],
+)
+def test_an_error_has_the_message_of_trino(refusal, expression, reason):
+    assert refusal(f"SELECT {expression}").startswith(reason)
+
+
+@pytest.mark.parametrize(
+    ("expression", "reason"),
+    [
+        ("replace('a', '', 'b')", "NOT_SUPPORTED: replace of an empty text"),
+        ("split_part('a', '', 1)", "NOT_SUPPORTED: split_part with an empty delimiter"),
+        ("json_extract_scalar('1.50', '$')", "NOT_SUPPORTED: json_extract_scalar of a number with"),
+        ("json_extract_scalar('1', '$..a')", "NOT_SUPPORTED: line 1:8: path '$..a' of json_extr"),
+        ("date_parse('1 PM', '%h %p')",
+         "NOT_SUPPORTED: line 1:8: format '%h %p' of date_parse is not supported on one machine"),
+        ("regexp_extract('a', '(a)|b', 1)", "NOT_SUPPORTED: line 1:8: pattern '(a)|b' of regexp_e"),
+        ("regexp_replace('a', 'a', '${name}')", "NOT_SUPPORTED: line 1:8: replacement '${name}' "),
+        ("date_format(DATE '2020-01-31', '%f')",
+         "NOT_SUPPORTED: line 1:8: format '%f' of date_format is not supported on one machine"),
+        ("format('%s', 1)",
+         "NOT_SUPPORTED: line 1:8: format '%s' of format is not supported on one machine"),
+        ("date_trunc(lower('DAY'), DATE '2020-01-31')",
+         "NOT_SUPPORTED: line 1:8: A unit of date_trunc that is not a literal"),
+        ("reduce(ARRAY[1e0], 0e0, (s, x) -> s + x, s -> s / 2)", "NOT_SUPPORTED: line 1:8: reduce"),
+        ("CAST(1.5e0 AS varchar)", "NOT_SUPPORTED: line 1:13: CAST of double to"),
+        ("CAST('a' AS varchar(3))", "NOT_SUPPORTED: line 1:13: CAST to VARCHAR(3)"),
+        ("TIMESTAMP '2026-11-20 12:44:55.123456'", "NOT_SUPPORTED: line 1:18: A timestamp of 6"),
+    ],
+)  # fmt: skip
+def test_a_call_that_would_differ_from_trino_is_refused_by_name(refusal, expression, reason):
+    assert refusal(f"SELECT {expression}").startswith(reason)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("map_agg", "approx_percentile", "approx_distinct", "now"),
+        *("from_unixtime", "read_csv", "list_reduce"),
+    ],
+)
+def test_an_unsupported_function_is_refused_by_name(refusal, name):
+    message = f"NOT_SUPPORTED: line 1:8: Function '{name}' is not supported on one machine"
+    assert refusal(f"SELECT {name}(1)") == message

@@ -1,0 +1,12 @@
+"""A new cloud for each test; its fixtures are those of module `clouds`."""
+
+from clouds import (  # noqa: F401
+    answer,
+    endpoint,
+    formation,
+    guard,
+    has_ended,
+    logs,
+    server,
+    store,
+)
