@@ -282,7 +282,7 @@ def _date_format(time: exp.Expr, form: exp.Expr) -> exp.Expr:
 
 def _date_parse(text: exp.Expr, form: exp.Expr) -> exp.Expr:
     letters = re.sub("%(.)", lambda match: _LETTERS[match[1]], form.name)
-    return named("strptime")(text, exp.Literal.string(letters))
+    return named("parsed")(text, exp.Literal.string(letters))
 
 
 def _date_diff(unit: exp.Expr, start: exp.Expr, end: exp.Expr) -> exp.Expr:
@@ -503,7 +503,7 @@ FUNCTIONS: dict[str, Function] = {
     "contains": _function((LIST, ANY), _type_of_contains, "has_element"),
     "arrays_overlap": _function((LIST, LIST), _type_of_overlap, "share_element"),
     "array_sort": _function((LIST,), _same(0), "list_sort"),
-    "sequence": _function((WHOLE, WHOLE), lambda _: array(scalar(Kind.BIGINT)), "generate_series"),
+    "sequence": _function((WHOLE, WHOLE), lambda _: array(scalar(Kind.BIGINT)), "counted"),
     "element_at": _function((LIST, WHOLE), lambda types: element(types[0]), "element"),
     # Only doubles are accepted. DuckDB lacks the last step, which must return its argument.
     "reduce": _function((LIST, DOUBLE, DOUBLE, DOUBLE), _type_of_reduce, _reduce),

@@ -6,7 +6,7 @@ Source: Trino documentation, Functions and operators; if it says nothing, Trino'
 from __future__ import annotations
 
 _SPACE = r"E' \t\n\r\f\v'"
-_WHOLE = "'[+-]?[0-9]+'"
+_WHOLE = r"'\s*[+-]?[0-9]+\s*'"
 _DOUBLE = r"'\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*|NaN|[+-]?Infinity'"
 _DATE = "'[0-9]{4}-[0-9]{2}-[0-9]{2}'"
 _TIMESTAMP = r"'[0-9]{4}-[0-9]{2}-[0-9]{2}( [0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,3})?)?)?'"
@@ -94,6 +94,10 @@ MACROS = [
     "months_until(a, b) AS date_diff('month', a, b) - "
     "CASE WHEN a + to_months(CAST(date_diff('month', a, b) AS INTEGER)) > b THEN 1 ELSE 0 END",
     "passed_months(a, b) AS CASE WHEN a <= b THEN months_until(a, b) ELSE -months_until(b, a) END",
+    # DuckDB skips blanks around a time.
+    r"parsed(s, form) AS CASE WHEN regexp_matches(s, '^\s|\s$') THEN "
+    "error('INVALID_FUNCTION_ARGUMENT: Invalid format: ' || s) ELSE strptime(s, form) END",
+    "counted(a, b) AS generate_series(a, b, CASE WHEN a > b THEN -1 ELSE 1 END)",
     "infinite() AS CAST('Infinity' AS DOUBLE)",
     "not_a_number() AS CAST('NaN' AS DOUBLE)",
     f"stripped(s) AS trim(s, {_SPACE})",

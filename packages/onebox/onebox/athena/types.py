@@ -313,7 +313,9 @@ def _identifier(name: exp.Identifier) -> Type:
 
 
 def _over_rows(value: exp.Window | exp.Filter) -> Type:
-    call = value.this.this if isinstance(value.this, exp.Filter) else value.this
+    if isinstance(value.this, exp.Filter):
+        raise QueryError("NOT_SUPPORTED", "FILTER is not yet supported for window functions", value)
+    call = value.this
     if not isinstance(call, exp.Anonymous) or not function_of(call).over_rows:
         raise not_supported(f"{value.key.upper()} of {call.sql('trino')}", call)
     return _inner(value)

@@ -51,6 +51,7 @@ def test_every_function_is_tested():
         ("rpad('a', 1, '')", "INVALID_FUNCTION_ARGUMENT: Padding string must not be empty"),
         ("split('a', '')", "INVALID_FUNCTION_ARGUMENT: The delimiter may not be the empty string"),
         ("date_parse('a', '%Y')", "INVALID_FUNCTION_ARGUMENT: "),
+        ("date_parse('2026 ', '%Y')", "INVALID_FUNCTION_ARGUMENT: Invalid format: 2026 "),
         ("element_at(ARRAY[1], 0)", "INVALID_FUNCTION_ARGUMENT: SQL array indices start at 1"),
         ("2147483647 + 1", "NUMERIC_VALUE_OUT_OF_RANGE: Overflow in addition of INT32"),
     ],

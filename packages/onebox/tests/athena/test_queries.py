@@ -112,6 +112,8 @@ def test_columns_have_the_names_and_types_of_the_query(run):
         ("SELECT samples * 1.5 FROM rates", "NOT_SUPPORTED: line 1:18: A decimal"),
         ("SELECT sum(samples) OVER (), lower(run_id) OVER () FROM rates",
          "NOT_SUPPORTED: line 1:30: WINDOW of LOWER"),
+        ("SELECT count(*) FILTER (WHERE true) OVER () FROM rates",
+         "NOT_SUPPORTED: line 1:8: FILTER is not yet supported for window functions"),
         ("SELECT max(value ORDER BY value) FROM rates", "NOT_SUPPORTED: line 1:8: ORDER BY in max"),
         ("SELECT lower(DISTINCT run_id) FROM rates", "NOT_SUPPORTED: line 1:8: DISTINCT in lower"),
         ("SELECT value IN (SELECT value FROM rates) FROM rates", "NOT_SUPPORTED: line 1:8: IN "),
