@@ -13,18 +13,15 @@ from aws_cdk.aws_iam import ManagedPolicy, PermissionsBoundary
 from aws_cdk.aws_sns_subscriptions import EmailSubscription
 from aws_cdk.region_info import RegionInfo
 
-from cdk.alarms import Alarms
-from cdk.dead_runs import Endings
 from cdk.instances import InstancePolicies
 from cdk.lambda_code import lambda_code
-from cdk.operations import OperationsDashboard
+from cdk.operations import Alarms, OperationsDashboard
 from cdk.queries import SavedQueries
 from cdk.reports import Reports
-from cdk.results import Results
+from cdk.results import Results, Tables
 from cdk.schedules import Schedules
 from cdk.system_tests import SystemTests
-from cdk.tables import Tables
-from cdk.workflow import Workflow
+from cdk.workflow import Endings, Workflow
 from tidemark.model.context import published_suites, written_context
 from tidemark.model.refusal import Refused
 from tidemark.model.request import example_input

@@ -9,10 +9,8 @@ from aws_cdk.aws_iam import Role, ServicePrincipal
 from aws_cdk.aws_s3 import Bucket
 from constructs import Construct
 
-from cdk.findings import acknowledge, objects_finding
-from cdk.policy_statements import Conditions, allow
-from cdk.results import ATHENA_PREFIX
-from cdk.tables import Tables
+from cdk.policies import Conditions, acknowledge, allow, objects_finding
+from cdk.results import ATHENA_PREFIX, Tables
 from tidemark.store import keys
 
 _RESULTS = f"{ATHENA_PREFIX}*"

@@ -11,19 +11,21 @@ from aws_cdk.aws_s3 import Bucket
 from aws_cdk.aws_sns import Topic
 from constructs import Construct
 
-from cdk.findings import (
+from cdk.permissions import Needs, needs_of
+from cdk.policies import (
     DEFINITIONS,
     INSTANCES,
     acknowledge,
+    allow,
     definitions_finding,
+    in_cluster,
     instances_finding,
     objects_finding,
+    passing_to_tasks,
     streams_finding,
+    uncovered,
 )
-from cdk.log_groups import log_group
-from cdk.permissions import Needs, needs_of
-from cdk.policy_statements import allow, in_cluster, passing_to_tasks, uncovered
-from cdk.system_tests import SystemTests
+from cdk.system_tests import SystemTests, log_group
 from tidemark.model.instance import of_instance
 from tidemark.model.settings import Settings
 from tidemark.model.suite import Suite

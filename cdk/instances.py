@@ -8,9 +8,16 @@ from aws_cdk import Aws
 from aws_cdk.aws_iam import IRole, Policy, PolicyStatement
 from constructs import Construct
 
-from cdk.findings import INSTANCES, acknowledge, instances_finding
 from cdk.permissions import END_TASKS, FIND_TASKS
-from cdk.policy_statements import Conditions, allow, passing_to_tasks, uncovered
+from cdk.policies import (
+    INSTANCES,
+    Conditions,
+    acknowledge,
+    allow,
+    instances_finding,
+    passing_to_tasks,
+    uncovered,
+)
 from tidemark.model.instance import Instance, of_instance
 from tidemark.model.instance_names import InstanceName
 from tidemark.model.suite import Suite

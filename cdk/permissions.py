@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from cdk.policy_statements import uncovered
+from cdk.policies import uncovered
 from tidemark.model.profile import PROFILE_FILE
 from tidemark.model.suite import Suite
 from tidemark.money.prices import FUNCTION_MEMORY, REPORT_MEMORY, TRIALS_MEMORY

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from aws_cdk import Duration
+from aws_cdk import Aws, Duration
 from aws_cdk.aws_ecs import (
     AwsLogDriverMode,
     ContainerImage,
@@ -14,14 +14,13 @@ from aws_cdk.aws_ecs import (
     LogDriver,
     OperatingSystemFamily,
     RuntimePlatform,
+    TaskDefinition,
 )
 from aws_cdk.aws_logs import LogGroup
 from aws_cdk.aws_s3 import Bucket
 from constructs import Construct
 
-from cdk.findings import acknowledge, objects_finding
-from cdk.owned import grant_own
-from cdk.policy_statements import allow
+from cdk.policies import acknowledge, allow, objects_finding
 from tidemark.model.services import Container
 from tidemark.model.task import WORKLOAD_LABEL, Task
 from tidemark.store.keys import BELOW_A_SECRET, DATA
@@ -127,3 +126,45 @@ class Program(FargateTaskDefinition):
     def roles(self) -> Sequence[str]:
         """The ARNs of the roles that are passed to the tasks."""
         return [self.task_role.role_arn, self.obtain_execution_role().role_arn]
+
+
+_TABLES = (
+    "BatchGetItem", "BatchWriteItem", "ConditionCheckItem", "CreateTable", "DeleteItem",
+    "DeleteTable", "DescribeTable", "GetItem", "PutItem", "Query", "Scan", "UpdateItem",
+    "UpdateTimeToLive",
+)  # fmt: skip
+_QUEUES = (
+    "ChangeMessageVisibility", "CreateQueue", "DeleteMessage", "DeleteQueue", "GetQueueAttributes",
+    "GetQueueUrl", "ReceiveMessage", "SendMessage",
+)  # fmt: skip
+_BUCKETS = ("CreateBucket", "DeleteBucket", "ListBucket")
+_OBJECTS = ("AbortMultipartUpload", "DeleteObject", "GetObject", "PutObject")
+
+
+def grant_own(definition: TaskDefinition, owned: str) -> None:
+    """Let tasks make, use and delete what has names of a pattern, and nothing else."""
+    place = f"{Aws.REGION}:{Aws.ACCOUNT_ID}"
+    grants = (
+        ("dynamodb", _TABLES, f"{place}:table/{owned}"),
+        ("sqs", _QUEUES, f"{place}:{owned}"),
+        ("s3", _BUCKETS, f"::{owned}"),
+        ("s3", _OBJECTS, f"::{owned}/*"),
+    )
+    for service, actions, resource in grants:
+        arn = f"arn:{Aws.PARTITION}:{service}:{resource}"
+        definition.add_to_task_role_policy(
+            allow([f"{service}:{action}" for action in actions], [arn])
+        )
+        acknowledge(
+            definition,
+            f"IAM5[Resource::{_shown(arn)}]",
+            "The names have digits of the trial, and no trial exists yet.",
+        )
+
+
+def _shown(arn: str) -> str:
+    """Return an ARN as cdk-nag shows it."""
+    shown = {Aws.PARTITION: "Partition", Aws.REGION: "Region", Aws.ACCOUNT_ID: "AccountId"}
+    for token, name in shown.items():
+        arn = arn.replace(token, f"<AWS::{name}>")
+    return arn

@@ -11,8 +11,8 @@ from aws_cdk.aws_athena import CfnNamedQuery
 from aws_cdk.aws_logs import CfnQueryDefinition, LogGroup
 from constructs import Construct
 
+from cdk.results import Tables
 from cdk.system_tests import SystemTests
-from cdk.tables import Tables
 from tidemark.model.checkout import ROOT
 from tidemark.model.services import LAST_LINES_QUERY, READY_QUERY
 from tidemark.model.suite import Suite

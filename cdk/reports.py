@@ -6,22 +6,26 @@ QuickSight's account, users and groups belong to no stack; reports need them to 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from aws_cdk import Aws, CfnOutput, CfnResource
+from aws_cdk import Aws, CfnOutput, CfnResource, Stack
+from aws_cdk.aws_events import EventPattern, Rule
+from aws_cdk.aws_events_targets import SfnStateMachine
 from aws_cdk.aws_s3 import Bucket
 from constructs import Construct
 
+from cdk import definitions
 from cdk.athena_reader import AthenaReader
-from cdk.definitions import FOLDER
-from cdk.refreshes import Refreshes
-from cdk.tables import Tables
+from cdk.policies import acknowledge, allow
+from cdk.results import Tables
+from cdk.workflow import state_machine
 from tidemark.dashboard.columns import DATA_SETS
 from tidemark.dashboard.data_sets import DECIMAL, DataSet, read_data_set
 from tidemark.dashboard.quicksight import definition
 from tidemark.dashboard.sheets import dashboard
 from tidemark.model.settings import Settings
+from tidemark.model.telemetry import EVENT_SOURCE, EVENT_TYPE
 
 _TITLE = "did this version get slower?"
 # The id of the only table of each data set.
@@ -122,11 +126,12 @@ class Reports(Construct):
 
     def _publish(self, definition: Mapping[str, Any], arns: Mapping[str, str]) -> None:
         """Add the dashboard for viewers, and the analysis for trying changes."""
+        colours = (definitions.FOLDER / "theme.json").read_text(encoding="utf-8")
         theme = self._asset("Theme", "Theme", {
             "ThemeId": self._id("theme"),
             "Name": self._stack,
             "BaseThemeId": "CLASSIC",
-            "Configuration": json.loads((FOLDER / "theme.json").read_text(encoding="utf-8")),
+            "Configuration": json.loads(colours),
         })  # fmt: skip
         declarations = [{"Identifier": name, "DataSetArn": arn} for name, arn in arns.items()]
         properties = {
@@ -150,3 +155,68 @@ class Reports(Construct):
 def _column(name: str, kind: str) -> Mapping[str, str]:
     # API reference, InputColumn: a fixed decimal, the default, has four decimal places.
     return {"Name": name, "Type": kind, **({"SubType": "FLOAT"} if kind == DECIMAL else {})}
+
+
+class Refreshes(Construct):
+    """A state machine that refreshes data sets by their ids whenever a run has ended.
+
+    The machine starts on the event that the last step of a run puts on the event bus. A refresh is
+    no state of the run, so it neither fails nor delays a run, and it also follows a run that is
+    ended from outside.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        name: str,
+        *,
+        settings: Settings,
+        data_sets: Sequence[str],
+        bucket: Bucket,
+    ) -> None:
+        super().__init__(scope, name)
+        self.machine = state_machine(
+            self,
+            "Refresh",
+            definitions.definition("refresh"),
+            {"Account": Aws.ACCOUNT_ID, "DataSets": ",".join(data_sets)},
+            settings,
+        )
+        acknowledge(
+            self.machine,
+            "IAM5[Resource::*]",
+            "X-Ray and the delivery of logs: neither can be named.",
+        )
+        for data_set in data_sets:
+            self._allow_refreshing(data_set)
+        Rule(
+            self,
+            "RunEnded",
+            description="The data sets of the reports take in what a run measured",
+            event_pattern=EventPattern(
+                source=[EVENT_SOURCE],
+                detail_type=[EVENT_TYPE],
+                detail={
+                    # Other stacks may put events of their runs on the same bus.
+                    "bucket": [bucket.bucket_name],
+                    # The tables have no figures of a refused run.
+                    "status": [{"anything-but": "rejected"}],
+                },
+            ),
+            targets=[SfnStateMachine(self.machine)],
+        )
+
+    def _allow_refreshing(self, data_set: str) -> None:
+        ingestions = f"{data_set}/ingestion/*"
+        arn = Stack.of(self).format_arn(
+            service="quicksight", resource="dataset", resource_name=ingestions
+        )
+        self.machine.add_to_role_policy(
+            allow(["quicksight:CreateIngestion", "quicksight:DescribeIngestion"], [arn])
+        )
+        acknowledge(
+            self.machine,
+            "IAM5[Resource::arn:<AWS::Partition>:quicksight:<AWS::Region>:<AWS::AccountId>:"
+            f"dataset/{ingestions}]",
+            "An ingestion has a name when it is created, and no sooner.",
+        )

@@ -18,8 +18,7 @@ from aws_cdk.aws_sqs import Queue, QueueEncryption
 from aws_cdk.aws_stepfunctions import StateMachine
 from constructs import Construct
 
-from cdk.findings import acknowledge
-from cdk.policy_statements import allow
+from cdk.policies import acknowledge, allow
 from tidemark.model.settings import StartTime
 
 # EventBridge Scheduler tries 185 times within a day by default. A run that starts an hour late may

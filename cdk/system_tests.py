@@ -4,23 +4,103 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from aws_cdk import Stack
-from aws_cdk.aws_ec2 import Port, SecurityGroup
+from aws_cdk import RemovalPolicy, Stack
+from aws_cdk.aws_ec2 import (
+    GatewayVpcEndpointAwsService,
+    GatewayVpcEndpointOptions,
+    IpAddresses,
+    IVpc,
+    Port,
+    SecurityGroup,
+    SubnetConfiguration,
+    SubnetType,
+    Vpc,
+)
 from aws_cdk.aws_ecs import Cluster, ContainerImage, ContainerInsights
-from aws_cdk.aws_logs import ILogGroup, LogGroup
+from aws_cdk.aws_logs import ILogGroup, LogGroup, RetentionDays
 from aws_cdk.aws_s3 import Bucket
 from constructs import Construct
 
-from cdk.findings import acknowledge
 from cdk.images import existing_image, image_of, service_image
-from cdk.log_groups import log_group
-from cdk.network import Network
+from cdk.policies import acknowledge
 from cdk.programs import Beside, Program
 from tidemark.model.harness import PREPARATION, SERVICE, preparation_variables
 from tidemark.model.services import Container, ServiceTask
 from tidemark.model.settings import Settings
 from tidemark.model.suite import Suite
 from tidemark.model.task import Task
+
+
+class Network(Construct):
+    """The subnets and the security group of the tasks.
+
+    Attributes
+    ----------
+    vpc
+        The VPC of the subnets.
+    subnet_ids
+        The subnets in which a task may run.
+    public_address
+        Whether a task needs a public address to reach anything.
+    security_group
+        The security group of the tasks of suites without services, which lets nothing in.
+
+    """
+
+    def __init__(self, scope: Construct, name: str, *, settings: Settings) -> None:
+        super().__init__(scope, name)
+        self.vpc: IVpc
+        if settings.vpc_id:
+            # No lookup is needed: CDK would only choose from the zones and subnets of the VPC.
+            self.vpc = Vpc.from_vpc_attributes(
+                self, "Vpc", vpc_id=settings.vpc_id, availability_zones=["any"]
+            )
+            self.subnet_ids = list(settings.subnet_ids)
+        else:
+            self.vpc = self._new_vpc(settings.availability_zones)
+            self.subnet_ids = self.vpc.select_subnets().subnet_ids
+        self.public_address = not settings.vpc_id
+        self.security_group = SecurityGroup(
+            self,
+            "TaskTraffic",
+            vpc=self.vpc,
+            description="Tidemark tasks: nothing comes in; out to S3, logs and the package index",
+        )
+
+    def _new_vpc(self, zones: Sequence[str]) -> Vpc:
+        # An idle NAT gateway costs money, public subnets do not. S3 traffic takes the endpoint.
+        vpc = Vpc(
+            self,
+            "Vpc",
+            ip_addresses=IpAddresses.cidr("10.0.0.0/24"),
+            availability_zones=list(zones) or None,
+            max_azs=None if zones else 2,
+            nat_gateways=0,
+            subnet_configuration=[
+                SubnetConfiguration(name="Public", subnet_type=SubnetType.PUBLIC)
+            ],
+            gateway_endpoints={
+                "S3": GatewayVpcEndpointOptions(service=GatewayVpcEndpointAwsService.S3)
+            },
+        )
+        acknowledge(
+            vpc,
+            "VPC7",
+            "Tasks live for minutes, and their security groups let in nothing but tasks of their "
+            "own suite. An account that wants flow logs names a network with them (vpcId).",
+        )
+        return vpc
+
+
+def log_group(scope: Construct, id_: str, settings: Settings, name: str | None = None) -> LogGroup:
+    """Return a log group; CloudFormation names it if ``name`` is None."""
+    return LogGroup(
+        scope,
+        id_,
+        log_group_name=name,
+        retention=RetentionDays[settings.log_retention],
+        removal_policy=RemovalPolicy.DESTROY,
+    )
 
 
 class SuiteTasks(Construct):

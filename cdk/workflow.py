@@ -1,12 +1,14 @@
-"""The state machines of runs and trials, their functions, and the topic of outcomes."""
+"""The state machines of runs and trials, their functions, and what ends runs that died."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from aws_cdk import ArnFormat, CfnResource, Stack
-from aws_cdk.aws_iam import IRole
+from aws_cdk import ArnFormat, CfnResource, Duration, Stack
+from aws_cdk.aws_events import EventPattern, Rule, Schedule
+from aws_cdk.aws_events_targets import LambdaFunction
+from aws_cdk.aws_iam import IRole, Policy, PolicyStatement
 from aws_cdk.aws_lambda import Code, Function
 from aws_cdk.aws_s3 import Bucket
 from aws_cdk.aws_sns import Topic
@@ -14,20 +16,23 @@ from aws_cdk.aws_stepfunctions import DefinitionBody, LogLevel, LogOptions, Stat
 from constructs import Construct
 
 from cdk.definitions import definition
-from cdk.findings import (
+from cdk.functions import Functions
+from cdk.policies import (
     DEFINITIONS,
     EXECUTIONS,
     INSTANCES,
+    Conditions,
     acknowledge,
+    allow,
     definitions_finding,
+    executions,
     executions_finding,
     function_finding,
+    in_cluster,
+    passing_to_tasks,
     tasks_finding,
 )
-from cdk.functions import Functions
-from cdk.log_groups import log_group
-from cdk.policy_statements import Conditions, allow, executions, in_cluster, passing_to_tasks
-from cdk.system_tests import SystemTests
+from cdk.system_tests import SystemTests, log_group
 from tidemark.model.instance import is_of_instance, of_instance
 from tidemark.model.settings import Settings
 
@@ -201,3 +206,64 @@ def _grant(
 def _grant_rule(scope: Construct, role: IRole, rule: str) -> None:
     arn = Stack.of(scope).format_arn(service="events", resource="rule", resource_name=rule)
     _grant(role, ["events:PutTargets", "events:PutRule", "events:DescribeRule"], [arn])
+
+
+# The longest time that a dead run stays unnoticed if the event of its end is lost.
+SWEEP_EVERY = Duration.hours(1)
+
+
+class Endings(Construct):
+    """The rules that end runs, and the permissions that EndRun and SweepRuns need for it."""
+
+    def __init__(self, scope: Construct, name: str, *, workflow: Workflow) -> None:
+        super().__init__(scope, name)
+        functions = workflow.functions
+        end, sweep = functions["EndRun"], functions["SweepRuns"]
+        for function in (end, sweep):
+            function.add_environment("TRIAL_STATE_MACHINE", workflow.trial.state_machine_arn)
+            for statement in _stop_statements(workflow.trial):
+                function.add_to_role_policy(statement)
+            if function.role:
+                acknowledge(function.role, executions_finding(workflow.trial), EXECUTIONS)
+        self._allow_describing_runs(workflow.run, functions["PlanRun"], end, sweep)
+        Rule(
+            self,
+            "RunDied",
+            description="A run whose execution did not come to its last state gets its outcome",
+            event_pattern=EventPattern(
+                source=["aws.states"],
+                detail_type=["Step Functions Execution Status Change"],
+                detail={
+                    "stateMachineArn": [workflow.run.state_machine_arn],
+                    # The execution of a refused or incomplete run is FAILED too, but its run holds
+                    # no claim.
+                    "status": ["FAILED", "TIMED_OUT", "ABORTED"],
+                },
+            ),
+            targets=[LambdaFunction(end)],
+        )
+        Rule(
+            self,
+            "Sweep",
+            description="Runs and tasks that died without an event",
+            schedule=Schedule.rate(SWEEP_EVERY),
+            targets=[LambdaFunction(sweep)],
+        )
+
+    def _allow_describing_runs(self, run: StateMachine, *functions: Function) -> None:
+        """Allow functions to read whether the holder of a claim is alive, and how it died."""
+        # A separate policy avoids a cycle: the machine already depends on the functions.
+        policy = Policy(
+            self,
+            "AskOfHolder",
+            roles=[function.role for function in functions if function.role],
+            statements=[allow(["states:DescribeExecution"], [executions(run)])],
+        )
+        acknowledge(policy, executions_finding(run), EXECUTIONS)
+
+
+def _stop_statements(trial: StateMachine) -> list[PolicyStatement]:
+    return [
+        allow(["states:ListExecutions"], [trial.state_machine_arn]),
+        allow(["states:StopExecution"], [executions(trial)]),
+    ]

@@ -7,7 +7,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from lambdas import logger, services
 from tidemark.model.suite_asset import packed_suites
-from tidemark.run.execution_event import ExecutionEvent
+from tidemark.run.events import ExecutionEvent
 from tidemark.run.plan_run import begin
 
 

@@ -7,10 +7,10 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from lambdas import logger, services
 from lambdas.services import Environment
+from tidemark.run.ecs_resources import with_image
 from tidemark.run.events import TrialEvent
+from tidemark.run.instance_look_up import check_version_of
 from tidemark.run.prepare_trial import prepare
-from tidemark.run.reported_version import check_version_of
-from tidemark.run.version_images import with_image
 from tidemark.store.stored_plan import planned, read_plan
 
 

@@ -7,7 +7,7 @@ from tidemark.model.plan import Plan
 from tidemark.model.request import resolve_request
 from tidemark.model.subject import Subject
 from tidemark.model.suite_files import read_suites
-from tidemark.run.new_plan import make_plan
+from tidemark.run.plan_run import make_plan
 
 RUN = "20261120T124455Z-abcdef"
 STARTED = datetime(2026, 11, 20, 12, 44, 55, 123000, tzinfo=UTC)

@@ -11,9 +11,9 @@ import boto3
 from botocore.config import Config
 from botocore.exceptions import ClientError
 
+from aws.client import AccountFailed, in_one_sentence
 from aws.client.cloudformation import find_stack
 from aws.client.deployed import deployed_stack
-from aws.client.failures import AccountFailed, in_one_sentence
 from tidemark.client.deployed import Deployed
 from tidemark.client.stack import DeploymentFailed
 

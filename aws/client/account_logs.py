@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import boto3
 from botocore.config import Config
 
-from aws.client.failures import AccountFailed, in_one_sentence
+from aws.client import AccountFailed, in_one_sentence
 from aws.log_queries import InsightsQueries
 from tidemark.run.ports import QueryFailed, TooManyRows
 

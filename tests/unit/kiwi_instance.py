@@ -8,7 +8,7 @@ from tidemark.model.plan import Plan
 from tidemark.model.request import resolve_request
 from tidemark.model.suite import Suite
 from tidemark.model.suite_files import read_suite
-from tidemark.run.new_plan import make_plan
+from tidemark.run.plan_run import make_plan
 
 EXECUTION = "arn:aws:states:eu-west-2:1:execution:Run:first"
 CLUSTERS = "arn:aws:ecs:eu-west-2:1:cluster"

@@ -5,7 +5,7 @@ from tidemark.model.checkout import ROOT
 from tidemark.model.request import resolve_request
 from tidemark.model.results import TestResult, TrialResult, no_rate
 from tidemark.model.suite_files import read_suite
-from tidemark.run.new_plan import make_plan
+from tidemark.run.plan_run import make_plan
 
 MEAN = {"half": 240.0, "one": 60.0, "two": 40.0}
 """The mean latency of the slower operation by size [ms]; the limit is 100."""

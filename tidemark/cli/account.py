@@ -22,8 +22,7 @@ _CONSOLES = {
 def in_account(name: str) -> Iterator[Deployed]:
     """Yield the stack ``name`` of the account; a failure is one sentence with exit code 1."""
     # The import of boto3 takes half a second, which only a command with --aws needs.
-    from aws.client import account  # noqa: PLC0415
-    from aws.client.failures import AccountFailed  # noqa: PLC0415
+    from aws.client import AccountFailed, account  # noqa: PLC0415
 
     try:
         with account.in_account(name) as stack:

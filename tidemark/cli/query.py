@@ -200,8 +200,8 @@ def _window(arguments: Mapping[str, Any]) -> tuple[Moment, Moment]:
 @contextmanager
 def _in_account() -> Iterator[AccountLogs]:
     # The import of boto3 takes half a second.
+    from aws.client import AccountFailed  # noqa: PLC0415
     from aws.client.account_logs import account_logs  # noqa: PLC0415
-    from aws.client.failures import AccountFailed  # noqa: PLC0415
 
     try:
         with account_logs() as account:

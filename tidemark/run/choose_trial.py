@@ -1,4 +1,4 @@
-"""The choice of a run's next trial, or of none if it needs none or the budget allows no more."""
+"""ChooseTrial: the next trial of a run, none if it needs none or the budget allows no more."""
 
 from collections.abc import Collection
 from pathlib import PurePosixPath

@@ -1,4 +1,4 @@
-"""The collection of a test's rates from its log streams, once all rates have arrived."""
+"""CollectRates: the rates of a test from its log streams, once all rates have arrived."""
 
 import logging
 import math
@@ -27,11 +27,10 @@ from tidemark.model.suite import ROUNDS, Test
 from tidemark.model.suite_asset import query_file
 from tidemark.model.telemetry import LOGGER
 from tidemark.run.artefacts import Place, keep
-from tidemark.run.condition import levels_key
+from tidemark.run.condition import LoggedTest, levels_key
 from tidemark.run.ecs_resources import System, by_value
-from tidemark.run.logged_test import LoggedTest
+from tidemark.run.instance_look_up import check_version_of
 from tidemark.run.ports import LogQueries, Properties, QueryFailed, Tasks, TooManyRows
-from tidemark.run.reported_version import check_version_of
 from tidemark.run.stop_services import with_crashes
 from tidemark.run.stray_tasks import Ended, clusters_of, stop_strays
 from tidemark.store import keys

@@ -1,14 +1,35 @@
 """The wait for a condition: its event, its answer, and the log query that both read."""
 
 from collections.abc import Collection
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from tidemark.model.base import Frozen
+from tidemark.model.results import TaskResult
 from tidemark.model.suite_asset import query_file
-from tidemark.run.logged_test import LoggedTest
+from tidemark.run.events import TrialEvent
 from tidemark.run.ports import Answer, LogQueries, TooManyRows
 from tidemark.run.stop_services import RunningService
 from tidemark.store import keys
+
+# The clocks of ECS and Step Functions may differ; streams, not times, tell trials apart.
+_CLOCK_MARGIN = timedelta(minutes=1)
+
+
+class LoggedTest(TrialEvent):
+    """A test of a trial with the tasks that have ended, whose logs are read."""
+
+    test: str
+    tasks: list[TaskResult]
+    started_at: datetime
+    now: datetime
+    bytes_scanned: int
+    """The bytes scanned by the earlier queries of the test."""
+
+    @property
+    def window(self) -> tuple[datetime, datetime]:
+        """The times between which the tasks wrote their lines."""
+        return self.started_at - _CLOCK_MARGIN, self.now + _CLOCK_MARGIN
+
 
 _LONGEST_QUERY_SECONDS = 60
 

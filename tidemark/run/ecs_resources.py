@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-if TYPE_CHECKING:  # PrepareTrial starts without the models of results
+if TYPE_CHECKING:
     from tidemark.model.instance_names import KnownInstance, LoggingTask
     from tidemark.model.results import TaskResult
+    from tidemark.model.suite import Suite
+    from tidemark.run.ports import TaskDefinitions
 
 
 class System(NamedTuple):
@@ -64,3 +66,16 @@ def by_value(values: Mapping[str, str]) -> dict[str, list[str]]:
     for key, value in values.items():
         keys.setdefault(value, []).append(key)
     return keys
+
+
+def with_image(system: System, suite: Suite, image: str, definitions: TaskDefinitions) -> System:
+    """Return a system whose tasks, or whose services' containers, run the image of a version."""
+    if suite.runs_images:
+        arn = definitions.of_image(system.task_definition, image, [system.container])
+        return system._replace(task_definition=arn)
+    versioned = {
+        name: definitions.of_image(system.services[name], image, service.task.versioned)
+        for name, service in suite.services.items()
+        if service.task.versioned
+    }
+    return system._replace(services={**system.services, **versioned})

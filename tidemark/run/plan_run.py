@@ -1,25 +1,29 @@
-"""The start or resume of a run: resolve its request and claim its suite, or refuse it."""
+"""PlanRun: resolve the request of a run, claim its suite and write its plan, or refuse it."""
 
+import hashlib
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
+from tidemark import __version__
 from tidemark.model.base import Frozen
 from tidemark.model.cost import Estimate
 from tidemark.model.plan import Plan, Resume, latest_budget
 from tidemark.model.refusal import Refused
 from tidemark.model.request import ResumeRequest, check_one_machine, resolve_request, resume_request
-from tidemark.model.run_id import run_id
+from tidemark.model.run_id import FIRST_PROFILED, run_id
+from tidemark.model.run_spec import RunSpec
 from tidemark.model.sentences import listed
 from tidemark.model.suite import Suite
 from tidemark.model.suite_asset import queries_digest
+from tidemark.model.trial_order import in_turns
 from tidemark.money.capacity import check
+from tidemark.money.estimate import estimate
+from tidemark.money.prices import list_prices
 from tidemark.money.quotas import Quotas
-from tidemark.run.execution_event import ExecutionEvent
+from tidemark.run.events import ExecutionEvent
 from tidemark.run.executions import ExecutionState, holder
-from tidemark.run.known_names import known_instance
-from tidemark.run.new_plan import make_plan
+from tidemark.run.instance_look_up import known_instance, reported_version
 from tidemark.run.ports import Account, Executions, Properties, Releases
-from tidemark.run.reported_version import reported_version
 from tidemark.store import claims, keys
 from tidemark.store.bucket import Bucket
 from tidemark.store.claims import Claim, Held
@@ -247,3 +251,33 @@ def _held_sentence(suite: str, held: Held) -> str:
 
 def _utc(moment: datetime) -> str:
     return f"{moment:%Y-%m-%d %H:%M:%S} UTC"
+
+
+def make_plan(
+    request: RunSpec, suite: Suite, *, name: str, execution_arn: str, started_at: datetime
+) -> Plan:
+    """Return the plan of run ``name``; the same arguments give the same plan.
+
+    The plan of a search has the trials of its first comparison.
+    """
+    seed = int(hashlib.sha256(name.encode()).hexdigest()[:8], 16)
+    suite = suite.in_layout(request.layout)
+    canonical = suite.model_dump_json().encode()
+    repetitions = range(1, request.most_repetitions + 1)
+    profiles = range(1, request.profile.trials + 1) if request.profile else ()
+    return Plan(
+        run_id=name,
+        execution_arn=execution_arn,
+        started_at=started_at,
+        request=request,
+        suite=suite,
+        suite_digest=hashlib.sha256(canonical).hexdigest(),
+        seed=seed,
+        trials=in_turns(request, suite, request.measured_versions, repetitions, seed=seed),
+        profiled=in_turns(
+            request, suite, request.versions, profiles, seed=seed, first=FIRST_PROFILED
+        ),
+        tidemark_version=__version__,
+        prices=list_prices(),
+        estimate=estimate(request, suite, list_prices()),
+    )

@@ -1,4 +1,4 @@
-"""The preparation of a trial: the steps of its tests, as the state machine does them."""
+"""PrepareTrial: the steps of a trial's tests, as the state machine does them."""
 
 import json
 import operator

@@ -1,4 +1,4 @@
-"""Conclude an execution: write and announce the outcome of its run, and release its claim."""
+"""RecordOutcome: write and announce the outcome of a run, and release its claim."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tidemark.model.failure import OVER_BUDGET, Failure
 from tidemark.model.outcome import Outcome, RunStatus
 from tidemark.model.run_id import run_id
 from tidemark.run.announcing import Listeners
-from tidemark.run.execution_event import ExecutionEvent
+from tidemark.run.events import ExecutionEvent
 from tidemark.run.pause_rules import resume
 from tidemark.run.ports import Rules
 from tidemark.run.run_outcome import planned_outcome, published_keys, unplanned_outcome

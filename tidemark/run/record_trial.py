@@ -1,4 +1,4 @@
-"""The record of an ended trial: its result, stored once, and its rates as CloudWatch metrics."""
+"""RecordTrial: store the result of an ended trial, once, and send its rates to CloudWatch."""
 
 from tidemark.figures.trial_result import trial_result
 from tidemark.model.failure import Failure

@@ -8,7 +8,7 @@ from aws_cdk import App, Stack
 from aws_cdk.assertions import Template
 
 from cdk.app import build
-from cdk.network import Network
+from cdk.system_tests import Network
 from tidemark.model.context import written_context
 from tidemark.model.settings import Settings, read_settings
 

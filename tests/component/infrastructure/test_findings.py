@@ -6,7 +6,7 @@ from aws_cdk.assertions import Annotations, Match
 from aws_cdk.aws_s3 import Bucket
 from cdk_nag import AwsSolutionsChecks
 
-from cdk.findings import acknowledge
+from cdk.policies import acknowledge
 
 
 def synth(app):

@@ -15,10 +15,7 @@ ADAPTERS = {
 }  # fmt: skip
 # Modules of other projects stay loaded: of these, a handler may load what those above it load.
 UNNEEDED = {
-    "restore_system": {
-        "tidemark.model.base",
-        "tidemark.run.execution_event",
-    },
+    "restore_system": {"tidemark.model.base", "tidemark.model.plan"},
     "pause_rules": {"tidemark.figures", "tidemark.model.plan"},
     "find_tasks": {"aws_croniter", "tidemark.figures", "tidemark.model.request"},
     "check_condition": {"aws_croniter", "tidemark.figures.verdicts", "tidemark.model.request"},

@@ -24,7 +24,7 @@ from tidemark.model.suite import Suite
 from tidemark.model.suite_asset import FOLDER
 from tidemark.model.suite_files import read_suite, read_suites
 from tidemark.money.estimate import estimate_seconds
-from tidemark.run.new_plan import make_plan
+from tidemark.run.plan_run import make_plan
 
 SUITES = read_suites()
 ROCKSDB = (FOLDER / "rocksdb" / "suite.yaml").read_text(encoding="utf-8")

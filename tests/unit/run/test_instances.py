@@ -12,7 +12,7 @@ from tidemark.model.request import example_input, resolve_request
 from tidemark.model.steps import Invoke, Step
 from tidemark.model.subject import Subject
 from tidemark.model.suite import Defaults
-from tidemark.run.reported_version import reported_version
+from tidemark.run.instance_look_up import reported_version
 from tidemark.store import claims, keys
 from tidemark.store.claims import Claim
 

@@ -17,7 +17,7 @@ from tidemark.model.refusal import Refused
 from tidemark.model.steps import Pause, Step
 from tidemark.model.suite_files import read_suite
 from tidemark.run.ecs_resources import System
-from tidemark.run.known_names import known_instance
+from tidemark.run.instance_look_up import known_instance
 from tidemark.run.ports import Definition
 from tidemark.run.prepare_trial import PreparedPause, PreparedStep, prepare
 

@@ -4,8 +4,7 @@ from tests.unit.fakes import FakeTaskDefinitions
 from tidemark.model.checkout import ROOT
 from tidemark.model.results import TaskResult
 from tidemark.model.suite_files import read_suites
-from tidemark.run.ecs_resources import System
-from tidemark.run.version_images import with_image
+from tidemark.run.ecs_resources import System, with_image
 
 SUITE = read_suites(ROOT / "images")["mattermost"]
 SYSTEM = System("load:1", "mattermost", "/T/mattermost", "mattermost", "sg-1",
