@@ -12,8 +12,7 @@ from constructs import Construct
 
 from cdk.policies import acknowledge
 from tidemark.store import keys
-from tidemark.store.catalogue import SCAN_LIMIT_BYTES, database_name, table_input
-from tidemark.store.columns import TABLES
+from tidemark.store.columns import SCAN_LIMIT_BYTES, TABLES, database_name, table_input
 
 # The key prefix of Athena's query results.
 ATHENA_PREFIX = "athena/"

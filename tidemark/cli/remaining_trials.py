@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from tidemark.client.results import Results
-from tidemark.figures.summary import Quantity
 from tidemark.figures.verdicts.needed_trials import with_next_comparison
 from tidemark.figures.verdicts.power import missing
 from tidemark.figures.verdicts.sequential_run import (
@@ -22,6 +21,7 @@ from tidemark.figures.verdicts.sequential_run import (
     undecided,
     why_untold,
 )
+from tidemark.figures.version_rates import Quantity
 from tidemark.model.axes import count
 from tidemark.model.plan import Plan, PlannedTrial
 from tidemark.model.run_spec import CONFIRMATION

@@ -13,8 +13,7 @@ from tidemark.client.results import Results
 from tidemark.figures.history.changes import Change, judged
 from tidemark.figures.history.run_medians import Median, RunMedians, Series
 from tidemark.figures.history.untold import Untold
-from tidemark.figures.profiles.call_tree import call_tree
-from tidemark.figures.profiles.shares import Place, share
+from tidemark.figures.profiles.call_tree import Place, call_tree, share
 from tidemark.model.metric import MARGIN
 from tidemark.model.profile import Profile
 from tidemark.model.run_id import moment

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from tidemark.figures.summary import mean
+from tidemark.figures.version_rates import mean
 from tidemark.model.axes import Combination, canonical, combinations, figure_name
 from tidemark.model.exclusions import Exclusions
 from tidemark.model.metric import Metric, Statistic

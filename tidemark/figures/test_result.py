@@ -9,16 +9,16 @@ from itertools import islice
 from typing import NamedTuple
 
 from tidemark.figures import rates
-from tidemark.figures.last_lines import last_lines
-from tidemark.figures.load.service_cpu import with_cpu
 from tidemark.figures.metric_rows import MetricRows
-from tidemark.figures.task_environments import (
+from tidemark.figures.task_logs import (
     Environment,
     different,
     environments,
+    last_lines,
     other_version,
+    usages,
+    with_cpu,
 )
-from tidemark.figures.task_usage import usages
 from tidemark.model.kept_files import Kept
 from tidemark.model.load import LoadCourse
 from tidemark.model.results import (

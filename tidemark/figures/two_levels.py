@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from tidemark.figures.summary import mean
+from tidemark.figures.version_rates import mean
 
 FEWEST = 6
 """The fewest values that may have two levels."""

@@ -25,8 +25,7 @@ from tidemark.client.stored import Stored
 from tidemark.client.tables import Answer, StatementFailed, Value, literal
 from tidemark.store import keys
 from tidemark.store.bucket import Damaged, Tagged
-from tidemark.store.catalogue import SCAN_LIMIT_BYTES, database_name, table_input
-from tidemark.store.columns import TABLES
+from tidemark.store.columns import SCAN_LIMIT_BYTES, TABLES, database_name, table_input
 
 # The one-machine cloud names the bucket after its stack and its place in the CDK app, of which the
 # last characters are a digest. On AWS, too, another place would be another bucket.

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from tidemark.figures.summary import Quantity
+from tidemark.figures.version_rates import Quantity
 from tidemark.model.numerals import figure
 from tidemark.model.sentences import plural
 from tidemark.pages import vega_lite

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from tidemark.figures.last_lines import last_lines
+from tidemark.figures.task_logs import last_lines
 from tidemark.model.sentences import plural
 from tidemark.model.services import LAST_LINES_QUERY, READY_QUERY, Service, pause_seconds
 from tidemark.model.step_tasks import of_steps

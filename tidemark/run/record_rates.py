@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 from tidemark.store import keys
 from tidemark.store.bucket import Bucket
-from tidemark.store.latest import keep_latest
-from tidemark.store.rows import Row, packed, rate_rows, sample_rows, usage_rows
+from tidemark.store.rows import Row, keep_latest, packed, rate_rows, sample_rows, usage_rows
 from tidemark.store.stored_run import StoredRun, fold
 from tidemark.store.version_rows import judged_against_bases, verdict_rows, version_rate_rows
 

@@ -14,11 +14,9 @@ from tidemark.model.profile import PROFILE_FILE, Profile
 from tidemark.model.results import TestResult, TrialResult
 from tidemark.store import keys
 from tidemark.store.bucket import Bucket
-from tidemark.store.profiles.file_content import unpacked
-from tidemark.store.profiles.folded import add_folded
+from tidemark.store.profiles.file_content import Unreadable, unpacked
+from tidemark.store.profiles.folded import Tally, add_folded
 from tidemark.store.profiles.stored_profile import digest, name_in_run, write_profile
-from tidemark.store.profiles.tally import Tally
-from tidemark.store.profiles.unreadable import Unreadable
 
 _MILLION = 1_000_000
 _MOST_CHARACTERS = 8 << 20

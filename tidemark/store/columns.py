@@ -1,4 +1,4 @@
-"""The columns and types of Athena's tables, defined once for writers and catalogue.
+"""The columns and types of Athena's tables, for their writers and for the Glue catalogue.
 
 Each file of a table holds one run's rows as gzipped JSON lines, under
 ``tables/<table>/suite=<suite>/year=<yyyy>/<run_id>.jsonl.gz``; ``suite`` and ``year`` are
@@ -8,8 +8,10 @@ added at the end, and ``schema`` counts the additions.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 SCHEMA = 7
 TIMESTAMP_FORMAT = "yyyy-MM-dd HH:mm:ss.SSS"
@@ -41,14 +43,11 @@ _OF_ALL_RUNS: Mapping[str, Mapping[str, str]] = {
         "suite_digest": "string",
         "task_seconds": "double",  # [s]
         "schema": "int",
-        # Since 2.
         "cost_usd": "double",  # of the recorded tasks and log queries, on AWS [USD]
         "insights_bytes": "bigint",  # scanned by the log queries [B]
         "athena_bytes": "bigint",  # scanned by Athena [B]; always null so far
         "tidemark_version": "string",
-        # Since 3.
         "resumes": "array<string>",  # started_at, trigger and note of each, JSON
-        # Since 5.
         "parameters": "string",  # canonical JSON, null if tasks and records are all
     },
     # Key: run_id, trial, test, metric, statistic, labels.
@@ -85,7 +84,6 @@ _OF_ALL_RUNS: Mapping[str, Mapping[str, str]] = {
         "provenance": "string",  # measured | imported
         "source": "string",  # of imported values
         "schema": "int",
-        # Since 2.
         "warm_up": "boolean",
         "image_digest": "string",
         "title": "string",  # as people name the figure: compaction rate (records/s)
@@ -111,13 +109,12 @@ _OF_ALL_RUNS: Mapping[str, Mapping[str, str]] = {
         "stop_category": "string",
         "excluded": "boolean",
         "schema": "int",
-        # Since 2.
         "recomputed": "double",  # records over the job's seconds, if its line has them [1/s]
         "host": "string",
         "cpu_model": "string",
         "zone": "string",
     },
-    # Since 4. One row per logged usage of a task. Key: run_id, trial, test, task_id, logged_at.
+    # One row per logged usage of a task. Key: run_id, trial, test, task_id, logged_at.
     "task_usage": {
         "run_id": "string",
         "trial": "int",
@@ -171,7 +168,7 @@ _OF_ALL_RUNS: Mapping[str, Mapping[str, str]] = {
         "provenance": "string",  # measured | imported
         "schema": "int",
     },
-    # Since 5. Key: run_id, test, metric, statistic, labels, version, baseline.
+    # Key: run_id, test, metric, statistic, labels, version, baseline.
     "verdicts": {
         "run_id": "string",
         "test": "string",
@@ -201,7 +198,7 @@ _OF_ALL_RUNS: Mapping[str, Mapping[str, str]] = {
         "change": "double",  # (new - base) / base of the means of all trials
         "unlike_machines": "boolean",  # the machines of both versions differ
     },
-    # Since 5. One row per frame of a profile. Key: run_id, path.
+    # One row per frame of a profile. Key: run_id, path.
     "profiles": {
         "run_id": "string",  # the name of the profile
         "version": "string",
@@ -225,7 +222,7 @@ _OF_NEWEST_RUN: Mapping[str, Mapping[str, str]] = {
     # The rows of each suite's newest run with rates: a query reads few bytes however many runs
     # are stored.
     "latest_rates": _OF_ALL_RUNS["rates"],
-    # Since 5. The changes of level, as of the suite's newest run. Key: test, metric, statistic,
+    # The changes of level, as of the suite's newest run. Key: test, metric, statistic,
     # labels, changed_run.
     "changes": {
         "run_id": "string",
@@ -271,3 +268,61 @@ TABLES: Mapping[str, Mapping[str, str]] = {**_OF_ALL_RUNS, **_OF_NEWEST_RUN}
 def timestamp(moment: datetime) -> str:
     """Return a time in UTC as a timestamp(3) of Athena's JSON reader, without a zone."""
     return f"{moment:%Y-%m-%d %H:%M:%S}.{moment.microsecond // 1000:03d}"
+
+
+SCAN_LIMIT_BYTES = 1024**3
+"""The most bytes that one query may read: a mistake in a query fails and costs little. A run takes
+about 10 kB."""
+# Athena user guide, "OpenX JSON SerDe": its results can be non-deterministic, with more or fewer
+# rows or unexpected nulls; "Hive JSON SerDe": timestamp.formats.
+_SERDE = {
+    "SerializationLibrary": "org.apache.hive.hcatalog.data.JsonSerDe",
+    "Parameters": {"timestamp.formats": TIMESTAMP_FORMAT},
+}
+# The possible years of a run; a year without runs costs nothing.
+_YEARS = "2000,2100"
+
+
+def database_name(stack: str) -> str:
+    """Return the name of the database of a stack."""
+    return re.sub("[^a-z0-9_]", "_", stack.lower())
+
+
+def table_input(
+    name: str, columns: Mapping[str, str], tables: str, suites: Sequence[str]
+) -> dict[str, Any]:
+    """Return a table of gzipped JSON lines with partition projection.
+
+    ``tables`` is the location of all tables, ``s3://bucket/prefix``. Source: AWS Glue web API
+    reference, TableInput.
+    """
+    location = f"{tables}/{name}/"
+    return {
+        "Name": name,
+        "TableType": "EXTERNAL_TABLE",
+        "PartitionKeys": _columns(PARTITIONS),
+        # Athena user guide, partition projection: needs no crawler and no added partitions.
+        "Parameters": {
+            "EXTERNAL": "TRUE",
+            "classification": "json",
+            "compressionType": "gzip",
+            "projection.enabled": "true",
+            "projection.suite.type": "enum",
+            "projection.suite.values": ",".join(suites),
+            "projection.year.type": "integer",
+            "projection.year.range": _YEARS,
+            "storage.location.template": f"{location}suite=${{suite}}/year=${{year}}/",
+        },
+        "StorageDescriptor": {
+            "Location": location,
+            "Columns": _columns(columns),
+            "Compressed": True,
+            "InputFormat": "org.apache.hadoop.mapred.TextInputFormat",
+            "OutputFormat": "org.apache.hadoop.hive.ql.io.HiveIgnoreKeyTextOutputFormat",
+            "SerdeInfo": _SERDE,
+        },
+    }
+
+
+def _columns(types: Mapping[str, str]) -> list[dict[str, str]]:
+    return [{"Name": name, "Type": type_} for name, type_ in types.items()]

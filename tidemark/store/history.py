@@ -14,8 +14,7 @@ from tidemark.store import keys
 from tidemark.store.alarms import read_alarms, write_alarms
 from tidemark.store.bucket import Bucket, Tagged
 from tidemark.store.columns import SCHEMA, timestamp
-from tidemark.store.latest import keep_latest
-from tidemark.store.rows import packed
+from tidemark.store.rows import keep_latest, packed
 from tidemark.store.stored_run import StoredRun
 
 MOST_RUNS = 400

@@ -27,6 +27,8 @@ from tidemark.model.run_spec import RunSpec
 from tidemark.model.step_tasks import tasks_of
 from tidemark.model.suite import Test
 from tidemark.money.run_cost import insights_bytes, run_cost, task_seconds
+from tidemark.store import keys
+from tidemark.store.bucket import Bucket
 from tidemark.store.columns import SCHEMA, timestamp
 
 Row = dict[str, Any]
@@ -228,3 +230,20 @@ def _environment(result: TestResult) -> Row:
 
 def _time(moment: datetime | None) -> str | None:
     return timestamp(moment) if moment else None
+
+
+def keep_latest(bucket: Bucket, table: str, suite: str, run_id: str, rows: bytes) -> None:
+    """Replace the rows of older runs in a table; keep the rows of a newer run.
+
+    The run is part of the key, so that a writer that is late or dies half-way never replaces a
+    newer run by an older one. It leaves at most one extra object, which queries skip and the
+    suite's next run deletes.
+    """
+    key = keys.table(table, suite, run_id)
+    stored = list(bucket.keys(keys.tables(table, suite)))
+    if any(stored_key > key for stored_key in stored):
+        return
+    bucket.write(key, rows)
+    for stored_key in stored:
+        if stored_key < key:
+            bucket.delete(stored_key)

@@ -1,4 +1,4 @@
-"""The objects of what a run has measured: its trials, the tests of a trial, and its exclusions."""
+"""The objects of what a run has measured: its trials, the tests of a trial, and exclusions."""
 
 from __future__ import annotations
 

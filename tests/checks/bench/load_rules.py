@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from tests.simulated_service import SimulatedService, search
-from tidemark.figures.summary import mean
+from tidemark.figures.version_rates import mean
 from tidemark.model.load import Bounds, Feedback, Plateaus
 
 CAPACITIES = (52, 500, 2_000)

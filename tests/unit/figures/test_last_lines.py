@@ -1,6 +1,6 @@
 """The last lines of a log in a sentence."""
 
-from tidemark.figures.last_lines import last_lines
+from tidemark.figures.task_logs import last_lines
 
 
 def said(*lines):

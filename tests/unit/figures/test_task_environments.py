@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from tidemark.figures.task_environments import CUT, different, environments
+from tidemark.figures.task_logs import CUT, different, environments
 from tidemark.model.results import TestResult
 
 

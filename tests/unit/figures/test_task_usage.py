@@ -3,7 +3,7 @@
 from dataclasses import astuple
 
 from tests.unit.documented import documented
-from tidemark.figures.task_usage import usages
+from tidemark.figures.task_logs import usages
 
 
 def rows(*events):

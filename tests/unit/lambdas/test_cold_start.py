@@ -41,7 +41,7 @@ UNNEEDED = {
         "tidemark.money.budget",
     },
     "end_run": {"tidemark.figures", "tidemark.model.request", "tidemark.money.budget"},
-    "collect_rates": {"aws_croniter", "tidemark.figures.summary", "tidemark.model.request"},
+    "collect_rates": {"aws_croniter", "tidemark.figures.version_rates", "tidemark.model.request"},
     "sweep_runs": {"tidemark.figures", "tidemark.model.request"},
     "choose_trial": {
         "tidemark.figures.verdicts.version_verdicts",

@@ -18,9 +18,8 @@ from tidemark.cli.profile.options import (
 )
 from tidemark.cli.saving import save
 from tidemark.cli.target import Target, stored, target_options
-from tidemark.figures.profiles.call_tree import Frame, call_tree
+from tidemark.figures.profiles.call_tree import Frame, Place, call_tree, child_shares, share
 from tidemark.figures.profiles.folded_stacks import merged
-from tidemark.figures.profiles.shares import Place, child_shares, share
 from tidemark.model.refusal import Refused
 from tidemark.model.run_id import is_run_id
 from tidemark.model.sentences import listed, shown

@@ -20,8 +20,8 @@ from tidemark.client.profiled.profile_file import ReadProfile, read_profile
 from tidemark.model.profile import Profile
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import plural, shown
+from tidemark.store.profiles.file_content import Unreadable
 from tidemark.store.profiles.stored_profile import digest, named
-from tidemark.store.profiles.unreadable import Unreadable
 
 _MILLION = 1_000_000
 

@@ -12,8 +12,7 @@ from xml.parsers import expat
 
 from tidemark.client.profiled.towers import Drawn
 from tidemark.model.sentences import shown
-from tidemark.store.profiles.file_content import Content
-from tidemark.store.profiles.unreadable import Unreadable, unreadable_at
+from tidemark.store.profiles.file_content import Content, Unreadable, unreadable_at
 
 _TITLE = re.compile(
     r"(?P<name>.*) \((?P<samples>\d[\d,]{0,24}) (?P<unit>[^(),]+), [\d.]+%(?:; [-+]?[\d.]+%)?\)",

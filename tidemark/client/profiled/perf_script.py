@@ -10,9 +10,8 @@ from pathlib import PurePosixPath
 
 from tidemark.figures.profiles.folded_stacks import folded
 from tidemark.model.sentences import shown
-from tidemark.store.profiles.file_content import Content
-from tidemark.store.profiles.tally import SAMPLES, Tally
-from tidemark.store.profiles.unreadable import unreadable_at
+from tidemark.store.profiles.file_content import Content, unreadable_at
+from tidemark.store.profiles.folded import SAMPLES, Tally
 
 # rocksdb:low 4242/4251 [007] 158665.570607:     250000 cpu-clock:pppH:
 _HEADER = re.compile(

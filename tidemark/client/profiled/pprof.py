@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from tidemark.client.profiled.wire import Value, message, numbers
 from tidemark.figures.profiles.folded_stacks import SEPARATOR, folded
-from tidemark.store.profiles.tally import SAMPLES, Tally
-from tidemark.store.profiles.unreadable import Unreadable
+from tidemark.store.profiles.file_content import Unreadable
+from tidemark.store.profiles.folded import SAMPLES, Tally
 
 _SAMPLE_TYPE, _SAMPLE, _LOCATION, _FUNCTION, _STRING, _DEFAULT_TYPE = 1, 2, 4, 5, 6, 14
 _ID, _TYPE, _UNIT, _NAME = 1, 1, 2, 2

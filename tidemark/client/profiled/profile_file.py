@@ -12,10 +12,8 @@ from tidemark.client.profiled.perf_script import add_perf_script, is_perf_script
 from tidemark.client.profiled.pprof import add_pprof
 from tidemark.client.profiled.towers import add_drawn
 from tidemark.figures.profiles.folded_stacks import Stacks
-from tidemark.store.profiles.file_content import Content, opened
-from tidemark.store.profiles.folded import add_folded
-from tidemark.store.profiles.tally import SAMPLES, Tally
-from tidemark.store.profiles.unreadable import Unreadable
+from tidemark.store.profiles.file_content import Content, Unreadable, opened
+from tidemark.store.profiles.folded import SAMPLES, Tally, add_folded
 
 Form = Literal["folded", "perf script", "pprof", "SVG"]
 FORMS = "folded stacks, perf script, pprof or a flame graph as an SVG"

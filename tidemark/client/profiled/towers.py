@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from tidemark.figures.profiles.folded_stacks import folded
 from tidemark.model.sentences import shown
-from tidemark.store.profiles.tally import Tally
-from tidemark.store.profiles.unreadable import Unreadable
+from tidemark.store.profiles.file_content import Unreadable
+from tidemark.store.profiles.folded import Tally
 
 _ALL = "all"
 _ROUNDING = 0.2

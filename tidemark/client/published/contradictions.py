@@ -12,7 +12,7 @@ from tidemark.client.published.release_figure import ReleaseFigure
 from tidemark.client.published.tables import PageTable, TableRow
 from tidemark.client.published.version_columns import DERIVED, version_columns
 from tidemark.figures.load.call_rates import Printed, contradict, rate
-from tidemark.figures.summary import change
+from tidemark.figures.version_rates import change
 from tidemark.model.numerals import percent
 from tidemark.model.publication import PublishedMetric, plain_name
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from tidemark.figures.statistic import quantile
-from tidemark.figures.summary import Key, Quantity, quantities, rate_key
+from tidemark.figures.version_rates import Key, Quantity, quantities, rate_key
 from tidemark.model.axes import figure_name
 from tidemark.model.base import Frozen
 from tidemark.model.exclusions import Exclusions

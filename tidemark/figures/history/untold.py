@@ -12,7 +12,7 @@ from typing import NamedTuple
 from tidemark.figures.history.change_points import ChangePoint
 from tidemark.figures.history.newest import FEWEST
 from tidemark.figures.history.run_medians import RunMedians, Series
-from tidemark.figures.summary import change
+from tidemark.figures.version_rates import change
 from tidemark.model.numerals import figure, percent
 from tidemark.model.sentences import listed, plural
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from tidemark.figures.summary import change
+from tidemark.figures.version_rates import change
 from tidemark.model.metric import Metric
 
 

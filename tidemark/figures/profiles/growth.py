@@ -9,8 +9,7 @@ from itertools import chain
 from typing import Literal, NamedTuple
 
 from tidemark.figures.profiles.folded_stacks import SEPARATOR, Stacks, merged
-from tidemark.figures.profiles.function_names import plain_name
-from tidemark.figures.profiles.renames import LEAST_SHARE, renames
+from tidemark.figures.profiles.function_names import LEAST_SHARE, plain_name, renames
 from tidemark.figures.profiles.trial_change import Change, Side, change
 from tidemark.figures.verdicts.multiple_testing import holm
 

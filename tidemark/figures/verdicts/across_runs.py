@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from tidemark.figures.summary import mean, spread
 from tidemark.figures.verdicts.rule import SHOWN, Judgement
 from tidemark.figures.verdicts.student import quantile
+from tidemark.figures.version_rates import mean, spread
 
 APART = "different runs measured the versions"
 

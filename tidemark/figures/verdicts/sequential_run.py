@@ -5,12 +5,12 @@ from functools import partial
 
 from pydantic import Field
 
-from tidemark.figures.summary import Quantity, rate_key, shared_names
 from tidemark.figures.verdicts.bisection import Bisection, Ends, Finding
 from tidemark.figures.verdicts.methods import MIXTURE_T
 from tidemark.figures.verdicts.pairs import in_round
 from tidemark.figures.verdicts.rule import Criteria, Judgement, Margins
 from tidemark.figures.verdicts.sequential_metric import SequentialMetric, unconfirmed, untold
+from tidemark.figures.version_rates import Quantity, rate_key, shared_names
 from tidemark.model.axes import canonical, combinations
 from tidemark.model.base import Frozen
 from tidemark.model.exclusions import Exclusions

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from tidemark.figures.summary import Key, Quantity, change, mean, quantities, rate_key
 from tidemark.figures.verdicts.methods import MIXTURE_T, PAIRED_T, Method
 from tidemark.figures.verdicts.multiple_testing import equally, holm
 from tidemark.figures.verdicts.pairs import Pairs, differences, in_round
@@ -22,6 +21,7 @@ from tidemark.figures.verdicts.sequential_run import (
     nearer_to,
     standing_of,
 )
+from tidemark.figures.version_rates import Key, Quantity, change, mean, quantities, rate_key
 from tidemark.model.exclusions import Exclusions
 from tidemark.model.plan import Plan
 from tidemark.model.results import Rate, TrialResult

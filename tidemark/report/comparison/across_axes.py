@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from tidemark.figures import summary
+from tidemark.figures import version_rates
 from tidemark.figures.load.label_changes import LabelChange, is_large
 from tidemark.model.axes import canonical, figure_name
 from tidemark.model.metric import Metric
@@ -80,7 +80,7 @@ def _differences(values: _Values, sides: Sides) -> Iterator[_Difference]:
         (sides.new, first.new, other.new),
     ):
         means = LabelChange("", value_of(one), value_of(another))
-        if summary.change(means.base, means.new) is not None:
+        if version_rates.change(means.base, means.new) is not None:
             yield _Difference(values, side.name, means)
 
 

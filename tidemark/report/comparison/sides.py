@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from tidemark.figures.machines import unlike
-from tidemark.figures.summary import Quantity, VersionRate, change, version_rate
 from tidemark.figures.verdicts.across_runs import APART, judge_apart
 from tidemark.figures.verdicts.rule import Margins
 from tidemark.figures.verdicts.version_verdicts import Verdict
+from tidemark.figures.version_rates import Quantity, VersionRate, change, version_rate
 from tidemark.model.axes import Combination, canonical, combinations
 from tidemark.model.metric import Metric
 from tidemark.model.numerals import percent_places

@@ -9,7 +9,8 @@ from datetime import datetime
 from functools import cached_property
 from typing import NamedTuple
 
-from tidemark.figures.summary import (
+from tidemark.figures.verdicts.version_verdicts import Verdict, verdicts
+from tidemark.figures.version_rates import (
     Key,
     Quantity,
     VersionRate,
@@ -18,7 +19,6 @@ from tidemark.figures.summary import (
     rate_key,
     summarise,
 )
-from tidemark.figures.verdicts.version_verdicts import Verdict, verdicts
 from tidemark.model.axes import Combination, canonical
 from tidemark.model.exclusions import Exclusions
 from tidemark.model.plan import Plan, PlannedTrial, Resume, latest_budget

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence, Set
 from typing import NamedTuple
 
-from tidemark.figures.summary import Quantity, VersionRate, mean
+from tidemark.figures.version_rates import Quantity, VersionRate, mean
 from tidemark.model.numerals import MISSING, supported
 from tidemark.pages import vega_lite
 from tidemark.pages.vega_lite import Json, layer

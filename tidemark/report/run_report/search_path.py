@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from tidemark.figures.summary import Quantity
 from tidemark.figures.verdicts.bisection import MISLED, Bisection, Finding
 from tidemark.figures.verdicts.rule import ALARM
 from tidemark.figures.verdicts.sequential_run import (
@@ -16,6 +15,7 @@ from tidemark.figures.verdicts.sequential_run import (
     standing_of,
     why_untold,
 )
+from tidemark.figures.version_rates import Quantity
 from tidemark.model.numerals import bound, change, interval, percent_change, percent_places
 from tidemark.model.plan import Plan
 from tidemark.model.search import Search

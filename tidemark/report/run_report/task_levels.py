@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from tidemark.figures.summary import Quantity, mean
 from tidemark.figures.two_levels import Levels, two_levels
+from tidemark.figures.version_rates import Quantity, mean
 from tidemark.model.numerals import MISSING, figure
 from tidemark.model.results import TaskResult
 from tidemark.model.sentences import listed

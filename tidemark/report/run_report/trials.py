@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tidemark.figures.summary import Quantity, rate_key, shared_names
+from tidemark.figures.version_rates import Quantity, rate_key, shared_names
 from tidemark.model.axes import canonical
 from tidemark.model.metric import Metric
 from tidemark.model.numerals import MISSING, figure, moment

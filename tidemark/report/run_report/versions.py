@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from tidemark.figures.summary import Quantity, VersionRate
 from tidemark.figures.verdicts.version_verdicts import Verdict
+from tidemark.figures.version_rates import Quantity, VersionRate
 from tidemark.model.axes import figure_name
 from tidemark.model.numerals import MISSING, change, figure, interval, percent_places, supported
 from tidemark.model.sentences import plural

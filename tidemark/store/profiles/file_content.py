@@ -10,7 +10,15 @@ from contextlib import contextmanager
 from io import BufferedIOBase
 from pathlib import Path
 
-from tidemark.store.profiles.unreadable import Unreadable, unreadable_at
+
+class Unreadable(ValueError):
+    """A profile that is not accepted; the message is a sentence without the file's name."""
+
+
+def unreadable_at(line: int, sentence: str) -> Unreadable:
+    """Return the error about a line of a profile."""
+    return Unreadable(f"line {line:,}: {sentence}")
+
 
 MOST_BYTES = 512 << 20
 """The most that is read of a file, unpacked [B]."""

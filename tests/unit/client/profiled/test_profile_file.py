@@ -7,8 +7,8 @@ import pytest
 from tests.unit.client.profiled.drawn_graphs import flamegraph_pl
 from tidemark.client.profiled import profile_file
 from tidemark.client.profiled.profile_file import read_profile
-from tidemark.store.profiles import file_content, tally
-from tidemark.store.profiles.unreadable import Unreadable
+from tidemark.store.profiles import file_content, folded
+from tidemark.store.profiles.file_content import Unreadable
 
 # Source of the form: perf-script(1); the frames are those of the RocksDB workload.
 PERF = """\
@@ -249,7 +249,7 @@ def test_the_size_of_a_file_and_of_its_stacks_is_bound(read, monkeypatch):
     monkeypatch.setattr("tidemark.client.profiled.pprof._MOST_PARTS", 10)
     with pytest.raises(Unreadable, match=r"^it has more than 10 samples and names$"):
         read(pprof())
-    monkeypatch.setattr(tally, "_MOST_CHARACTERS", 20)
+    monkeypatch.setattr(folded, "_MOST_CHARACTERS", 20)
 
     assert read("main;f 1\nmain;f 2\nmain;g 1\n").stacks.total() == 4
     with pytest.raises(Unreadable, match="different stacks have more than 20 characters"):

@@ -6,7 +6,7 @@ import pytest
 
 from tidemark.client.published.file_figures import contradictions, file_figures
 from tidemark.client.published.release_tables import Wishes
-from tidemark.figures.summary import change
+from tidemark.figures.version_rates import change
 from tidemark.model.checkout import ROOT
 from tidemark.model.numerals import percent
 from tidemark.model.publication import find_publication

@@ -4,9 +4,9 @@ import random
 
 import pytest
 
+from tidemark.figures.profiles.function_names import renames
 from tidemark.figures.profiles.growth import FunctionChange, ProfiledTrial, compare
 from tidemark.figures.profiles.growth_sentence import growth_sentence
-from tidemark.figures.profiles.renames import renames
 from tidemark.figures.profiles.trial_change import Change, Side, change
 
 STACKS = {

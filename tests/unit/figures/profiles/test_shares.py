@@ -2,9 +2,15 @@
 
 import pytest
 
-from tidemark.figures.profiles.call_tree import MOST_FRAMES_DEEP, call_tree, walked
+from tidemark.figures.profiles.call_tree import (
+    MOST_FRAMES_DEEP,
+    Place,
+    call_tree,
+    child_shares,
+    share,
+    walked,
+)
 from tidemark.figures.profiles.folded_stacks import folded, merged
-from tidemark.figures.profiles.shares import Place, child_shares, share
 
 # The towers of the seed: a function of compaction stands both inside and outside BGThreadWrapper.
 TREE = call_tree(

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from tidemark.figures.load.service_cpu import with_cpu
+from tidemark.figures.task_logs import with_cpu
 from tidemark.model.load import HeldLevel, LoadCourse
 from tidemark.model.results import TaskResult, Usage
 

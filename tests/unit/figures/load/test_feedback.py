@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from tidemark.figures.load.equilibrium import last_equilibrium, window
+from tidemark.figures.load.feedback import last_equilibrium, window
 from tidemark.model.load import Equilibrium
 
 RULE = Equilibrium()

@@ -1,4 +1,4 @@
-"""The rates of a run per version and quantity, over its trials."""
+"""The rates of a run by version and quantity, over its trials: means, spreads and changes."""
 
 import math
 from collections import Counter, defaultdict
