@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from tidemark.client.history import BETTER, VersionHistory
 from tidemark.pages import vega_lite
-from tidemark.pages.vega_lite import Json, layer
+from tidemark.pages.vega_lite import Json, figures, layer
 
 _ROW = 24  # pixels
 
@@ -60,12 +60,7 @@ def _chart(points: Sequence[Point], title: str) -> Json:
         height=_ROW * len(points) + _ROW,
         encoding={
             "y": {**by_version, "axis": axis},
-            "x": {
-                "type": "quantitative",
-                "title": title,
-                "scale": scale,
-                "axis": {"tickCount": 8, "labelFlush": False},
-            },
+            "x": figures(title, {"tickCount": 8, "labelFlush": False}, scale=scale),
         },
         layer=[
             layer(

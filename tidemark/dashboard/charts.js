@@ -115,10 +115,10 @@ function changesIn({ category }, [{ suite, rate, sizes }]) {
 }
 
 const levels = ({ level_before, level_after }) =>
-  `${decimal(level_before, null)} → ${decimal(level_after, null)}`;
+  `${figureText(level_before)} → ${figureText(level_after)}`;
 
 function toldChange({ at, row }) {
-  const [run, size] = [runLink(row.changed_run, row.suite), writtenIn(row, CHANGE)];
+  const [run, size] = [runLink(row.changed_run, row.suite), delta(row.change, row.direction, row.unit, 1)];
   const place = at === row.changed_run ? [run] : [`${at}, run `, run];
   const words = ["Level since ", ...place, ": ", verdict(row.verdict), `, ${size}, ${levels(row)}`];
   return made("p", { class: "level" }, ...words);
@@ -227,21 +227,16 @@ function pointsOf(stops, place, series) {
 
 function tooltipOf({ category, values, rows, ends, own }, series, moved) {
   const figures = series.map(({ label, field }, at) => {
-    const span = isNone(ends[at][0]) ? "" : `, ${spanOf(rows[at], field)}`;
-    return [label, writtenIn(rows[at], field, values[at]) + span];
+    const { low, high, direction } = rows[at] ?? {};
+    const interval = isNone(ends[at][0]) ? "" : `, ${span(low, high, direction, field.format.places)}`;
+    return [label, writtenIn(rows[at], field, values[at]) + interval];
   });
   const href = runAddress(category, own.suite);
   const version = own.run_id === category ? { Version: own.version } : {};
   const level = moved.find(({ at }) => at === category);
-  const told = level ? { Level: `${marks[level.row.verdict]} ${levels(level.row)}` } : {};
+  const told = level ? { Level: `${words.marks[level.row.verdict]} ${levels(level.row)}` } : {};
   const tooltip = { title: category, ...version, ...Object.fromEntries(figures), ...told };
   return { category, tooltip, href };
-}
-
-// The interval of a change, with the change's sign, and as times if the change is.
-function spanOf(row, { format }) {
-  const [low, high] = ["low", "high"].map((name) => writtenIn(row, { column: { name }, format }));
-  return `${row.direction === "lower" && row.low >= 1 ? low.replace(" times", "") : low} to ${high}`;
 }
 
 // The end of an axis around zero: every value and interval is within it, or ends at MOST_END.

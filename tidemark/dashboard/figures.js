@@ -74,20 +74,6 @@ function grouped(rows, columns) {
   return [...groups.values()];
 }
 
-// Formats are slow to make. A rounded zero has no sign.
-const formatOf = remembered((digits, significant) => {
-  const fixed = { minimumFractionDigits: digits, maximumFractionDigits: digits };
-  const kind = significant ? { maximumSignificantDigits: digits } : fixed;
-  return new Intl.NumberFormat("en", { signDisplay: "negative", ...kind });
-});
-
-// Numbers of 100 or more have one decimal, smaller numbers four significant digits.
-function decimal(value, places) {
-  const short = places === null && Math.abs(value) < 100;
-  const format = short ? formatOf(4, true) : formatOf(places ?? 1, false);
-  return format.format(value).replace("-", "−");
-}
-
 function remembered(make) {
   const known = new Map();
   return (...given) => {
@@ -100,37 +86,21 @@ function remembered(make) {
 function written(value, { kind, places }) {
   if (value === null) return "–";
   if (kind === "time") return value.slice(0, places);
-  if (kind === "percentage") return `${decimal(100 * value, places)} %`;
-  return kind === "number" ? decimal(value, places) : value;
+  if (kind === "percentage") return percent(value, places);
+  if (kind === "number") return places === null ? figureText(value) : decimal(value, places);
+  return value;
 }
 
-// The text of a change with its sign; a rounded zero has none.
-function signed(value, format) {
-  const text = written(value, format);
-  return value > 0 && /[1-9]/.test(text) ? `+${text}` : text;
-}
+// The columns of changes. A gain is a change with its sign, so that what is lost is below zero: its
+// text has the sign of the change, and a latency that rises by 18 % has +18 %.
+const CHANGES = ["change", "effect", "effect_gain", "low", "high"];
+const ENDS = ["low", "high"]; // of an interval
 
-const TIMES = ["h", "min", "s", "ms", "us", "µs", "ns"];
-// By column, the change of which it is a figure: a gain is a change with its sign, so that what is
-// lost is below zero. A text has the sign of the change: a latency that rises by 18 % has +18 %.
-const isTurned = (row, name) => name === "effect_gain" && row?.direction === "lower";
-const CHANGES = {
-  change: (row) => row.change,
-  effect: (row) => row.effect,
-  effect_gain: (row) => -row.effect_gain,
-  low: (row) => row.low,
-  high: (row) => (row.low >= 1 ? row.high : 0),
-};
-
-// The value of a column in a row. A change of 100 % or more of which less is better is 13.8 times as
-// long, as in every text of Tidemark, and the ends of its interval are times.
-function writtenIn(row, { column, format }, value = row[column.name]) {
-  const change = row?.direction === "lower" ? CHANGES[column.name]?.(row) : 0;
-  if (value === null || !(change >= 1)) {
-    const own = value !== null && isTurned(row, column.name) ? -value : value;
-    return column.name in CHANGES ? signed(own, format) : written(own, format);
-  }
-  const times = `${decimal(1 + change, 1)} times`;
-  if (["low", "high"].includes(column.name)) return times;
-  return `${times} as ${TIMES.includes(row.unit) ? "long" : "much"}`;
+// The value of a column in a row.
+function writtenIn(row, { column: { name }, format }, value = row[name]) {
+  if (value === null || !CHANGES.includes(name)) return written(value, format);
+  const { direction, unit, low } = row ?? {};
+  const change = name === "effect_gain" && direction === "lower" ? -value : value;
+  if (!ENDS.includes(name)) return delta(change, direction, unit, format.places);
+  return isTimes(low, direction) ? `${times(change)} times` : percentChange(change, format.places);
 }

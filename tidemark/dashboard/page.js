@@ -1,6 +1,6 @@
 // The page is a view of its address: the choices stand behind the #, and can be shared.
 
-const { data, leftOut, marks, parameters, sheets } = JSON.parse(
+const { data, leftOut, parameters, rules, sheets, words } = JSON.parse(
   document.getElementById("dashboard").textContent,
 );
 // A packed column has its distinct values and, for each row, the index of its value.

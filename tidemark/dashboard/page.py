@@ -22,12 +22,13 @@ from tidemark.dashboard.model import (
 )
 from tidemark.dashboard.rows import LeftOut, Rows
 from tidemark.dashboard.visual_charts import specification
+from tidemark.model.numerals import RULES
 from tidemark.pages import shell
 from tidemark.report.blocks import Link
-from tidemark.report.marks import MARKS
+from tidemark.report.marks import CHANGES, MARKS, MOST_NAMES
 
 _FOLDER = Path(__file__).parent
-_SCRIPTS = ("figures.js", "tables.js", "answers.js", "charts.js", "page.js")
+_SCRIPTS = ("numbers.js", "figures.js", "tables.js", "answers.js", "charts.js", "page.js")
 # A browser shows <input type="date"> in the form of its own language.
 _DAY = ' pattern="\\d{4}-\\d{2}-\\d{2}" placeholder="YYYY-MM-DD" title="a day as YYYY-MM-DD"'
 # The columns of a comparison, from which a sheet has its answer.
@@ -77,8 +78,9 @@ def _script_data(dashboard: Dashboard, rows: Mapping[str, Rows]) -> dict[str, An
         "leftOut": {
             name: [left_out.suite for left_out in each.left_out] for name, each in rows.items()
         },
-        "marks": MARKS,
         "parameters": dashboard.parameters,
+        "rules": RULES._asdict(),
+        "words": {"marks": MARKS, "changes": CHANGES, "most_names": MOST_NAMES},
         "sheets": [
             {
                 "id": sheet.id,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from tidemark.dashboard.model import Chart
 from tidemark.pages import vega_lite
-from tidemark.pages.vega_lite import Json
+from tidemark.pages.vega_lite import Json, as_it_is, figures
 
 _AXIS = {"labelPadding": 6, "titleColor": "var(--quiet)"}
 _TICKS = 5
 _BAR = 22  # from the middle of a bar to its label
 # The data hold the colours themselves.
-_COLOR = {"field": "color", "type": "nominal", "scale": None}
+_COLOR = as_it_is("color")
 _TOOLTIP = {"field": "tooltip", "type": "nominal"}
 
 
@@ -35,17 +35,15 @@ def specification(chart: Chart) -> Json:
 def _lines(chart: Chart) -> list[Json]:
     position = {"x": _category(chart), "y": _value(chart)}
     series = {"color": _COLOR, "detail": {"field": "series", "type": "nominal"}}
-    dash = {"field": "dash", "type": "nominal", "scale": None}
-    shape = {"field": "shape", "type": "nominal", "scale": None}
     lines: Json = {
         "transform": [{"filter": "datum.line"}],
         "mark": {"type": "line", "strokeWidth": 2},
-        "encoding": {**position, **series, "strokeDash": dash},
+        "encoding": {**position, **series, "strokeDash": as_it_is("dash")},
     }
     points: Json = {
         "transform": [{"filter": "datum.shape"}],
         "mark": {"type": "point", "filled": True, "size": 60, "opacity": 1},
-        "encoding": {**position, **series, "shape": shape},
+        "encoding": {**position, **series, "shape": as_it_is("shape")},
     }
     # Vega warns of a layer without rows.
     no_lines = chart.styles and not any(style.line for style in chart.styles.values())
@@ -93,7 +91,7 @@ def _bars(chart: Chart) -> list[Json]:
         "encoding": {
             along: _category(chart),
             across: value,
-            "fill": {**_COLOR, "field": "fill"},
+            "fill": as_it_is("fill"),
             "stroke": _COLOR,
             **offset,
         },
@@ -123,8 +121,8 @@ def _beyond(chart: Chart, across: str) -> Json:
         "encoding": {
             _along(chart): _category(chart),
             across: {**_value(chart), "field": "at"},
-            "shape": {"field": "shape", "type": "nominal", "scale": None},
-            "fill": {**_COLOR, "field": "fill"},
+            "shape": as_it_is("shape"),
+            "fill": as_it_is("fill"),
             "stroke": _COLOR,
         },
     }
@@ -153,24 +151,18 @@ def _category(chart: Chart) -> Json:
 def _value(chart: Chart) -> Json:
     format_ = chart.values[0].format
     whole = format_.kind == "number" and format_.places == 0
-    return {
-        "field": "value",
-        "type": "quantitative",
-        "title": chart.axes.value or None,
-        "scale": _around_zero() if chart.interval else {"zero": chart.axes.from_zero, "nice": True},
-        "axis": {
-            "tickCount": {"expr": _whole_steps(chart)} if whole else _TICKS,
-            "domain": False,
-            # Specifiers of d3-format.
-            "format": "~%" if format_.kind == "percentage" else ",~r",
-            # Around zero, the title says which side is worse.
-            **({"labelExpr": "replace(datum.label, '\\u2212', '')"} if chart.interval else {}),
-        },
+    axis = {
+        "tickCount": {"expr": _whole_steps(chart)} if whole else _TICKS,
+        "domain": False,
+        # Specifiers of d3-format.
+        "format": "~%" if format_.kind == "percentage" else ",~r",
+        # Around zero, the title says which side is worse.
+        **({"labelExpr": "replace(datum.label, '\\u2212', '')"} if chart.interval else {}),
     }
-
-
-def _around_zero() -> Json:
-    return {"domainMin": {"expr": "-far"}, "domainMax": {"expr": "far"}, "nice": False}
+    scale: Json = {"zero": chart.axes.from_zero, "nice": True}
+    if chart.interval:  # around zero
+        scale = {"domainMin": {"expr": "-far"}, "domainMax": {"expr": "far"}, "nice": False}
+    return figures(chart.axes.value or None, axis, field="value", scale=scale)
 
 
 def _whole_steps(chart: Chart) -> str:

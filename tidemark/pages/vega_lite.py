@@ -1,4 +1,4 @@
-"""The charts of a page as Vega-Lite."""
+"""The parts of charts in Vega-Lite: the chart itself, layers, axes of figures and tooltips."""
 
 from __future__ import annotations
 
@@ -52,3 +52,24 @@ def chart(*, axis: Json | None = None, **content: object) -> Json:
 def layer(name: str, values: Sequence[Json], mark: Json, encoding: Json) -> Json:
     """Return a layer of a chart: marks of one kind with their data."""
     return {"name": name, "data": {"values": list(values)}, "mark": mark, "encoding": encoding}
+
+
+def figures(title: str | None, axis: Json, *, field: str = "", scale: Json | None = None) -> Json:
+    """Return an axis of figures with its title, of the field of all layers if they share one."""
+    return {
+        **({"field": field} if field else {}),
+        "type": "quantitative",
+        "title": title,
+        **({"scale": scale} if scale else {}),
+        "axis": axis,
+    }
+
+
+def as_it_is(field: str) -> Json:
+    """Return the encoding of a field that has colours, shapes or dashes themselves."""
+    return {"field": field, "type": "nominal", "scale": None}
+
+
+def tooltip(*fields: str) -> list[Json]:
+    """Return a tooltip with the names and the values of fields."""
+    return [{"field": field} for field in fields]

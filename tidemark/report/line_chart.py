@@ -10,7 +10,7 @@ from typing import NamedTuple
 from tidemark.model.numerals import figure
 from tidemark.model.results import TestResult, TrialResult
 from tidemark.pages import vega_lite
-from tidemark.pages.vega_lite import Json, layer
+from tidemark.pages.vega_lite import Json, figures, layer, tooltip
 from tidemark.report.blocks import Chart, Mark, Row, Table
 
 # More points than a chart can show; the limit keeps the page of a long test small.
@@ -63,22 +63,16 @@ def lines(
         spec=vega_lite.chart(
             height=220,
             encoding={
-                "x": {
-                    "field": "second",
-                    "type": "quantitative",
-                    "title": "seconds since the test began",
-                    "scale": {"domain": [0, longest], "nice": False},
+                "x": figures(
+                    "seconds since the test began",
                     # The label of an end stands at its place, and not within it.
-                    "axis": {"grid": False, "tickCount": 8, "labelFlush": False},
-                },
-                "y": {
-                    "field": "value",
-                    "type": "quantitative",
-                    "title": value,
-                    "axis": {"tickCount": 5, "domain": False},
-                },
+                    {"grid": False, "tickCount": 8, "labelFlush": False},
+                    field="second",
+                    scale={"domain": [0, longest], "nice": False},
+                ),
+                "y": figures(value, {"tickCount": 5, "domain": False}, field="value"),
                 "detail": {"field": "trial"},
-                "tooltip": [{"field": each} for each in ("version", "trial", "second", "value")],
+                "tooltip": tooltip("version", "trial", "second", "value"),
             },
             layer=[
                 each
@@ -101,13 +95,13 @@ def by_trial(
     caption: str,
     columns: Sequence[str],
     series: Sequence[Line],
-    figures: Callable[[Points], Iterable[str]],
+    cells: Callable[[Points], Iterable[str]],
 ) -> Table:
-    """Return the table of lines, with the ``figures`` of each line's points by column."""
+    """Return the table of lines, with the ``cells`` of each line's points by column."""
     return Table(
         caption=caption,
         columns=("Version", "Trial", *columns),
-        rows=tuple(Row((line.group, str(line.trial), *figures(line.points))) for line in series),
+        rows=tuple(Row((line.group, str(line.trial), *cells(line.points))) for line in series),
         numbers=frozenset(columns),
     )
 

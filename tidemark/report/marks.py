@@ -1,6 +1,16 @@
-"""The marks of verdicts, which tell verdicts apart without colour: ``▼ slower``."""
+"""Answers in words: each verdict behind its mark, ``▼ slower``, with the metrics that have it.
+
+Marks tell verdicts apart without colour.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+CHANGES = ("slower", "faster")
+"""The verdicts that say how much a version differs."""
+MOST_NAMES = 3
+"""The most metrics that an answer names for each verdict; tables have all."""
 
 DECIDED = ("slower", "faster", "same")
 """The verdicts that say how the versions differ."""
@@ -31,3 +41,14 @@ def qualified(word: str, *, unlike: bool) -> str:
 def marked(word: str) -> str:
     """Return the word of a verdict behind its mark."""
     return f"{MARKS[word]} {word}"
+
+
+def answers(names: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Return ``▼ slower: ingest_rate (−4.1 %)`` by verdict, for the metrics that have it."""
+    return {word: f"{marked(word)}: {_first(names[word])}" for word in MARKS if word in names}
+
+
+def _first(names: Sequence[str]) -> str:
+    """Return the first names, and how many more there are."""
+    more = len(names) - MOST_NAMES
+    return ", ".join(names[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")

@@ -11,7 +11,7 @@ from tidemark.figures.version_rates import Quantity
 from tidemark.model.numerals import figure
 from tidemark.model.sentences import plural
 from tidemark.pages import vega_lite
-from tidemark.pages.vega_lite import Json, layer
+from tidemark.pages.vega_lite import Json, figures, layer, tooltip
 from tidemark.report.blocks import Chart, Mark, Row, Table
 from tidemark.report.run_report.measured import Measurement
 
@@ -52,13 +52,12 @@ def chart(quantity: Quantity, columns: Sequence[Column]) -> Chart | str:
             height=280,
             encoding={
                 "x": _by_column([column.name for column in columns]),
-                "y": {
-                    "field": "value",
-                    "type": "quantitative",
-                    "title": f"{name} [{unit}]",
-                    "scale": {"domain": [low, high]},
-                    "axis": {"tickCount": 6, "domain": False},
-                },
+                "y": figures(
+                    f"{name} [{unit}]",
+                    {"tickCount": 6, "domain": False},
+                    field="value",
+                    scale={"domain": [low, high]},
+                ),
             },
             layer=_layers(columns),
         ),
@@ -108,20 +107,15 @@ def _width(names: Sequence[str]) -> Iterator[float]:
 
 def _by_column(names: Sequence[str]) -> Json:
     lines = [_words(name) for name in names]
-    return {
-        "field": "x",
-        "type": "quantitative",
-        "title": None,
-        "scale": {"domain": [0, len(names)], "nice": False},
-        "axis": {
-            "values": [position + 0.5 for position in range(len(names))],
-            "labelExpr": f"{json.dumps(lines)}[floor(datum.value)]",
-            "labelLimit": 0,
-            "labelOverlap": False,
-            "labelPadding": 8,
-            "grid": False,
-        },
+    axis = {
+        "values": [position + 0.5 for position in range(len(names))],
+        "labelExpr": f"{json.dumps(lines)}[floor(datum.value)]",
+        "labelLimit": 0,
+        "labelOverlap": False,
+        "labelPadding": 8,
+        "grid": False,
     }
+    return figures(None, axis, field="x", scale={"domain": [0, len(names)], "nice": False})
 
 
 def _layers(columns: Sequence[Column]) -> list[Json]:
@@ -178,16 +172,12 @@ def _marks(name: str, points: Sequence[Json], shape: str, color: str) -> Json:
     mark = {
         "type": "point", "shape": shape, "size": 50, "filled": True, "color": color, "opacity": 0.8
     }  # fmt: skip
-    return layer(name, points, mark, {"tooltip": _tooltip("version", "trial", "task", "logged")})
+    return layer(name, points, mark, {"tooltip": tooltip("version", "trial", "task", "logged")})
 
 
 def _rules(name: str, rules: Sequence[Json], color: str) -> Json:
     mark = {"type": "rule", "color": color, "strokeWidth": 2.5}
-    return layer(name, rules, mark, {"x2": {"field": "end"}, "tooltip": _tooltip("of", "mean")})
-
-
-def _tooltip(*fields: str) -> list[Json]:
-    return [{"field": field} for field in fields]
+    return layer(name, rules, mark, {"x2": {"field": "end"}, "tooltip": tooltip("of", "mean")})
 
 
 def _samples(quantity: Quantity, columns: Sequence[Column]) -> Table:

@@ -22,6 +22,7 @@ from tidemark.client.tables import ask_saved
 from tidemark.dashboard import rows
 from tidemark.dashboard.building import build
 from tidemark.dashboard.sheets import dashboard
+from tidemark.model import numerals
 from tidemark.store import keys
 from tidemark.store.rows import packed
 
@@ -144,9 +145,7 @@ def test_the_numbers_are_those_of_the_history(open_page, tables):
     for known in histories(ask_saved(tables, "rates_by_version").records()):
         for figure in known.figures.values():
             column = f"{figure.metric.replace('_', ' ')} ({figure.unit})"
-            small = figure.value < 100
-            text = f"{figure.value:.4g}" if small else f"{figure.value:,.1f}"
-            assert shown[known.version][column] == text
+            assert shown[known.version][column] == numerals.figure(figure.value)
 
 
 def test_trials_of_two_sizes_are_two_rows_and_two_charts_without_a_common_mean(open_page, tmp_path):

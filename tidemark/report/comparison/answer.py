@@ -9,11 +9,8 @@ from tidemark.model.numerals import change
 from tidemark.report.comparison.results import why_incomparable
 from tidemark.report.comparison.setup import unlike_work
 from tidemark.report.comparison.sides import Pair, Sides
-from tidemark.report.marks import FAILURES, MARKS, marked
+from tidemark.report.marks import FAILURES, answers
 from tidemark.report.run_report import trials
-
-# The answer names so many metrics of a verdict; the table has all.
-_MOST_NAMES = 3
 
 
 def answer(sides: Sides, pairs: Sequence[Pair]) -> str:
@@ -29,9 +26,8 @@ def answer(sides: Sides, pairs: Sequence[Pair]) -> str:
         reasons[pair.word].add(_reason(pair, sides))
     failures = _failures(sides)
     told = {
-        word: f"{marked(word)}: {_first(names[word])}{_why(reasons[word] - failures.keys())}"
-        for word in MARKS
-        if word in names
+        word: f"{text}{_why(reasons[word] - failures.keys())}"
+        for word, text in answers(names).items()
     }
     changed = {pair.word for pair in pairs if pair.is_change}
     changes = [told.pop(word) for word in [*told] if word in changed]
@@ -69,9 +65,3 @@ def _unlike(sides: Sides) -> Iterator[str]:
 
 def _size(pair: Pair) -> str:
     return f" ({change(pair.effect, pair.metric, pair.places)})" if pair.is_change else ""
-
-
-def _first(names: Sequence[str]) -> str:
-    """Return the first names, and how many more there are."""
-    more = len(names) - _MOST_NAMES
-    return ", ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")

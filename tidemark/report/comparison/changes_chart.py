@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from tidemark.model.numerals import change, interval, percent_places
 from tidemark.pages import vega_lite
-from tidemark.pages.vega_lite import Json, layer
+from tidemark.pages.vega_lite import Json, as_it_is, figures, layer, tooltip
 from tidemark.report.blocks import Block, Chart, Mark, Table
 
 MOST = 40
@@ -161,39 +161,31 @@ def _by_metric(points: Sequence[Json], further: int) -> Json:
 
 
 def _by_gain(far: float) -> Json:
-    return {
-        "type": "quantitative",
-        "title": "← worse\N{EM SPACE}\N{EM SPACE}\N{EM SPACE}better →",
-        # The axis ends at a label, and no mark is beyond it.
-        "scale": {"domain": [-far, far], "nice": _TICKS},
+    axis = {
         # Above the points it is on the first screen, however many metrics there are.
-        "axis": {
-            "orient": "top",
-            # Which side is worse is said above: the figure of a slower latency itself rises.
-            "format": "~p",
-            "labelExpr": "replace(datum.label, '\\u2212', '')",
-            "tickCount": _TICKS,
-            # The label of an end stands at its place, and not within it.
-            "labelFlush": False,
-            "labelPadding": 6,
-            "domain": False,
-        },
+        "orient": "top",
+        # Which side is worse is said above: the figure of a slower latency itself rises.
+        "format": "~p",
+        "labelExpr": "replace(datum.label, '\\u2212', '')",
+        "tickCount": _TICKS,
+        # The label of an end stands at its place, and not within it.
+        "labelFlush": False,
+        "labelPadding": 6,
+        "domain": False,
     }
+    title = "← worse\N{EM SPACE}\N{EM SPACE}\N{EM SPACE}better →"
+    # The axis ends at a label, and no mark is beyond it.
+    return figures(title, axis, scale={"domain": [-far, far], "nice": _TICKS})
 
 
-def _as_it_is(field: str) -> Json:
-    """Return the encoding of a field that has colours or shapes themselves."""
-    return {"field": field, "type": "nominal", "scale": None}
-
-
-_TOOLTIP = [{"field": each} for each in ("metric", "change", "interval", "verdict")]
+_TOOLTIP = tooltip("metric", "change", "interval", "verdict")
 
 
 def _layers(points: Sequence[Json]) -> list[Json]:
     within = [point for point in points if not point["beyond"]]
     decided = [point for point in within if point["verdict"] in _COLORS]
     undecided = [point for point in within if point["verdict"] not in _COLORS]
-    color = _as_it_is("color")
+    color = as_it_is("color")
     of_gain = {"x": {"field": "gain"}, "color": color, "tooltip": _TOOLTIP}
     point: Json = {"type": "point", "shape": "circle", "size": 90, "opacity": 1, "strokeWidth": 2}
     return [
@@ -215,8 +207,8 @@ def _beyond(arrows: Sequence[Json]) -> list[Json]:
     """Return the layers of arrows, each with its figure below it."""
     mark: Json = {"type": "point", "size": 130, "opacity": 1, "strokeWidth": 2}
     at_edge = {"x": {"field": "edge"}, "tooltip": _TOOLTIP}
-    look = {"shape": _as_it_is("shape"), "fill": _as_it_is("fill"), "stroke": _as_it_is("color")}
-    figures = [
+    look = {"shape": as_it_is("shape"), "fill": as_it_is("fill"), "stroke": as_it_is("color")}
+    texts = [
         layer(
             f"figures_{align}",
             [arrow for arrow in arrows if arrow["edge"] == edge],
@@ -226,7 +218,7 @@ def _beyond(arrows: Sequence[Json]) -> list[Json]:
         )
         for edge, align in zip(_ARROWS, ("left", "right"), strict=True)
     ]  # fmt: skip
-    return [layer("beyond", arrows, mark, {**at_edge, **look}), *figures]
+    return [layer("beyond", arrows, mark, {**at_edge, **look}), *texts]
 
 
 def _legend(words: Iterable[str]) -> Iterable[Mark]:

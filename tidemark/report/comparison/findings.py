@@ -14,6 +14,7 @@ from tidemark.report.comparison.results import why_incomparable
 from tidemark.report.comparison.setup import differing_settings, unlike_work
 from tidemark.report.comparison.sides import Pair, Reading, Side, Sides
 from tidemark.report.comparison.trends import drift
+from tidemark.report.marks import CHANGES
 from tidemark.report.rule import within
 from tidemark.report.run_report import task_levels, trials
 from tidemark.report.run_report.machines import differences
@@ -79,7 +80,7 @@ def comments(sides: Sides) -> tuple[Block, ...]:
         "Changes:": [
             f"{metric.name} is {metric.change} with {sides.new.name}{machines}, {metric.evidence}."
             for metric in metrics
-            if metric.word in {"faster", "slower"}
+            if metric.word in CHANGES
         ],
         "The same:": [
             f"{metric.name} is the same within {margin}{machines}, {metric.evidence}."

@@ -16,7 +16,7 @@ from tidemark.model.metric import Metric
 from tidemark.model.numerals import percent_places
 from tidemark.model.sentences import listed
 from tidemark.model.suite import Test
-from tidemark.report.marks import qualified
+from tidemark.report.marks import CHANGES, qualified
 from tidemark.report.run_report.measured import MeasuredRun, Measurement, measured_run
 from tidemark.store.stored_run import StoredRun
 
@@ -115,7 +115,7 @@ class Pair(NamedTuple):
     @property
     def is_change(self) -> bool:
         """Whether the verdict is slower or faster."""
-        return self.verdict is not None and self.verdict.judgement.word in {"slower", "faster"}
+        return self.verdict is not None and self.verdict.judgement.word in CHANGES
 
     @property
     def word(self) -> str:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from tidemark.figures.version_rates import Quantity, VersionRate, mean
 from tidemark.model.numerals import MISSING, supported
 from tidemark.pages import vega_lite
-from tidemark.pages.vega_lite import Json, layer
+from tidemark.pages.vega_lite import Json, as_it_is, figures, layer, tooltip
 from tidemark.report.blocks import Chart, Mark, Row, Table
 from tidemark.report.marks import MARKS, marked
 
@@ -78,24 +78,27 @@ def _by_rate(quantity: Quantity, points: Sequence[Json]) -> Json:
     room = 2 * quantity.metric.same_within * abs(middle)
     low = min(middle - room, *(point["low"] for point in points))
     high = max(middle + room, *(point["high"] for point in points))
-    return {
-        "type": "quantitative",
-        "title": f"{quantity.name} [{quantity.metric.unit}]",
-        "scale": {"domain": [low, high], "nice": True},
-        "axis": {"tickCount": 5, "domain": False},
-    }
+    return figures(
+        f"{quantity.name} [{quantity.metric.unit}]",
+        {"tickCount": 5, "domain": False},
+        scale={"domain": [low, high], "nice": True},
+    )
 
 
 def _layers(points: Sequence[Json]) -> list[Json]:
-    color = {"field": "color", "type": "nominal", "scale": None}
-    tooltip = [{"field": each} for each in ("version", "rate", "verdict")]
+    color = as_it_is("color")
     of_rate = {"y": {"field": "rate"}}
     spreads = {"y": {"field": "low"}, "y2": {"field": "high"}, "color": color}
     point = {"type": "point", "filled": True, "size": 70, "opacity": 1}
     return [
         layer("levels", points, {"type": "line", "color": "var(--quiet)"}, of_rate),
         layer("spreads", points, {"type": "rule", "strokeWidth": 2}, spreads),
-        layer("rates", points, point, {**of_rate, "color": color, "tooltip": tooltip}),
+        layer(
+            "rates",
+            points,
+            point,
+            {**of_rate, "color": color, "tooltip": tooltip("version", "rate", "verdict")},
+        ),
     ]
 
 
@@ -115,6 +118,6 @@ def _table(quantity: Quantity, levels: Sequence[Level]) -> Table:
 
 def _cells(level: Level) -> tuple[str, ...]:
     rate = level.rate
-    figures = (MISSING, "") if rate.value is None else supported(rate.value, rate.spread)
+    shown = (MISSING, "") if rate.value is None else supported(rate.value, rate.spread)
     told = marked(level.word) if level.word and level.word == level.told else level.told
-    return rate.version, *figures, told or _NONE
+    return rate.version, *shown, told or _NONE

@@ -12,7 +12,7 @@ from tidemark.model.axes import figure_name
 from tidemark.model.numerals import MISSING, change, figure, interval, percent_places, supported
 from tidemark.model.sentences import plural
 from tidemark.report.blocks import Block, Bullets, Details, Row, Section, Table
-from tidemark.report.marks import FAILURES, marked
+from tidemark.report.marks import CHANGES, FAILURES, marked
 from tidemark.report.rule import confirmation, rule, within
 from tidemark.report.run_report import rates_chart, trials
 from tidemark.report.run_report.measured import MeasuredRun, Measurement
@@ -28,7 +28,6 @@ _EXPLANATION = (
 _FIGURES = ("Trials", "Samples", "Min", "Max")
 _RESULTS = ("Metric", "Version", "Rate", "± spread", "Δ", "95 % interval", "Verdict")
 _MOST_ROWS, _MOST_NAMED, _MOST_LEVELS = 24, 10, 4  # as much as a screen shows
-_CHANGES = ("slower", "faster")
 _FEWEST_LEVELS = 3  # versions that a chart shows better than a table
 _NUMBERS = frozenset({"Rate", "± spread", *_FIGURES})
 MOST_CHARTS = 20
@@ -97,7 +96,7 @@ class _Step(NamedTuple):
     @property
     def is_change(self) -> bool:
         """Whether the version is slower or faster than its base."""
-        return self.word in _CHANGES
+        return self.word in CHANGES
 
     @property
     def is_news(self) -> bool:
@@ -120,7 +119,7 @@ def in_short(run: MeasuredRun) -> Bullets:
     """
     all_steps = [(quantity, _steps(run, quantity)) for quantity in run.quantities]
     all_steps.sort(key=lambda pair: _urgency(pair[1]))
-    changed = sum(_urgency(steps) < len(_CHANGES) for _, steps in all_steps[:_MOST_NAMED])
+    changed = sum(_urgency(steps) < len(CHANGES) for _, steps in all_steps[:_MOST_NAMED])
     named = [f"{quantity.name}: {_sentence(quantity, steps)}." for quantity, steps in all_steps]
     more = len(named) - _MOST_NAMED
     others = [f"{plural(more, 'more metric')}."] if more > 0 else []
@@ -128,9 +127,9 @@ def in_short(run: MeasuredRun) -> Bullets:
 
 
 def _urgency(steps: Sequence[_Step]) -> int:
-    """Return the place of the worst change in ``_CHANGES``, or its length if nothing changed."""
+    """Return the place of the worst change in ``CHANGES``, or its length if nothing changed."""
     words = {step.word for step in steps}
-    return next((at for at, word in enumerate(_CHANGES) if word in words), len(_CHANGES))
+    return next((at for at, word in enumerate(CHANGES) if word in words), len(CHANGES))
 
 
 def _failures(run: MeasuredRun) -> Iterator[str]:
