@@ -16,7 +16,7 @@ from aws_cdk.aws_lambda import Code
 from tidemark.model.checkout import ROOT
 from tidemark.model.suite import Suite
 from tidemark.model.suite_asset import pack_suite
-from tidemark.pages.flame_libraries import LIBRARIES, MODULES
+from tidemark.pages.shell import LIBRARIES, MODULES
 from tidemark.pages.vega import vega
 
 _IGNORE = shutil.ignore_patterns("__pycache__", "vega.py", "pictures.py", "client")

@@ -20,8 +20,7 @@ from cdk.athena_reader import AthenaReader
 from cdk.policies import acknowledge, allow
 from cdk.results import Tables
 from cdk.workflow import state_machine
-from tidemark.dashboard.columns import DATA_SETS
-from tidemark.dashboard.data_sets import DECIMAL, DataSet, read_data_set
+from tidemark.dashboard.data_sets import DATA_SETS, DECIMAL, DataSet, read_data_set
 from tidemark.dashboard.quicksight import definition
 from tidemark.dashboard.sheets import dashboard
 from tidemark.model.settings import Settings

@@ -11,8 +11,8 @@ from tidemark.model.exclusions import NONE
 from tidemark.report.blocks import Report
 from tidemark.report.comparison.contents import comparison
 from tidemark.report.comparison.sides import sides
-from tidemark.report.run_report.contents import report
 from tidemark.report.run_report.measured import measured_run
+from tidemark.report.run_report.publishing import report
 from tidemark.store.stored_run import StoredRun
 
 BASE, NEW = "9.0.0", "9.8.4"

@@ -25,7 +25,7 @@ from tidemark.cli.target import Target, target_options
 from tidemark.cli.written_suites import written_suite
 from tidemark.client.deployed import Deployed
 from tidemark.client.runs import Run
-from tidemark.report.comparison.pipelines import CANNOT_TELL
+from tidemark.report.comparison.document import CANNOT_TELL
 
 
 @click.command(name="bisect")

@@ -20,9 +20,14 @@ from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed
 from tidemark.model.side_name import parse_side
 from tidemark.report.comparison.changes_chart import MOST, Change, specification
-from tidemark.report.comparison.document import ComparedMetric, ComparisonDocument
-from tidemark.report.comparison.pipelines import exit_code, junit, workflow_commands
-from tidemark.report.json_form import load
+from tidemark.report.comparison.document import (
+    ComparedMetric,
+    ComparisonDocument,
+    exit_code,
+    junit,
+    workflow_commands,
+)
+from tidemark.report.files import load
 from tidemark.report.marks import marked, qualified
 from tidemark.store.keys import BLOCKS
 
@@ -207,7 +212,7 @@ def changes_picture(document: ComparisonDocument, form: str) -> bytes:
     The title says how many metrics there are if the chart has not all of them.
     """
     # The import takes time, which a text does not need.
-    from tidemark.pages.pictures import picture  # noqa: PLC0415
+    from tidemark.pages.vega import picture  # noqa: PLC0415
 
     unlike = document.unlike_machines
     changes = [_change(each, unlike) for each in document.metrics if each.effect is not None][:MOST]

@@ -46,7 +46,7 @@ def command(output: Path | None, serve: bool, port: int | None, target: Target) 
     if port is not None and not serve:
         raise Refused(f"--port: {port} needs --serve, which serves the page at this port")
     # The import of the code that draws the dashboard takes a second.
-    from tidemark.dashboard.building import build  # noqa: PLC0415
+    from tidemark.dashboard.page import build  # noqa: PLC0415
 
     path = output or target.state / "dashboard.html"
     # A server has the page alone.

@@ -6,8 +6,7 @@ from rich.console import Console
 
 from tidemark.client.stored import Stored
 from tidemark.model.plan import Plan
-from tidemark.report.comparison.document import ComparisonDocument
-from tidemark.report.comparison.pipelines import exit_code, sentence
+from tidemark.report.comparison.document import ComparisonDocument, exit_code, sentence
 
 
 def gate(stored: Stored, plan: Plan, console: Console) -> int:

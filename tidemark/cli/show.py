@@ -42,7 +42,7 @@ def command(run: str | None, everything: bool, target: Target) -> None:
         click.echo("It has no report.")
     else:
         # The import takes time, which a run without a report does not need.
-        from tidemark.report.json_form import load  # noqa: PLC0415
+        from tidemark.report.files import load  # noqa: PLC0415
 
         print_run(load(report), json.loads(summary), everything=everything)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 
-from tidemark.dashboard.data_sets import read_data_set
+from tidemark.dashboard.data_sets import Column, Format, read_data_set
 
 # The columns that the page needs beside a column, and QuickSight does not: a change of which less
 # is better is 13.8 times as long, a gain is written as a change, a chart has the changes of level
@@ -20,29 +20,6 @@ _NEEDED = {
     "run_id": ("version",),
     "version": ("version_order",),
 }
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column of a data set."""
-
-    data_set: str
-    name: str
-
-    @property
-    def type(self) -> str:
-        """QuickSight's type of the column; KeyError for a column that the data set lacks."""
-        return read_data_set(self.data_set).columns[self.name]
-
-
-@dataclass(frozen=True)
-class Format:
-    """The format of a value."""
-
-    kind: str
-    """``text``, ``time``, ``number`` or ``percentage``; 0.01 is written as 1 %."""
-    places: int | None = None
-    """The digits behind the point, None for as many as needed; for a time, its characters."""
 
 
 @dataclass(frozen=True)

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from datetime import datetime
 from html import escape
 from pathlib import Path
 from string import Template
 from typing import Any
 from urllib.parse import quote
 
-from tidemark.dashboard.model import (
-    Chart,
-    Control,
-    Dashboard,
-    Place,
-    Sheet,
-    Table,
-    TextBox,
-    Visual,
-)
-from tidemark.dashboard.rows import LeftOut, Rows
+from tidemark.client.tables import Tables
+from tidemark.dashboard.data_sets import read_data_set
+from tidemark.dashboard.model import Chart, Control, Dashboard, Place, Sheet, Table, TextBox, Visual
+from tidemark.dashboard.rows import LeftOut, Rows, read_rows, shrink_to_page
+from tidemark.dashboard.sheets import dashboard
 from tidemark.dashboard.visual_charts import specification
 from tidemark.model.numerals import RULES
+from tidemark.model.sentences import plural
 from tidemark.pages import shell
+from tidemark.pages.vega import vega
 from tidemark.report.blocks import Link
 from tidemark.report.marks import CHANGES, MARKS, MOST_NAMES
 
@@ -168,3 +165,31 @@ def _left_out_note(left_out: Sequence[LeftOut]) -> str:
     parts = ", ".join(f"{each.rows:,} of {each.stored:,} of {each.suite}" for each in left_out)
     sentence = f"The oldest rows do not fit on this page: {parts} are left out."
     return f'<p class="missing">{escape(sentence)}</p>'
+
+
+def build(
+    tables: Tables,
+    now: datetime,
+    damaged: Collection[str] = (),
+    flame_graphs: Sequence[Link] = (),
+) -> str:
+    """Return the HTML page of the dashboard over the rows that the tables hold ``now``.
+
+    ``damaged`` has a sentence about each object that the tables have left out by then, and
+    ``flame_graphs`` the pages to which it links.
+    """
+    rows = {
+        name: read_rows(tables, read_data_set(name), columns)
+        for name, columns in dashboard().columns().items()
+    }
+    said = list(notes(rows, now, damaged))
+    return page(dashboard(), shrink_to_page(rows), said, vega(), flame_graphs)
+
+
+def notes(rows: Mapping[str, Rows], now: datetime, damaged: Collection[str] = ()) -> Iterator[str]:
+    """Yield the sentences that a reader needs to understand the rows."""
+    yield f"Results up to {now:%Y-%m-%d %H:%M} UTC."
+    if damaged:
+        yield f"{plural(len(damaged), 'damaged object')} left out: {' '.join(damaged)}"
+    if not any(each.rows for each in rows.values()):
+        yield "No results are stored yet; `tidemark run` measures versions."

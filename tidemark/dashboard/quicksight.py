@@ -9,16 +9,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from tidemark.dashboard.columns import COLORS, DATA_SETS, FORMATS
+from tidemark.dashboard.data_sets import COLORS, DATA_SETS, FORMATS, Column, Format
 from tidemark.dashboard.model import (
     Chart,
-    Column,
     Control,
     Dashboard,
     Field,
     Filter,
     FilterGroup,
-    Format,
     Kpi,
     Order,
     PivotTable,

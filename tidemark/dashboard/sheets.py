@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from tidemark.dashboard.columns import (
+from tidemark.dashboard.data_sets import (
     BY_RUN,
     BY_VERSION,
     CHANGES,
@@ -14,8 +14,9 @@ from tidemark.dashboard.columns import (
     TRIALS,
     UNFINISHED,
     WEEKS,
+    Column,
 )
-from tidemark.dashboard.model import Column, Control, Dashboard, FilterGroup, Sheet
+from tidemark.dashboard.model import Control, Dashboard, FilterGroup, Sheet
 from tidemark.dashboard.visuals import (
     Sized,
     choice,

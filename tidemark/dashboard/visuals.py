@@ -6,20 +6,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from tidemark.dashboard.columns import (
+from tidemark.dashboard.data_sets import (
     BY_VERSION,
     COLORS,
     DAY,
     FORMATS,
+    INTEGER,
     PAIRS,
     WEEKS,
+    Column,
     default_format,
 )
-from tidemark.dashboard.data_sets import INTEGER
 from tidemark.dashboard.model import (
     Axes,
     Chart,
-    Column,
     Control,
     Field,
     Filter,

@@ -22,7 +22,7 @@ from tidemark.model.services import READY_VARIABLE
 from tidemark.model.settings import Settings, read_settings
 from tidemark.model.task import WORKLOAD_LABEL
 from tidemark.money.quotas import VCPUS
-from tidemark.pages.flame_libraries import LIBRARIES, MODULES
+from tidemark.pages.shell import LIBRARIES, MODULES
 
 if TYPE_CHECKING:
     from onebox.cloud.cloud import Cloud

@@ -1,4 +1,4 @@
-"""The shell of an HTML page that needs no network."""
+"""The shell of an HTML page that needs no network, and the libraries of flame graphs."""
 
 from __future__ import annotations
 
@@ -43,3 +43,8 @@ def json_for_script(value: object) -> str:
 
 def _file(name: str) -> str:
     return (_FOLDER / name).read_text(encoding="utf-8")
+
+
+MODULES = "node_modules"
+LIBRARIES = ("d3/dist/d3.min.js", "d3-flame-graph/dist/d3-flamegraph.umd.min.js")
+"""The files of D3 and d3-flame-graph below ``MODULES``."""

@@ -13,8 +13,12 @@ from tidemark.model.plan import Plan
 from tidemark.model.results import TrialResult
 from tidemark.model.run_id import place_of
 from tidemark.report.blocks import Block, Bullets, Link
-from tidemark.report.flame_page.differential import Side, differential_page, plain_side
-from tidemark.report.flame_page.libraries import installed_scripts
+from tidemark.report.flame_page import (
+    ProfiledVersion,
+    differential_page,
+    installed_scripts,
+    profiled_version,
+)
 from tidemark.store import keys
 from tidemark.store.bucket import Bucket
 from tidemark.store.profiles.stored_profile import profiles_of_trials, read_stacks
@@ -69,7 +73,7 @@ def _write_grown(
     of_base, of_new = trials
     found = compare(of_base, of_new)
     sentences = tuple(growth_sentences(found, *versions, (len(of_base), len(of_new))))
-    drawn = plain_side(base.version, of_base), plain_side(new.version, of_new)
+    drawn = profiled_version(base.version, of_base), profiled_version(new.version, of_new)
     key, scripts = "", installed_scripts()
     if scripts and all(map(_is_drawn, drawn)):
         base_place, place = ((each.plan.run_id, each.version) for each in (base, new))
@@ -80,7 +84,7 @@ def _write_grown(
     return Grown(test, *versions, sentences, _command(base, new, test), key)
 
 
-def _is_drawn(version: Side) -> bool:
+def _is_drawn(version: ProfiledVersion) -> bool:
     """Tell whether the call tree of a version has room in the memory of a function."""
     return sum(stack.count(SEPARATOR) for stack in version.stacks) < _MOST_FRAMES
 

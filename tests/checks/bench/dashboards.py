@@ -17,7 +17,7 @@ from pathlib import Path
 from onebox.cloud.cloud import start_cloud
 from tests.checks.bench import stores
 from tidemark.client.tables import Tables
-from tidemark.dashboard.building import build
+from tidemark.dashboard.page import build
 from tidemark.one_machine.app import machine_app
 
 ROUNDS = 3

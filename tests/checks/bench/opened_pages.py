@@ -19,7 +19,7 @@ from playwright.sync_api import Browser, ViewportSize
 from tests.checks.bench.commands import TIDEMARK
 from tests.component.cloud.browser import browser
 from tests.component.cloud.twelve_versions import Tables, wide_history
-from tidemark.dashboard.building import build
+from tidemark.dashboard.page import build
 from tidemark.model.checkout import ROOT
 
 MOST_SECONDS = 1.0

@@ -22,7 +22,7 @@ from tidemark.model.context import written_stack
 from tidemark.model.plan import Plan
 from tidemark.model.results import TrialResult
 from tidemark.one_machine.stored import FileBucket, results_bucket
-from tidemark.report.comparison.pipelines import CANNOT_TELL
+from tidemark.report.comparison.document import CANNOT_TELL
 
 FOLDER = ROOT / ".bench" / "slowed"
 

@@ -27,8 +27,7 @@ from onebox.athena.texts import text
 from tests.checks.conformance.figures import rows_of, stored_figures
 from tests.checks.conformance.local_engine import LocalEngine
 from tests.checks.conformance.trino import start_trino
-from tidemark.dashboard.columns import DATA_SETS
-from tidemark.dashboard.data_sets import read_data_set
+from tidemark.dashboard.data_sets import DATA_SETS, read_data_set
 from tidemark.model.checkout import ROOT
 from tidemark.store.columns import TABLES
 

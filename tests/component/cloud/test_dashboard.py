@@ -20,7 +20,7 @@ from tests.component.cloud.twelve_versions import (
 from tidemark.client.history import histories
 from tidemark.client.tables import ask_saved
 from tidemark.dashboard import rows
-from tidemark.dashboard.building import build
+from tidemark.dashboard.page import build
 from tidemark.dashboard.sheets import dashboard
 from tidemark.model import numerals
 from tidemark.store import keys

@@ -11,7 +11,6 @@ from click.testing import CliRunner
 
 from tests.component.cloud.twelve_versions import Tables, stored_history
 from tidemark.cli import dashboard
-from tidemark.dashboard import building
 from tidemark.dashboard.serving import PageServer
 from tidemark.model.refusal import Refused
 
@@ -31,7 +30,7 @@ def dashboard_command(monkeypatch, tmp_path, tables):
         yield SimpleNamespace(tables=tables, damaged=())
 
     monkeypatch.setattr(dashboard, "stored", stored)
-    monkeypatch.setattr(building, "vega", lambda: "window.vegaEmbed = () => {};")
+    monkeypatch.setattr("tidemark.dashboard.page.vega", lambda: "window.vegaEmbed = () => {};")
 
     def run(*words):
         words = ["--state", str(tmp_path / "state"), *words]

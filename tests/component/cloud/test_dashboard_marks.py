@@ -13,7 +13,7 @@ from tests.component.cloud.browser import browser
 from tests.component.cloud.twelve_versions import Tables
 from tests.unit.two_of_everything import METRICS, RUNS, START, stored_runs, tables
 from tidemark.client.tables import ask_saved
-from tidemark.dashboard.building import build
+from tidemark.dashboard.page import build
 from tidemark.report.marks import MARKS
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -161,8 +161,7 @@ def number(text):
     digits = re.match(r"[+−]?[\d,]+(?:\.(\d+))?", text)
     places = len(digits[1] or "")
     value = float(digits[0].replace(",", "").replace("−", "-"))
-    # Zeros at the end of the four significant digits are not written.
-    half = max(0.5 * 10**-places, abs(value) * 5e-4 if abs(value) < 100 and "%" not in text else 0)
+    half = 0.5 * 10**-places
     if "times" in text:
         return value - 1, half
     return (value / 100, half / 100) if "%" in text else (value, half)

@@ -7,12 +7,10 @@ import pytest
 from tests.component.cloud.firefox import firefox
 from tests.component.cloud.twelve_versions import Tables, stored_history
 from tests.unit.prepared_results import PREPARED
-from tidemark.dashboard.building import build
+from tidemark.dashboard.page import build
 from tidemark.figures.profiles.call_tree import call_tree
 from tidemark.pages.vega import vega
-from tidemark.report.flame_page.flame_page import flame_page
-from tidemark.report.flame_page.graphs import Graph
-from tidemark.report.flame_page.libraries import flame_graph_scripts
+from tidemark.report.flame_page import Graph, flame_graph_scripts, flame_page
 from tidemark.report.page import page
 
 pytestmark = pytest.mark.systems

@@ -5,9 +5,7 @@ from playwright.sync_api import expect
 
 from tests.component.cloud.browser import AXE, browser
 from tidemark.figures.profiles.call_tree import call_tree
-from tidemark.report.flame_page.flame_page import flame_page
-from tidemark.report.flame_page.graphs import Graph
-from tidemark.report.flame_page.libraries import flame_graph_scripts
+from tidemark.report.flame_page import Graph, flame_graph_scripts, flame_page
 
 BASE = call_tree({"low;Compact;Next": 60, "low;Compact;gone": 20, "one;<write>": 20})
 NEW = call_tree({"low;Compact;Next": 90, "low;Compact;Add": 90, "one;<write>": 20})

@@ -22,18 +22,16 @@ from tidemark.cli.history_plot import charts as history_charts
 from tidemark.client.history import columns, heading, histories
 from tidemark.client.tables import ask_saved
 from tidemark.figures.profiles.growth import ProfiledTrial, compare
-from tidemark.pages.pictures import picture
-from tidemark.pages.vega import vega
+from tidemark.pages.vega import picture, vega
 from tidemark.report.blocks import Report
 from tidemark.report.comparison.contents import comparison
 from tidemark.report.comparison.document import document
 from tidemark.report.comparison.sides import sides
-from tidemark.report.flame_page.differential import differential_page, plain_side
-from tidemark.report.flame_page.libraries import flame_graph_scripts
+from tidemark.report.flame_page import differential_page, flame_graph_scripts, profiled_version
 from tidemark.report.marks import marked
 from tidemark.report.page import page
-from tidemark.report.run_report.contents import report
 from tidemark.report.run_report.measured import measured_run
+from tidemark.report.run_report.publishing import report
 from tidemark.store.rows import rate_rows, run_row
 
 WIDE, NARROW = {"width": 1400, "height": 900}, {"width": 390, "height": 844}
@@ -370,7 +368,7 @@ FRAMES = """() => [...document.querySelectorAll(".flame")].map((graph) => {
 def test_a_frame_is_as_wide_as_its_share_and_has_the_colour_of_the_verdict(tab, trials):
     base, new = (profiles(trials, slower) for slower in (1.0, 1.6))
     found = compare(base, new)
-    drawn = plain_side("9.0.0", base), plain_side("9.8.4", new)
+    drawn = profiled_version("9.0.0", base), profiled_version("9.8.4", new)
 
     opened = tab(differential_page("Grown", *drawn, found, flame_graph_scripts()), WIDE)
 

@@ -10,8 +10,7 @@ from botocore.validate import ParamValidator
 
 from tests.component.infrastructure.dashboard_references import broken_references
 from tidemark.dashboard import quicksight
-from tidemark.dashboard.columns import DATA_SETS
-from tidemark.dashboard.data_sets import read_data_set
+from tidemark.dashboard.data_sets import DATA_SETS, read_data_set
 from tidemark.dashboard.sheets import dashboard
 from tidemark.model.suite_files import read_suites
 from tidemark.report.rule import rule

@@ -7,8 +7,7 @@ from botocore.session import get_session
 from botocore.validate import ParamValidator
 
 from onebox.asl.jsonata import Template
-from tidemark.dashboard.columns import DATA_SETS
-from tidemark.dashboard.data_sets import read_data_set
+from tidemark.dashboard.data_sets import DATA_SETS, read_data_set
 from tidemark.dashboard.quicksight import definition
 from tidemark.dashboard.sheets import dashboard
 from tidemark.model.checkout import ROOT

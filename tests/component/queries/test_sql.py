@@ -15,8 +15,7 @@ from tests.checks.conformance.figures import (
     tables_of,
 )
 from tests.checks.conformance.local_engine import LocalEngine
-from tidemark.dashboard.columns import DATA_SETS
-from tidemark.dashboard.data_sets import read_data_set
+from tidemark.dashboard.data_sets import DATA_SETS, read_data_set
 from tidemark.model.checkout import ROOT
 from tidemark.store import keys
 from tidemark.store.rows import packed

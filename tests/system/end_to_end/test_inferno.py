@@ -15,7 +15,7 @@ import pytest
 from tidemark.figures.profiles.call_tree import call_tree
 from tidemark.figures.profiles.growth import ProfiledTrial, compare
 from tidemark.model.checkout import ROOT
-from tidemark.report.flame_page.graphs import LEAST_SHARE, Graph, graph_data
+from tidemark.report.flame_page import LEAST_SHARE, Graph, graph_data
 
 pytestmark = pytest.mark.systems  # cargo compiles for minutes, once
 VERSION = "0.12.8"

@@ -23,7 +23,7 @@ from onebox.cloud.cloud import start_cloud
 from tidemark.one_machine.app import deploy, machine_app
 from tidemark.client.history import columns, histories
 from tidemark.client.tables import ask_saved
-from tidemark.dashboard.building import build
+from tidemark.dashboard.page import build
 
 with start_cloud(machine_app({"systems": sys.argv[2]}), Path(sys.argv[1])) as cloud:
     app = deployed_stack(cloud.endpoint.client, deploy(cloud, schedules=False), poll_seconds=0.1)

@@ -15,7 +15,7 @@ from tidemark.client.tables import Answer
 from tidemark.model.checkout import ROOT
 from tidemark.model.refusal import Refused
 from tidemark.report.blocks import Details, Report, Section, Table
-from tidemark.report.json_form import dump
+from tidemark.report.files import dump
 from tidemark.report.markdown import markdown
 from tidemark.store.keys import BLOCKS
 

@@ -27,8 +27,7 @@ from tidemark.model.refusal import Refused
 from tidemark.model.results import Rate, TestResult, TrialResult
 from tidemark.model.subject import Subject
 from tidemark.report.comparison.choice import choose_sides
-from tidemark.report.comparison.document import ComparisonDocument, document
-from tidemark.report.comparison.pipelines import exit_code
+from tidemark.report.comparison.document import ComparisonDocument, document, exit_code
 from tidemark.report.comparison.sides import sides
 from tidemark.store import keys
 from tidemark.store.stored_run import StoredRun

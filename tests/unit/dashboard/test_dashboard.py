@@ -4,12 +4,11 @@ import re
 
 import pytest
 
-from tidemark.dashboard.columns import COLORS, PAIRS
-from tidemark.dashboard.model import Column
+from tidemark.dashboard.data_sets import COLORS, PAIRS, Column
 from tidemark.dashboard.sheets import dashboard
 from tidemark.dashboard.visuals import kpi
 from tidemark.model.checkout import ROOT
-from tidemark.pages.pictures import _with_colors
+from tidemark.pages.vega import _with_colors
 from tidemark.report.marks import MARKS
 
 _CHARTS = (ROOT / "tidemark" / "dashboard" / "charts.js").read_text(encoding="utf-8")

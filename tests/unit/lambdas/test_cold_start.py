@@ -53,7 +53,7 @@ UNNEEDED = {
     "publish_comparison": {
         "tidemark.model.request",
         "tidemark.money.budget",
-        "tidemark.report.run_report.contents",
+        "tidemark.report.run_report.publishing",
         "tidemark.store.history",
     },
     "publish_report": {

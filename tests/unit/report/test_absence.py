@@ -10,8 +10,8 @@ from tidemark.model.exclusions import Exclusion, Exclusions
 from tidemark.report.comparison.contents import comparison
 from tidemark.report.comparison.sides import sides
 from tidemark.report.markdown import markdown
-from tidemark.report.run_report.contents import report
 from tidemark.report.run_report.measured import measured_run
+from tidemark.report.run_report.publishing import report
 from tidemark.store.stored_run import StoredRun
 
 BOTH = ("9.0.0", "9.8.4")

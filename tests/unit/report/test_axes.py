@@ -20,8 +20,8 @@ from tidemark.report.comparison.contents import comparison
 from tidemark.report.comparison.document import document
 from tidemark.report.comparison.sides import sides
 from tidemark.report.markdown import markdown
-from tidemark.report.run_report.contents import report
 from tidemark.report.run_report.measured import measured_run
+from tidemark.report.run_report.publishing import report
 from tidemark.run import record_trial
 from tidemark.store.rows import rate_rows, sample_rows
 from tidemark.store.stored_run import StoredRun

@@ -10,7 +10,7 @@ import vl_convert
 from tests.unit.drawn_charts import number, plots
 from tests.unit.measured_runs import charts, ingest_of, planned, with_ingest
 from tidemark.model.exclusions import NONE
-from tidemark.pages.pictures import _with_colors
+from tidemark.pages.vega import _with_colors
 from tidemark.report.comparison.changes_chart import Change, specification
 from tidemark.report.comparison.contents import comparison
 from tidemark.report.comparison.document import document

@@ -29,7 +29,7 @@ from tidemark.model.refusal import Refused
 from tidemark.model.subject import Subject
 from tidemark.report.comparison import publishing
 from tidemark.report.comparison.contents import comparison
-from tidemark.report.comparison.pull_request import comment
+from tidemark.report.comparison.publishing import comment
 from tidemark.report.comparison.sides import sides
 from tidemark.report.markdown import markdown
 from tidemark.report.page import page
@@ -183,7 +183,7 @@ def test_a_metric_below_zero_scatters_by_a_share_of_its_size():
     )
 
     assert (
-        "- The trials of 9.0.0 scatter by 7.07 % of their mean in ingest_rate: -1,100.0, " in text
+        "- The trials of 9.0.0 scatter by 7.07 % of their mean in ingest_rate: −1,100.0, " in text
     )
 
 

@@ -8,10 +8,14 @@ import pytest
 from tidemark.figures.profiles.call_tree import MOST_FRAMES_DEEP, call_tree
 from tidemark.figures.profiles.growth import ProfiledTrial, compare
 from tidemark.model.refusal import Refused
-from tidemark.report.flame_page import libraries
-from tidemark.report.flame_page.differential import differential_page, plain_side
-from tidemark.report.flame_page.flame_page import flame_page
-from tidemark.report.flame_page.graphs import Graph, graph_data
+from tidemark.report.flame_page import (
+    Graph,
+    differential_page,
+    flame_graph_scripts,
+    flame_page,
+    graph_data,
+    profiled_version,
+)
 
 BASE = {"a;b": 30, "a;gone": 10, "a": 10}
 NEW = {"a;b": 30, "a;<come>": 40, "a": 30}
@@ -51,7 +55,11 @@ def differential(base, new):
     """Return the headline of a page of two versions, and the words of the frames in each graph."""
     found = compare(base, new)
     page = differential_page(
-        "2 against 1", plain_side("1", base), plain_side("2", new), found, "libraries();"
+        "2 against 1",
+        profiled_version("1", base),
+        profiled_version("2", new),
+        found,
+        "libraries();",
     )
     graphs = map(json.loads, re.findall(r'<script type="application/json">(.*?)</script>', page))
     words = [{n["n"]: n["w"] for n in all_nodes(graph)} for graph in graphs]
@@ -139,9 +147,9 @@ def test_a_page_has_its_data_and_no_script_of_a_name():
 
 
 def test_a_page_without_its_libraries_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(libraries, "_MODULES", tmp_path)
+    monkeypatch.setattr("tidemark.report.flame_page._MODULES", tmp_path)
 
     with pytest.raises(
         Refused, match=r"^--output: d3-flame-graph is not installed; `make node_mod"
     ):
-        libraries.flame_graph_scripts()
+        flame_graph_scripts()

@@ -16,7 +16,7 @@ from tests.unit.run.test_profiled_trials import (
 )
 from tidemark.model.profile import PROFILE_FILE
 from tidemark.report import grown_functions
-from tidemark.report.comparison.forms import write_comparison
+from tidemark.report.comparison.publishing import write_comparison
 from tidemark.report.run_report.publishing import publish_report
 from tidemark.store import keys
 from tidemark.store.profiles.stored_profile import read_profiles, remove_profile

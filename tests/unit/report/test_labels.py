@@ -13,12 +13,12 @@ from tidemark.model.exclusions import NONE
 from tidemark.pages.shell import json_for_script
 from tidemark.report.blocks import brief
 from tidemark.report.comparison.contents import comparison
-from tidemark.report.comparison.pull_request import comment
+from tidemark.report.comparison.publishing import comment
 from tidemark.report.comparison.sides import sides
 from tidemark.report.markdown import markdown
 from tidemark.report.page import page
-from tidemark.report.run_report.contents import report
 from tidemark.report.run_report.measured import measured_run
+from tidemark.report.run_report.publishing import report
 from tidemark.run import record_trial
 from tidemark.store.rows import rate_rows, sample_rows
 from tidemark.store.stored_run import StoredRun

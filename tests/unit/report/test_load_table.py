@@ -7,8 +7,8 @@ from tidemark.model.exclusions import NONE
 from tidemark.model.load import HeldLevel, Load, LoadCourse
 from tidemark.model.steps import Step
 from tidemark.report.markdown import markdown
-from tidemark.report.run_report.contents import report
 from tidemark.report.run_report.measured import measured_run
+from tidemark.report.run_report.publishing import report
 from tidemark.store.stored_run import StoredRun
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)

@@ -8,8 +8,8 @@ from tidemark.report.comparison.contents import comparison
 from tidemark.report.comparison.sides import sides
 from tidemark.report.markdown import markdown
 from tidemark.report.page import page
-from tidemark.report.run_report.contents import report
 from tidemark.report.run_report.measured import measured_run
+from tidemark.report.run_report.publishing import report
 
 GRAPHS = [
     "active_users", "latency_mean", "latency_p99", "service_mean", "service_p99",

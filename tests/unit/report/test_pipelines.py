@@ -7,8 +7,13 @@ import pytest
 
 from tests.unit.measured_runs import failed, ingest_of, planned
 from tidemark.model.exclusions import NONE
-from tidemark.report.comparison.document import ComparisonDocument, document
-from tidemark.report.comparison.pipelines import exit_code, junit, workflow_commands
+from tidemark.report.comparison.document import (
+    ComparisonDocument,
+    document,
+    exit_code,
+    junit,
+    workflow_commands,
+)
 from tidemark.report.comparison.sides import sides
 from tidemark.store.stored_run import StoredRun
 

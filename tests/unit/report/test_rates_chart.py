@@ -5,8 +5,8 @@ import vl_convert
 from tests.unit.measured_runs import charts, ingest_of, planned
 from tests.unit.prepared_results import PREPARED
 from tidemark.model.exclusions import NONE
-from tidemark.report.run_report.contents import report
 from tidemark.report.run_report.measured import measured_run
+from tidemark.report.run_report.publishing import report
 from tidemark.store.stored_run import StoredRun
 
 

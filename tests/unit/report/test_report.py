@@ -37,11 +37,11 @@ from tidemark.model.kept_files import Artefact, KeptFile
 from tidemark.model.numerals import figure, ranges
 from tidemark.model.plan import Resume
 from tidemark.report.blocks import Table, brief
-from tidemark.report.json_form import dump, load
+from tidemark.report.files import dump, load
 from tidemark.report.markdown import markdown, plain
 from tidemark.report.page import page
-from tidemark.report.run_report.contents import report
 from tidemark.report.run_report.measured import measured_run
+from tidemark.report.run_report.publishing import report
 from tidemark.report.run_report.versions import summary
 from tidemark.store.keys import BLOCKS
 from tidemark.store.stored_run import StoredRun

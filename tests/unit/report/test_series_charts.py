@@ -12,8 +12,8 @@ from tidemark.model.results import MeasuredSeries, Point
 from tidemark.report.comparison.contents import comparison
 from tidemark.report.comparison.sides import sides
 from tidemark.report.markdown import markdown
-from tidemark.report.run_report.contents import report
 from tidemark.report.run_report.measured import measured_run
+from tidemark.report.run_report.publishing import report
 from tidemark.store.columns import timestamp
 from tidemark.store.stored_run import StoredRun
 

@@ -9,8 +9,8 @@ from tidemark.model.steps import RunTasks, Step
 from tidemark.report.comparison.contents import comparison
 from tidemark.report.comparison.sides import sides
 from tidemark.report.markdown import markdown
-from tidemark.report.run_report.contents import report
 from tidemark.report.run_report.measured import measured_run
+from tidemark.report.run_report.publishing import report
 from tidemark.store.stored_run import StoredRun
 
 FAST, SLOW = "Intel Xeon", "AMD EPYC"

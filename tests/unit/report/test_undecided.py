@@ -5,10 +5,10 @@ import pytest
 from tests.plans import RUN, naming, plan_of
 from tests.unit.measured_runs import measured, row, with_values
 from tidemark.model.exclusions import NONE
+from tidemark.report.advice import advice_on_run
 from tidemark.report.markdown import markdown
-from tidemark.report.run_report.contents import report
 from tidemark.report.run_report.measured import measured_run
-from tidemark.report.run_report.undecided import advice
+from tidemark.report.run_report.publishing import report
 from tidemark.report.run_report.versions import summary
 from tidemark.store.stored_run import StoredRun
 
@@ -34,26 +34,26 @@ def test_a_run_with_too_few_pairs_is_measured_again_with_five_repetitions():
     run = run_of([1000.0], [1000.0])
 
     command = "tidemark run rocksdb --versions 9.0.0,9.8.4 --repetitions 5"
-    assert advice(run) == f"Measure again, with about 5 repetitions: {command}"
+    assert advice_on_run(run) == f"Measure again, with about 5 repetitions: {command}"
     assert f"5 repetitions: {command}\n" in markdown(report(run))
 
 
 def test_pairs_that_scatter_have_the_number_of_repetitions_that_tells():
-    text = advice(run_of(SCATTERED, [1060.0, 1000.0, 990.0, 1000.0, 1010.0]))
+    text = advice_on_run(run_of(SCATTERED, [1060.0, 1000.0, 990.0, 1000.0, 1010.0]))
 
     assert text.startswith("Measure again, with about 27 repetitions, which would give a verdict ")
     assert text.endswith(" --repetitions 27")
 
 
 def test_longer_tests_are_the_advice_if_no_number_of_repetitions_tells():
-    text = advice(run_of(WILD, WILD[::-1]))
+    text = advice_on_run(run_of(WILD, WILD[::-1]))
 
     assert " and records 2,000,000, because 100 repetitions of such short tests would give" in text
     assert text.endswith("--set records=2000000")
 
 
 def test_a_run_until_decided_is_repeated_until_decided():
-    text = advice(run_of(WILD, WILD[::-1], trials=2 * len(WILD), until="decided"))
+    text = advice_on_run(run_of(WILD, WILD[::-1], trials=2 * len(WILD), until="decided"))
 
     assert " --versions 9.0.0,9.8.4 --baseline 9.0.0 --until decided --repetitions 8 " in text
 
@@ -61,15 +61,15 @@ def test_a_run_until_decided_is_repeated_until_decided():
 def test_missing_trials_come_first():
     run = run_of(STEADY, STEADY, trials=4)
 
-    assert advice(run) == f"Measure the missing trials: tidemark run --resume {RUN}"
+    assert advice_on_run(run) == f"Measure the missing trials: tidemark run --resume {RUN}"
 
 
 def test_a_run_whose_metrics_are_all_the_same_has_no_advice():
-    assert advice(run_of(STEADY, STEADY)) == ""
+    assert advice_on_run(run_of(STEADY, STEADY)) == ""
 
 
 def test_a_run_of_one_version_has_no_advice():
-    assert advice(run_of(STEADY, versions=BOTH[:1])) == ""
+    assert advice_on_run(run_of(STEADY, versions=BOTH[:1])) == ""
 
 
 def test_verdicts_of_a_run_with_a_baseline_are_against_it_in_table_and_advice():
@@ -101,7 +101,7 @@ def test_a_change_that_no_new_pairs_confirm_is_measured_until_decided():
     slower = [each * 0.8 for each in STEADY]
     command = "tidemark run rocksdb --versions 9.0.0,9.8.4 --baseline 9.0.0 --until decided"
 
-    assert advice(run_of(STEADY, slower)) == (
+    assert advice_on_run(run_of(STEADY, slower)) == (
         "No new pairs have confirmed the change of ingest_rate, compaction_rate. These would: "
         f"{command}"
     )
@@ -115,7 +115,7 @@ RUN_OF = "tidemark run rocksdb --versions"
 def test_a_change_is_confirmed_against_its_own_base():
     run = run_of(STEADY, STEADY, SLOWER, versions=("8.8.1", "9.0.0", "9.8.4"))
 
-    assert advice(run).endswith(
+    assert advice_on_run(run).endswith(
         f" These would: {RUN_OF} 9.0.0,9.8.4 --baseline 9.0.0 --until decided"
     )
 
@@ -123,7 +123,7 @@ def test_a_change_is_confirmed_against_its_own_base():
 def test_changes_against_several_bases_have_a_command_each():
     run = run_of(STEADY, SLOWER, STILL_SLOWER, versions=("8.8.1", "9.0.0", "9.8.4"))
 
-    assert advice(run).endswith(
+    assert advice_on_run(run).endswith(
         f" These would: {RUN_OF} 8.8.1,9.0.0 --baseline 8.8.1 --until decided; "
         f"{RUN_OF} 9.0.0,9.8.4 --baseline 9.0.0 --until decided"
     )
@@ -133,7 +133,7 @@ def test_changes_against_one_baseline_have_one_command():
     versions = ("8.8.1", "9.0.0", "9.8.4")
     run = run_of(STEADY, SLOWER, STILL_SLOWER, versions=versions, baseline="8.8.1")
 
-    assert advice(run).endswith(
+    assert advice_on_run(run).endswith(
         f" These would: {RUN_OF} 8.8.1,9.0.0,9.8.4 --baseline 8.8.1 --until decided"
     )
 
@@ -142,9 +142,9 @@ def test_changes_against_one_baseline_have_one_command():
 def test_the_advice_for_versions_of_unknown_order_names_their_base(versions):
     base, version = versions
 
-    assert advice(run_of(STEADY, SLOWER, versions=versions, suite=naming(versions))).endswith(
-        f" These would: {RUN_OF} {base},{version} --baseline {base} --until decided"
-    )
+    assert advice_on_run(
+        run_of(STEADY, SLOWER, versions=versions, suite=naming(versions))
+    ).endswith(f" These would: {RUN_OF} {base},{version} --baseline {base} --until decided")
 
 
 @pytest.mark.parametrize(

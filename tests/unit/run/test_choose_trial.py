@@ -16,8 +16,8 @@ from tidemark.model.exclusions import NONE
 from tidemark.model.results import TestResult, TrialResult, no_rate
 from tidemark.model.suite_files import read_suites
 from tidemark.report.markdown import markdown
-from tidemark.report.run_report.contents import report
 from tidemark.report.run_report.measured import measured_run
+from tidemark.report.run_report.publishing import report
 from tidemark.run.choose_trial import ChooseTrialEvent, choose
 from tidemark.run.run_outcome import planned_outcome
 from tidemark.store import keys

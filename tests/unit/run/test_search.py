@@ -19,10 +19,9 @@ from tidemark.model.refusal import Refused
 from tidemark.model.request import resolve_request
 from tidemark.model.search import between
 from tidemark.report.markdown import markdown
-from tidemark.report.run_report.contents import report
+from tidemark.report.run_report.decisions import search_path
 from tidemark.report.run_report.measured import measured_run
-from tidemark.report.run_report.publishing import publish_report
-from tidemark.report.run_report.search_path import search_path
+from tidemark.report.run_report.publishing import publish_report, report
 from tidemark.report.run_report.versions import summary
 from tidemark.store import keys
 from tidemark.store.stored_run import read_standing

@@ -23,8 +23,7 @@ from tidemark.figures.profiles.folded_stacks import merged
 from tidemark.model.refusal import Refused
 from tidemark.model.run_id import is_run_id
 from tidemark.model.sentences import listed, shown
-from tidemark.report.flame_page.flame_page import flame_page
-from tidemark.report.flame_page.graphs import NOT_DRAWN, Graph
+from tidemark.report.flame_page import NOT_DRAWN, Graph, flame_page
 
 _Shares = Mapping[str, float]
 """Shares of all samples by function [%]."""

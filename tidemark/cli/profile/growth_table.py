@@ -27,7 +27,7 @@ from tidemark.model.plan import Plan
 from tidemark.model.refusal import Refused
 from tidemark.model.run_id import is_run_id
 from tidemark.model.sentences import listed, shown, visible
-from tidemark.report.flame_page.differential import differential_page, plain_side
+from tidemark.report.flame_page import differential_page, profiled_version
 
 _MOST_UNTOLD = 10
 _FOR_PEOPLE = frozenset({"table", "markdown"})
@@ -101,7 +101,7 @@ def command(
         # Standard output holds only the table that people keep.
         click.echo(visible(sentence), err=form != "table")
     if output:
-        both = plain_side(base, sides[0]), plain_side(new, sides[1])
+        both = profiled_version(base, sides[0]), profiled_version(new, sides[1])
         title = f"{suite}: {new} against {base}"
         page = differential_page(title, *both, comparison, scripts)
         save(output, page.encode())

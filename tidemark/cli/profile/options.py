@@ -17,7 +17,7 @@ from tidemark.model.plan import Plan
 from tidemark.model.profile import Profile
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed, shown, there_are
-from tidemark.report.flame_page.libraries import flame_graph_scripts
+from tidemark.report.flame_page import flame_graph_scripts
 
 output_option = click.option(
     "--output",

@@ -1,21 +1,24 @@
-"""The contents of a comparison."""
+"""The contents of a comparison; its first line answers, and everything else explains."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence, Set
 from itertools import product
 
 from tidemark.model.axes import figure_name, labelled_name
+from tidemark.model.numerals import change
 from tidemark.model.sentences import plural
 from tidemark.report import grown_functions
 from tidemark.report.blocks import Block, Details, Report, Section
-from tidemark.report.comparison import across_axes, by_labels, results, setup, supported_users
-from tidemark.report.comparison.answer import answer
+from tidemark.report.comparison import by_labels, results, setup
 from tidemark.report.comparison.findings import action_items, comments
+from tidemark.report.comparison.results import why_incomparable
+from tidemark.report.comparison.setup import unlike_work
 from tidemark.report.comparison.sides import Pair, Sides
 from tidemark.report.grown_functions import Grown
 from tidemark.report.line_chart import Group
+from tidemark.report.marks import FAILURES, answers
 from tidemark.report.run_report import trials
 from tidemark.report.run_report.course import course
 from tidemark.report.run_report.versions import MOST_CHARTS
@@ -50,9 +53,9 @@ def _counts(sides: Sides) -> Iterator[str]:
 
 def _sections(sides: Sides, pairs: Sequence[Pair], functions: Sequence[Grown]) -> Iterator[Section]:
     yield Section("Results", tuple(results.blocks(sides, pairs)))
-    if users := tuple(supported_users.tables(sides, pairs)):
+    if users := tuple(by_labels.supported_users(sides, pairs)):
         yield Section("Supported users", users, evidence=True)
-    if by := (*across_axes.blocks(sides, pairs), *by_labels.blocks(sides, pairs)):
+    if by := (*by_labels.axis_blocks(sides, pairs), *by_labels.blocks(sides, pairs)):
         yield Section("Results by axis and label", by, evidence=True)
     if functions:
         yield Section("Functions", tuple(grown_functions.blocks(functions)), evidence=True)
@@ -97,3 +100,57 @@ def _samples(pair: Pair, sides: Sides) -> Block:
             for reading, side in readings
         ],
     )
+
+
+def answer(sides: Sides, pairs: Sequence[Pair]) -> str:
+    """Return the metrics of each verdict, slower ones first, with the sizes of changes.
+
+    The trials that failed follow the changes. The reason of a missing verdict stands behind the
+    metrics that share it. A further sentence says what was not alike.
+    """
+    names: defaultdict[str, list[str]] = defaultdict(list)
+    reasons: defaultdict[str, set[str]] = defaultdict(set)
+    for pair in pairs:
+        names[pair.word].append(f"{pair.name}{_size(pair)}")
+        reasons[pair.word].add(_reason_of(pair, sides))
+    failures = _failed_trials(sides)
+    told = {
+        word: f"{text}{_why(reasons[word] - failures.keys())}"
+        for word, text in answers(names).items()
+    }
+    changed = {pair.word for pair in pairs if pair.is_change}
+    changes = [told.pop(word) for word in [*told] if word in changed]
+    found = [*changes, *failures.values(), *told.values()]
+    first = f"{'; '.join(found) or 'There is no metric to compare'}."
+    return " ".join((first, *_unlike(sides)))
+
+
+def _reason_of(pair: Pair, sides: Sides) -> str:
+    verdict = pair.verdict
+    return verdict.judgement.reason if verdict else why_incomparable(pair, sides)
+
+
+def _why(reasons: Set[str]) -> str:
+    """Return the reason of all metrics of a verdict, '' if they have several or none."""
+    reason = next(iter(reasons)) if len(reasons) == 1 else ""
+    return f" ({reason})" if reason else ""
+
+
+def _failed_trials(sides: Sides) -> dict[str, str]:
+    """Return the trials that failed, by the reason that they are for a missing verdict."""
+    failures = {}
+    for side in sides.both:
+        if failed := trials.failed(side.run):
+            word, count = failed
+            failures[f"{count} of {side.name} {word}"] = f"{FAILURES[word]}: {count} of {side.name}"
+    return failures
+
+
+def _unlike(sides: Sides) -> Iterator[str]:
+    if unlike := unlike_work(sides):
+        more = f", and {len(unlike) - 1} more" if len(unlike) > 1 else ""
+        yield f"The two sides were not measured alike: {unlike[0]}{more}."
+
+
+def _size(pair: Pair) -> str:
+    return f" ({change(pair.effect, pair.metric, pair.places)})" if pair.is_change else ""

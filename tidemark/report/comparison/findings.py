@@ -16,8 +16,8 @@ from tidemark.report.comparison.sides import Pair, Reading, Side, Sides
 from tidemark.report.comparison.trends import drift
 from tidemark.report.marks import CHANGES
 from tidemark.report.rule import within
-from tidemark.report.run_report import task_levels, trials
-from tidemark.report.run_report.machines import differences
+from tidemark.report.run_report import trials
+from tidemark.report.run_report.machines import differences, level_sentences
 
 # A greater spread of the trials, as a share of their mean, hides a change of that size.
 _WIDE = 0.05
@@ -147,7 +147,7 @@ def _suspicious(sides: Sides) -> Iterator[str]:
         yield f"The two sides were not measured alike: {difference}."
     for side in sides.both:
         yield from (f"{side.name}: {text}" for text in differences(side.run.counting()))
-        yield from task_levels.sentences(side.run, side.version, side.name)
+        yield from level_sentences(side.run, side.version, side.name)
         yield from _troubles(side)
         yield from _thin(side)
     for pair in sides.pairs():

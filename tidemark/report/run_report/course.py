@@ -1,18 +1,215 @@
-"""The charts of each test over time: its progress, its series, and the usage of its tasks."""
+"""The charts of each test over time: its progress, its series, its load and the usage of tasks."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import product
+from typing import NamedTuple
 
 from tidemark.model.axes import combinations, labelled_name
-from tidemark.report.blocks import Block, Chart, Section
-from tidemark.report.line_chart import MOST_GROUPS, Group
-from tidemark.report.run_report.load_table import load_blocks
+from tidemark.model.load import HeldLevel, LoadCourse
+from tidemark.model.numerals import MISSING, figure, percent
+from tidemark.model.results import MeasuredSeries, Sample, TestResult
+from tidemark.model.sentences import listed
+from tidemark.report.blocks import Block, Bullets, Chart, Row, Section, Table
+from tidemark.report.line_chart import (
+    MOST_GROUPS,
+    Group,
+    Line,
+    Points,
+    by_trial,
+    lines,
+    means_and_largest,
+)
 from tidemark.report.run_report.measured import MeasuredRun
-from tidemark.report.run_report.progress import progress
-from tidemark.report.run_report.series_charts import series_charts
 from tidemark.report.run_report.usage import usage
+
+_SHARES = (0.25, 0.5, 0.75, 1.0)
+
+
+def progress(test: str, groups: Sequence[Group]) -> Chart | str:
+    """Return the chart of a test's progress, or a sentence if there is none.
+
+    The steps are the samples: each is a piece of work, finished when it was logged.
+    """
+    results = [
+        (group.name, trial.trial, result)
+        for group in groups
+        for trial, result in group.results
+        if _work_samples(result) and result.begun_at
+    ]
+    if not results:
+        return f"There is no progress of {test} to draw."
+    by_records = all(
+        sample.records is not None for _, _, result in results for sample in _work_samples(result)
+    )
+    work = "records" if by_records else "jobs"
+    series = [
+        Line(name, trial, work_done(result, by_records=by_records))
+        for name, trial, result in results
+    ]
+    return lines(
+        f"Progress of {test}: {work} that the tasks of a trial had finished, by the time since the "
+        "first task started. The time axis is as long as the longest trial.",
+        groups,
+        series,
+        f"{work} finished",
+        _progress_table(test, work, series),
+        steps=True,
+    )
+
+
+def work_done(result: TestResult, *, by_records: bool) -> Points:
+    """Return the seconds since the start of a test's first task, with the work done by then.
+
+    Work is counted in records, or in jobs.
+    """
+    done = 0.0
+    points = [(0.0, 0.0)]
+    logged = sorted(_work_samples(result), key=lambda sample: sample.logged_at)
+    seconds = result.seconds(sample.logged_at for sample in logged)
+    for sample, second in zip(logged, seconds, strict=True):
+        done += (sample.records or 0) if by_records else 1
+        points.append((max(0.0, second or 0.0), done))
+    return points
+
+
+def _work_samples(result: TestResult) -> list[Sample]:
+    """Return the samples of a test's first metric, one for each piece of work."""
+    first = next((sample.metric for sample in result.samples), None)
+    return [sample for sample in result.samples if sample.metric == first]
+
+
+def _progress_table(test: str, work: str, series: Sequence[Line]) -> Table:
+    times = tuple(f"{percent(share, places=0)} done [s]" for share in _SHARES)
+    total = f"{work.capitalize()} finished"
+    return by_trial(
+        f"Time at which a trial of {test} had finished a share of its work",
+        (*times, total),
+        series,
+        lambda points: (
+            *(f"{_when(points, share):,.1f}" for share in _SHARES),
+            f"{points[-1][1]:,.0f}",
+        ),
+    )
+
+
+def _when(points: Points, share: float) -> float:
+    """Return the first second at which a share of all work was done."""
+    wanted = share * points[-1][1]
+    return next(second for second, done in points if done >= wanted)
+
+
+def series_charts(test: str, groups: Sequence[Group]) -> Iterator[Block]:
+    """Yield a chart for each series of a test, and sentences on series that are not known."""
+    results = [(group.name, trial.trial, result) for group in groups
+               for trial, result in group.results]  # fmt: skip
+    logged = {series.name: series.unit for _, _, result in results for series in result.series}
+    for name, unit in logged.items():
+        found = [(version, trial, result, series) for version, trial, result in results
+                 for series in result.series if series.name == name]  # fmt: skip
+        drawn = [
+            Line(version, trial, _series_points(result, series))
+            for version, trial, result, series in found
+            if series.points and result.begun_at
+        ]
+        title = f"{name} of {test} [{unit}]"
+        if drawn:
+            table = means_and_largest(f"{title}, by trial", drawn)
+            yield lines(f"{title} over time.", groups, drawn, f"{name} [{unit}]", table)
+        else:
+            yield f"There is no value of {name} to draw."
+        for _, trial, _, series in found:
+            if series.unknown:
+                yield f"{name} is not known for trial {trial}: {series.unknown}."
+
+
+def _series_points(result: TestResult, series: MeasuredSeries) -> Points:
+    seconds = result.seconds(point.at for point in series.points)
+    # The time of a value may be the start of its period, before the first task.
+    return [
+        (max(0.0, second or 0.0), point.value)
+        for second, point in zip(seconds, series.points, strict=True)
+    ]
+
+
+class _Loaded(NamedTuple):
+    """The load of one trial."""
+
+    version: str
+    trial: int
+    load: LoadCourse
+
+
+def load_blocks(test: str, groups: Sequence[Group]) -> Iterator[Block]:
+    """Yield the end of each trial's search, a chart and a table of all levels; without loads none.
+
+    The CPU time of a service is its mean over the whole level.
+    """
+    loads = [
+        _Loaded(group.name, trial.trial, result.load)
+        for group in groups
+        for trial, result in group.results
+        if result.load
+    ]
+    if loads:
+        yield f"Search for the supported users of {test}:"
+        yield Bullets(tuple(_search_end(each) for each in loads))
+        if any(each.load.held for each in loads):
+            yield _level_chart(test, groups, loads)
+        yield _level_table(test, loads)
+
+
+def _search_end(loaded: _Loaded) -> str:
+    return f"trial {loaded.trial} ({loaded.version}): {loaded.load.reason}."
+
+
+def _level_chart(test: str, groups: Sequence[Group], loads: Sequence[_Loaded]) -> Chart:
+    drawn = [
+        Line(each.version, each.trial, _level_points(each.load)) for each in loads if each.load.held
+    ]
+    title = f"Users of the levels in {test}"
+    table = means_and_largest(f"{title}, by trial", drawn)
+    return lines(f"{title} over time.", groups, drawn, "users", table)
+
+
+def _level_points(load: LoadCourse) -> list[tuple[float, float]]:
+    return [((each.ended_at - load.started_at).total_seconds(), each.users) for each in load.held]
+
+
+def _level_table(test: str, loads: Sequence[_Loaded]) -> Table:
+    held = [level for each in loads for level in each.load.held]
+    columns = tuple(dict.fromkeys(name for level in held for name in level.values))
+    services = tuple(dict.fromkeys(name for level in held for name in level.cpu))
+    cpu = tuple(f"CPU of {name} [vCPU]" for name in services)
+    numbers = ("Level", "Users", "Connected", *columns, *cpu)
+    return Table(
+        caption=f"Levels of users in {test}",
+        columns=("Version", "Trial", *numbers, "Limits hit", "Then"),
+        rows=tuple(
+            Row(
+                (
+                    each.version,
+                    str(each.trial),
+                    str(number),
+                    *_level_cells(level, columns, services),
+                )
+            )
+            for each in loads
+            for number, level in enumerate(each.load.held, start=1)
+        ),
+        numbers=frozenset(numbers),
+    )
+
+
+def _level_cells(
+    level: HeldLevel, columns: Sequence[str], services: Sequence[str]
+) -> tuple[str, ...]:
+    values = (figure(level.values.get(name)) for name in columns)
+    cpu = (figure(level.cpu.get(name)) for name in services)
+    hit = listed([*level.hit, *level.agents_hit]) or "none"
+    users = f"{level.users:,}", figure(level.connected)
+    return (*users, *values, *cpu, hit, level.decision or MISSING)
 
 
 def course(test: str, groups: Sequence[Group]) -> Iterator[Block]:

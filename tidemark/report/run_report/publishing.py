@@ -1,27 +1,115 @@
-"""Writer of reports in the results bucket."""
+"""The contents of the report of a run, and their writer in the results bucket."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from tidemark.report.comparison.forms import write_comparison
+from tidemark.model.axes import varied
+from tidemark.model.parameters import described
+from tidemark.model.run_spec import beside
+from tidemark.model.sentences import listed
+from tidemark.report import advice, grown_functions
+from tidemark.report.advice import advice_on_run
+from tidemark.report.blocks import Block, Bullets, Report, Section
+from tidemark.report.comparison.publishing import write_comparison
+from tidemark.report.files import Vega, dump, write_texts
 from tidemark.report.grown_functions import write_functions_of_run
-from tidemark.report.json_form import dump
 from tidemark.report.markdown import markdown
 from tidemark.report.page import page
-from tidemark.report.run_report.contents import report
+from tidemark.report.run_report import (
+    course,
+    decisions,
+    machines,
+    trials,
+)
+from tidemark.report.run_report import versions as comparison
+from tidemark.report.run_report.decisions import search_path
 from tidemark.report.run_report.measured import MeasuredRun, measured_run
-from tidemark.report.run_report.search_path import search_path
-from tidemark.report.run_report.undecided import advice
+from tidemark.report.run_report.setup import setup, spent
 from tidemark.report.run_report.versions import summary
-from tidemark.report.text_files import Vega, write_texts
 from tidemark.store import keys
 from tidemark.store.bucket import Bucket
 from tidemark.store.history import record_history
 from tidemark.store.run_objects import each_profiled
 from tidemark.store.stored_run import StoredRun, fold
+
+_MOST_VERSIONS = 5  # as many as the summary names
+
+
+def report(run: MeasuredRun) -> Report:
+    """Return the report of a stored run; the same run gives the same report."""
+    return Report(
+        title=f"{run.plan.suite.title}: run {run.plan.run_id}",
+        summary=tuple(_report_summary(run)),
+        sections=tuple(_report_sections(run)),
+    )
+
+
+def _report_summary(run: MeasuredRun) -> Iterator[Block]:
+    if run.plan.imported:
+        yield comparison.in_short(run)
+        yield f"{run.plan.suite.title} {listed(run.plan.request.versions)}: {trials.count(run)}"
+        return
+    search = run.plan.request.bisect
+    yield decisions.search_path(run, search).sentence if search else comparison.in_short(run)
+    if run.plan.of_unknown_order:
+        yield run.plan.of_unknown_order
+    if advised := advice.advice_on_run(run):
+        yield advised
+    yield _what_was_measured(run)
+    counted = trials.count(run)
+    yield f"{counted[0].upper()}{counted[1:]}"
+    if run.plan.request.note:
+        yield f"Note: {run.plan.request.note}"
+
+
+def _what_was_measured(run: MeasuredRun) -> str:
+    plan, request = run.plan, run.plan.request
+    size = described(request.parameters)
+    times = f"{request.repetitions:,} ×"
+    if request.until:
+        times = request.until_decided
+    return (
+        f"{plan.suite.title} {_versions(plan.ascending)}, "
+        f"each measured {times}{varied(request.axes)}{beside(request)}: "
+        f"{' and '.join(test.name for test in plan.suite.tests)}"
+        f"{size and f' with {size}'}."
+    )
+
+
+def _versions(versions: Sequence[str]) -> str:
+    """Return versions in words, many of them by the first and the last."""
+    if len(versions) <= _MOST_VERSIONS:
+        return ", ".join(versions)
+    return f"{versions[0]} to {versions[-1]} ({len(versions)} versions)"
+
+
+def _report_sections(run: MeasuredRun) -> Iterator[Section]:
+    if not run.plan.imported:
+        yield comparison.results(run)
+    if sentences := machines.differences(run.counting()):
+        yield Section("The trials did not run alike", (Bullets(tuple(sentences)),))
+    yield from machines.level_sections(run)
+    if troubles := trials.troubles(run):
+        yield Section("Failures and exclusions", (troubles,))
+    if run.plan.imported:
+        yield Section("Set-up", setup(run))
+        return
+    if run.plan.profiled:
+        troubled = tuple(grown_functions.missing(run.plan, run.profiled))
+        told = (*grown_functions.blocks(run.grown), *([Bullets(troubled)] if troubled else []))
+        yield Section("Functions", told or ("There are no profiles of two versions to compare.",))
+    yield from decisions.sections(run)
+    yield from decisions.verdict_sections(run)
+    yield from comparison.sections(run)
+    yield from course.sections(run)
+    yield Section("Trials", (trials.table(run),), details=True)
+    yield Section("Time and cost", spent(run), details=True)
+    yield Section("Set-up", setup(run), details=True)
+    yield from trials.artefact_sections(run)
+    yield Section("Logs", (trials.LOGS, trials.logs(run)), details=True)
 
 
 def publish_report(bucket: Bucket, run_id: str, vega: Vega) -> dict[str, str]:
@@ -58,7 +146,7 @@ def _files(run: MeasuredRun, vega: Vega) -> Iterator[tuple[str, str]]:
     contents = report(run)
     yield "report.html", page(contents, vega())
     yield "summary.json", json.dumps(summary(run))
-    yield "advice.json", json.dumps({"sentence": advice(run)})
+    yield "advice.json", json.dumps({"sentence": advice_on_run(run)})
     if run.plan.request.bisect:
         yield "search.json", search_path(run, run.plan.request.bisect).json()
     yield f"report.{keys.BLOCKS}", dump(contents)

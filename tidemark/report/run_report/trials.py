@@ -1,8 +1,9 @@
-"""The trials one by one: their rates, failures and logs."""
+"""The trials one by one: their rates, failures, logs and the files that their tasks left."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 from tidemark.figures.version_rates import Quantity, rate_key, shared_names
 from tidemark.model.axes import canonical
@@ -12,8 +13,9 @@ from tidemark.model.plan import PlannedTrial
 from tidemark.model.results import Status, TrialResult
 from tidemark.model.sentences import listed, part_of
 from tidemark.money.run_cost import task_seconds
-from tidemark.report.blocks import Bullets, Row, Table
+from tidemark.report.blocks import Block, Bullets, Row, Section, Table
 from tidemark.report.run_report.measured import MeasuredRun
+from tidemark.store import keys
 
 _NOT_COMPLETE: tuple[Status, ...] = ("failed", "incomplete", "skipped")
 LOGS = (
@@ -183,3 +185,41 @@ def _without_labels(run: MeasuredRun) -> list[tuple[str, Metric, str]]:
 
 def _status(run: MeasuredRun, trial: TrialResult) -> str:
     return f"{trial.status}, left out" if run.is_excluded(trial) else trial.status
+
+
+_MOST_FILES = 200
+
+
+def artefact_sections(run: MeasuredRun) -> Iterator[Section]:
+    """Yield the section of the files that a run keeps, if its suite declares any."""
+    if run.plan.profiled or any(test.artefacts for test in run.plan.suite.tests):
+        yield Section("Artefacts", tuple(_artefact_blocks(run)), details=True)
+
+
+def _artefact_blocks(run: MeasuredRun) -> Iterator[Block]:
+    count = sum(len(result.artefacts) for trial in run.all_trials for result in trial.tests)
+    shown = f"; the table has the first {_MOST_FILES}" if count > _MOST_FILES else ""
+    command = f"tidemark artefacts {run.plan.run_id} --to FOLDER"
+    yield f"Files that are kept: {count:,}{shown}. The command {command} saves them."
+    if count:
+        columns = ("Trial", "Version", "Test", "Task", "File", "Bytes", "SHA-256", "Key")
+        rows = tuple(islice(_artefact_rows(run), _MOST_FILES))
+        yield Table("Files that tasks left", columns, rows, frozenset({"Bytes"}))
+    if notes := tuple(islice(_artefact_notes(run), _MOST_FILES)):
+        yield Bullets(notes)
+
+
+def _artefact_rows(run: MeasuredRun) -> Iterator[Row]:
+    for trial in run.all_trials:
+        for result in trial.tests:
+            for file in result.artefacts:
+                where = str(trial.trial), trial.version, result.test, str(file.task)
+                key = keys.artefact(trial.run_id, trial.trial, result.test, file.task, file.name)
+                yield Row((*where, file.name, f"{file.size:,}", file.sha256, key))
+
+
+def _artefact_notes(run: MeasuredRun) -> Iterator[str]:
+    for trial in run.all_trials:
+        for result in trial.tests:
+            for note in result.artefact_notes:
+                yield f"trial {trial.trial} ({trial.name}), {result.test}: {note}"

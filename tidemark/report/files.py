@@ -1,13 +1,14 @@
-"""The form of a report as JSON: its blocks, which a terminal prints later."""
+"""The files of a report in the results bucket, and its blocks as JSON, for a terminal."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from pydantic import TypeAdapter
 
 from tidemark.report.blocks import Block, Chart, Details, Report
+from tidemark.store.bucket import Bucket
 
 
 def dump(report: Report) -> str:
@@ -34,3 +35,22 @@ def _undrawn(blocks: Sequence[Block]) -> Iterator[Block]:
                 yield block._replace(blocks=tuple(_undrawn(block.blocks)))
             case _:
                 yield block
+
+
+Vega = Callable[[], str]
+"""A function that returns the script for the charts of a page."""
+
+
+def write_texts(
+    bucket: Bucket, key: Callable[[str], str], texts: Iterable[tuple[str, str]]
+) -> dict[str, str]:
+    """Write texts one after the other, Markdown last; return the key of each.
+
+    A page may be large, so no two texts are in memory at once. An outcome names a report by its
+    Markdown, which is there only if the rest is.
+    """
+    written = {}
+    for name, text in texts:
+        written[name] = key(name)
+        bucket.write(written[name], text.encode())
+    return written

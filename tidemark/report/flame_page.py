@@ -1,0 +1,236 @@
+"""Flame graphs as one HTML page that needs no network.
+
+A graph is of one version, or coloured by the change since another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from pathlib import Path
+from string import Template
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from tidemark.figures.profiles.call_tree import MOST_FRAMES_DEEP, Frame, call_tree
+from tidemark.figures.profiles.folded_stacks import Stacks, merged
+from tidemark.figures.profiles.growth import (
+    Comparison,
+    ProfiledTrial,
+    plain_stacks,
+    renamed_stacks,
+)
+from tidemark.figures.profiles.growth_sentence import build_sentences, told_sentences
+from tidemark.model.checkout import ROOT
+from tidemark.model.numerals import bound
+from tidemark.model.refusal import Refused
+from tidemark.model.sentences import visible
+from tidemark.pages import shell
+from tidemark.pages.shell import LIBRARIES, MODULES
+
+LEAST_SHARE = 0.0002
+"""The share of all samples that a frame has, or it is not drawn: less than half a pixel."""
+NOT_DRAWN = (
+    f"Frames with less than {bound(LEAST_SHARE)} of the samples, and those above "
+    f"{MOST_FRAMES_DEEP} others, are not drawn."
+)
+GREW, SHRANK, ONLY = "grew", "shrank", "only"
+UNTOLD = "untold"
+WORDS = {
+    GREW: "grew",
+    SHRANK: "shrank",
+    ONLY: "only in this version",
+    UNTOLD: "cannot tell",
+}
+"""The words of the legend, by what the profiles tell of a function."""
+_ALL = "all"
+
+
+class Graph(NamedTuple):
+    """One flame graph: the width of a frame is its share of the tree's samples."""
+
+    name: str
+    """The version."""
+    heading: str
+    note: str
+    tree: Frame
+    other: Frame | None = None
+    """The tree of the version that the graph compares with, None without one."""
+    sign: int = 1
+    """-1 if the tree is the base and ``other`` the new version."""
+    told: Mapping[str, str] = MappingProxyType({})
+    """A word of ``WORDS`` for each function that the profiles tell something of."""
+
+
+def graph_data(graph: Graph) -> dict[str, Any]:
+    """Return a graph as d3-flame-graph takes it: name ``n``, samples ``v`` and children ``c``.
+
+    In a differential graph ``d`` is the inclusive change, new - base, in points of the share of all
+    samples at this call path, and ``w`` what the profiles tell of the function.
+    """
+    tree, other = graph.tree, graph.other
+    total_of_other = other.samples if other else 1
+    data = _Data(tree.samples, total_of_other, graph.sign, other is not None, graph.told)
+    root = data.node(_ALL, tree, other)
+    waiting = [(root, tree, other, 0)]
+    while waiting:
+        node, frame, counterpart, depth = waiting.pop()
+        if depth == MOST_FRAMES_DEEP:
+            continue
+        for child in frame.children.values():
+            if child.samples >= LEAST_SHARE * tree.samples:
+                same = counterpart.children.get(child.name) if counterpart else None
+                drawn = data.node(child.name, child, same)
+                node.setdefault("c", []).append(drawn)
+                waiting.append((drawn, child, same, depth + 1))
+    return root
+
+
+class _Data(NamedTuple):
+    total: int
+    total_of_other: int
+    sign: int
+    is_differential: bool
+    told: Mapping[str, str]
+
+    def node(self, name: str, frame: Frame, same: Frame | None) -> dict[str, Any]:
+        node: dict[str, Any] = {"n": name, "v": frame.samples}
+        if self.is_differential:
+            share, before = frame.samples / self.total, (same.samples if same else 0)
+            node["d"] = round(100 * self.sign * (share - before / self.total_of_other), 4)
+            node["w"] = self.told.get(name, UNTOLD)
+        return node
+
+
+_FOLDER = Path(__file__).parent
+
+
+def flame_page(
+    title: str,
+    sentences: Sequence[str],
+    notes: Sequence[str],
+    graphs: Sequence[Graph],
+    scripts: str,
+) -> str:
+    """Return a page of graphs with sentences above them and folded notes.
+
+    ``scripts`` are the libraries that draw the graphs.
+    """
+    body = Template(_file("flame_page.html")).substitute(
+        title=escape(title),
+        sentences=_paragraphs(sentences),
+        notes=_paragraphs(notes),
+        legend=_legend() if any(graph.other for graph in graphs) else "",
+        graphs="\n".join(map(_graph, graphs)),
+    )
+    # The data of the graphs mean the same with these escapes.
+    return shell.page(
+        title, _file("flame_page.css"), visible(body), scripts, _file("flame_page.js")
+    )
+
+
+def _paragraphs(sentences: Sequence[str]) -> str:
+    return "\n".join(f"<p>{shell.words(sentence)}</p>" for sentence in sentences)
+
+
+def _legend() -> str:
+    items = (
+        f'<li><span class="swatch {name}"></span> {words}</li>' for name, words in WORDS.items()
+    )
+    return "\n".join(['<ul class="legend">', *items, "</ul>"])
+
+
+def _graph(graph: Graph) -> str:
+    return Template(_file("flame_graph.html")).substitute(
+        name=escape(graph.name),
+        heading=escape(graph.heading),
+        note=shell.words(graph.note),
+        data=shell.json_for_script(graph_data(graph)),
+    )
+
+
+def _file(name: str) -> str:
+    return (_FOLDER / name).read_text(encoding="utf-8")
+
+
+_MODULES = ROOT / MODULES
+
+
+def installed_scripts() -> str:
+    """Return D3 and d3-flame-graph as one script, '' if they are not installed.
+
+    The script defines ``d3`` and ``flamegraph``.
+    """
+    try:
+        return "\n".join((_MODULES / name).read_text(encoding="utf-8") for name in LIBRARIES)
+    except FileNotFoundError:
+        return ""
+
+
+def flame_graph_scripts() -> str:
+    """Return the scripts for a page that a user asked for.
+
+    Raises
+    ------
+    Refused
+        If they are not installed.
+
+    """
+    if scripts := installed_scripts():
+        return scripts
+    raise Refused(
+        "--output: d3-flame-graph is not installed; `make node_modules/.ready` installs it"
+    )
+
+
+_SHARES_NOTE = (
+    "The width of a frame is its share of the samples of {}. Its colour is what the profiles tell "
+    "of its function with all that it calls, the stronger the more this share changed."
+)
+_BUILDS = (
+    "The graphs compare call paths, with all functions. The sentences above and the table of "
+    "`tidemark profile compare` leave out a function that only one version has, for example "
+    "because the other inlines it."
+)
+
+
+class ProfiledVersion(NamedTuple):
+    """The samples of one version, with the plain names of functions."""
+
+    version: str
+    stacks: Stacks
+    profiles: int
+    """The number of its profiles."""
+
+
+def profiled_version(version: str, trials: Sequence[ProfiledTrial]) -> ProfiledVersion:
+    """Return the samples of all profiled trials of a version."""
+    stacks = plain_stacks(merged(trial.stacks for trial in trials))
+    return ProfiledVersion(version, stacks, len(trials))
+
+
+def differential_page(
+    title: str, base: ProfiledVersion, new: ProfiledVersion, found: Comparison, scripts: str
+) -> str:
+    """Return the page of a base and a new version, whose comparison is ``found``.
+
+    ``scripts`` are the libraries that draw the graphs.
+    """
+    versions = base.version, new.version
+    told = list(told_sentences(found, *versions, (base.profiles, new.profiles)))
+    notes = [*build_sentences(found, *versions), _BUILDS, NOT_DRAWN]
+    return flame_page(title, told, notes, _both_graphs(base, new, found), scripts)
+
+
+def _both_graphs(base: ProfiledVersion, new: ProfiledVersion, found: Comparison) -> list[Graph]:
+    """Return the graph of each version: frames that one lacks are in that of the other."""
+    before, after = call_tree(renamed_stacks(base.stacks, found.renamed)), call_tree(new.stacks)
+    gone, come = (
+        found.told | {each.function: ONLY for each in only} for only in (found.gone, found.come)
+    )
+    since = f"{new.version}, coloured by its change since {base.version}"
+    until = f"{base.version}, coloured by its change to {new.version}"
+    return [
+        Graph(new.version, since, _SHARES_NOTE.format(new.version), after, before, 1, come),
+        Graph(base.version, until, _SHARES_NOTE.format(base.version), before, after, -1, gone),
+    ]
