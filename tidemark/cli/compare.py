@@ -19,7 +19,7 @@ from tidemark.model.context import written_suites
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed
 from tidemark.model.side_name import parse_side
-from tidemark.report.comparison.changes_chart import MOST, Change, specification
+from tidemark.report.comparison.changes_chart import MOST, DrawnChange, specification
 from tidemark.report.comparison.document import (
     ComparedMetric,
     ComparisonDocument,
@@ -224,10 +224,10 @@ def changes_picture(document: ComparisonDocument, form: str) -> bytes:
     return picture([specification(changes)], f"{title}, 95 % intervals{part}", form)
 
 
-def _change(metric: ComparedMetric, unlike: bool) -> Change:
+def _change(metric: ComparedMetric, unlike: bool) -> DrawnChange:
     assert metric.effect is not None
     word = qualified(metric.verdict, unlike=unlike)
-    return Change(
+    return DrawnChange(
         title=f"{metric.test}: {metric.name}   {marked(word)}",
         unit=metric.unit,
         direction=metric.direction,

@@ -11,9 +11,8 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from tidemark.cli.countdown import Countdown, Outlook
 from tidemark.cli.rates_table import fitting
-from tidemark.cli.remaining_trials import Ahead, ahead
+from tidemark.cli.remaining import Ahead, Countdown, Outlook, ahead
 from tidemark.cli.report import FILES, save_report
 from tidemark.cli.target import Target
 from tidemark.cli.wording import resume_hint

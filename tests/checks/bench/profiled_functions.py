@@ -6,7 +6,7 @@ import random
 
 from tests.checks.bench.noises import Trial, slow_tail, steady
 from tidemark.figures.profiles.growth import ALPHA
-from tidemark.figures.profiles.trial_change import Side, change
+from tidemark.figures.profiles.trial_change import TrialValues, change
 from tidemark.figures.verdicts.multiple_testing import holm
 
 _FUNCTIONS, _SCATTER = 40, 0.1
@@ -33,5 +33,5 @@ def any_told(noise: FunctionNoise, profiles: int, chance: random.Random) -> bool
     return min(holm(p_values)) <= ALPHA
 
 
-def _side(chance: random.Random, noise: Trial, scatter: float, profiles: int) -> Side:
-    return Side([1 - scatter * noise(chance) for _ in range(profiles)], 0.0)
+def _side(chance: random.Random, noise: Trial, scatter: float, profiles: int) -> TrialValues:
+    return TrialValues([1 - scatter * noise(chance) for _ in range(profiles)], 0.0)

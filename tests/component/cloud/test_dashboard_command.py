@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from tests.component.cloud.twelve_versions import Tables, stored_history
 from tidemark.cli import dashboard
-from tidemark.dashboard.serving import PageServer
+from tidemark.cli.dashboard import PageServer
 from tidemark.model.refusal import Refused
 
 

@@ -26,8 +26,8 @@ from tidemark.model.exclusions import NONE, Exclusion, Exclusions
 from tidemark.model.refusal import Refused
 from tidemark.model.results import Rate, TestResult, TrialResult
 from tidemark.model.subject import Subject
-from tidemark.report.comparison.choice import choose_sides
 from tidemark.report.comparison.document import ComparisonDocument, document, exit_code
+from tidemark.report.comparison.publishing import choose_sides
 from tidemark.report.comparison.sides import sides
 from tidemark.store import keys
 from tidemark.store.stored_run import StoredRun

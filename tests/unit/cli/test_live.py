@@ -13,7 +13,7 @@ from tests.plans import DATABASES, naming, plan_of, with_axes
 from tests.unit.measured_runs import measured, planned, with_values
 from tidemark.cli.live import Place, place, show_result
 from tidemark.cli.rates_table import fitting, table
-from tidemark.cli.remaining_trials import ahead
+from tidemark.cli.remaining import ahead
 from tidemark.cli.target import Target
 from tidemark.client.results import Progress
 from tidemark.client.runs import Run

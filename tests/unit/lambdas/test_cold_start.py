@@ -63,7 +63,7 @@ UNNEEDED = {
         "tidemark.cli",
         "tidemark.dashboard",
         "tidemark.model.request",
-        "tidemark.report.comparison.choice",
+        "tidemark.report.comparison.publishing",
         "yaml",
     },
 }

@@ -11,7 +11,7 @@ from tests.unit.drawn_charts import number, plots
 from tests.unit.measured_runs import charts, ingest_of, planned, with_ingest
 from tidemark.model.exclusions import NONE
 from tidemark.pages.vega import _with_colors
-from tidemark.report.comparison.changes_chart import Change, specification
+from tidemark.report.comparison.changes_chart import DrawnChange, specification
 from tidemark.report.comparison.contents import comparison
 from tidemark.report.comparison.document import document
 from tidemark.report.comparison.sides import sides
@@ -120,7 +120,7 @@ FAR = [
 def test_each_mark_is_at_its_figure_or_an_arrow_at_the_edge_says_it(few, width):
     for start in range(0, len(FAR), few):
         rows = FAR[start : start + few]
-        changes = [Change(title, "s", direction, verdict, effect, low, high)
+        changes = [DrawnChange(title, "s", direction, verdict, effect, low, high)
                    for (title, direction, effect, low, high, _), verdict
                    in zip(rows, itertools.cycle(["slower", "cannot tell"]))]  # fmt: skip
         (plot,) = plots(svg_of(specification(changes), width))

@@ -12,7 +12,7 @@ from tests.plans import RUN, rocksdb, with_axes
 from tests.unit.measured_runs import charts, left_out, row
 from tests.unit.run.test_choose_trial import Measuring
 from tidemark.cli.rates_table import fitting
-from tidemark.cli.remaining_trials import ahead
+from tidemark.cli.remaining import ahead
 from tidemark.figures.verdicts import needed_trials
 from tidemark.figures.verdicts.sequential_run import closed, standing_of
 from tidemark.model.refusal import Refused

@@ -21,7 +21,7 @@ from tidemark.cli.saving import save
 from tidemark.cli.target import Target, stored, target_options
 from tidemark.figures.profiles.growth import FunctionChange, ProfiledTrial, compare
 from tidemark.figures.profiles.growth_sentence import growth_sentences, interval
-from tidemark.figures.profiles.trial_change import Change
+from tidemark.figures.profiles.trial_change import TrialChange
 from tidemark.model.numerals import figure
 from tidemark.model.plan import Plan
 from tidemark.model.refusal import Refused
@@ -163,7 +163,7 @@ def _row(found: FunctionChange, base: str, new: str, form: str) -> dict[str, str
 
 
 def _ends(
-    change: Change, scale: float, places: int, unit: str, form: str
+    change: TrialChange, scale: float, places: int, unit: str, form: str
 ) -> Mapping[str, str | None]:
     """Return the interval of a difference: a text for people, and two numbers for programs."""
     if form in _FOR_PEOPLE:

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from tidemark.figures.profiles.folded_stacks import SEPARATOR, Stacks, merged
 from tidemark.figures.profiles.function_names import LEAST_SHARE, plain_name, renames
-from tidemark.figures.profiles.trial_change import Change, Side, change
+from tidemark.figures.profiles.trial_change import TrialChange, TrialValues, change
 from tidemark.figures.verdicts.multiple_testing import holm
 
 ALPHA = 0.05
@@ -41,9 +41,9 @@ class FunctionChange(NamedTuple):
 
     function: str
     kind: Kind
-    share: Change
+    share: TrialChange
     """The change of the share in all samples, from 0 to 1."""
-    seconds: Change | None
+    seconds: TrialChange | None
     """The change of the CPU time per million records [s], None if some trial has none."""
     p_value: float
     """The p-value against no change, of the seconds if they are known, corrected for all functions
@@ -62,7 +62,7 @@ class FunctionChange(NamedTuple):
         return "grew" if self.judged.difference > 0 else "shrank"
 
     @property
-    def judged(self) -> Change:
+    def judged(self) -> TrialChange:
         """The change that decides: of the seconds if they are known, or else of the share."""
         return self.seconds or self.share
 
@@ -259,17 +259,19 @@ def _compared(base: Sequence[_Counts], new: Sequence[_Counts]) -> set[str]:
     return found
 
 
-def _side(trials: Sequence[_Counts], function: str, kind: Kind) -> Side:
+def _side(trials: Sequence[_Counts], function: str, kind: Kind) -> TrialValues:
     counts = [each.own if kind == "self" else each.inclusive for each in trials]
     totals = [each.total for each in trials]
     mean = sum(each[function] for each in counts) / sum(totals)
     error = math.sqrt(mean * (1 - mean) / sum(each.drawn for each in trials))
-    return Side([each[function] / total for each, total in zip(counts, totals, strict=True)], error)
+    return TrialValues(
+        [each[function] / total for each, total in zip(counts, totals, strict=True)], error
+    )
 
 
-def _timed(side: Side, seconds: Sequence[float]) -> Side:
+def _timed(side: TrialValues, seconds: Sequence[float]) -> TrialValues:
     times = [share * each for share, each in zip(side.values, seconds, strict=True)]
-    return Side(times, side.least_error * sum(seconds) / len(seconds))
+    return TrialValues(times, side.least_error * sum(seconds) / len(seconds))
 
 
 def _one_sided(stacks: Stacks, functions: Set[str]) -> list[OneSided]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from tidemark.figures.profiles.growth import Comparison, FunctionChange, OneSided
-from tidemark.figures.profiles.trial_change import CONFIDENCE, FEWEST, Change
+from tidemark.figures.profiles.trial_change import CONFIDENCE, FEWEST, TrialChange
 from tidemark.model.numerals import bound, decimal, figure, signed
 from tidemark.model.sentences import plural
 
@@ -78,13 +78,13 @@ def growth_sentence(found: FunctionChange) -> str:
     return f"{subject} {found.word} {_of_time(found.seconds)}."
 
 
-def _of_samples(share: Change) -> str:
+def _of_samples(share: TrialChange) -> str:
     between = f"from {decimal(100 * share.base, 2)} % to {decimal(100 * share.new, 2)} %"
     points = f"{signed(100 * share.difference, 2)} points{_interval(share, 100, 2, ' points')}"
     return f"{between} of all samples ({points})"
 
 
-def _of_time(seconds: Change) -> str:
+def _of_time(seconds: TrialChange) -> str:
     between = f"from {figure(seconds.base)} to {figure(seconds.new)} s"
     of_records = f"{between} of CPU time per million records"
     if not seconds.base:
@@ -94,11 +94,11 @@ def _of_time(seconds: Change) -> str:
     return f"{of_records} ({change})"
 
 
-def _interval(change: Change, scale: float, places: int, unit: str) -> str:
+def _interval(change: TrialChange, scale: float, places: int, unit: str) -> str:
     ends = interval(change, scale, places)
     return f", {bound(CONFIDENCE)} interval {ends}{unit}" if ends else ""
 
 
-def interval(change: Change, scale: float, places: int) -> str:
+def interval(change: TrialChange, scale: float, places: int) -> str:
     """Return the interval of a difference, times ``scale``; '' where the trials do not tell it."""
     return " to ".join(signed(scale * end, places) for end in change.ends or ())

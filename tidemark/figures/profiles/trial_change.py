@@ -13,7 +13,7 @@ FEWEST = 2
 """The fewest trials of each version that tell a change from their scatter."""
 
 
-class Side(NamedTuple):
+class TrialValues(NamedTuple):
     """The values of one version, one for each trial."""
 
     values: Sequence[float]
@@ -33,7 +33,7 @@ class Side(NamedTuple):
         return max(squares / (number - 1) / number, self.least_error**2)
 
 
-class Change(NamedTuple):
+class TrialChange(NamedTuple):
     """The means of two versions, and the interval of their difference, None without one."""
 
     base: float
@@ -55,7 +55,7 @@ class Change(NamedTuple):
         return self.difference - self.half_width, self.difference + self.half_width
 
 
-def change(base: Side, new: Side) -> Change:
+def change(base: TrialValues, new: TrialValues) -> TrialChange:
     """Return the change between two versions; each trial is one unit.
 
     The samples of a trial are not independent of each other, so their number tells only the least
@@ -63,15 +63,17 @@ def change(base: Side, new: Side) -> Change:
     (1947), with the degrees of freedom rounded down.
     """
     if min(len(base.values), len(new.values)) < FEWEST:
-        return Change(base.mean, new.mean, None, 1.0)
+        return TrialChange(base.mean, new.mean, None, 1.0)
     errors = base.squared_error, new.squared_error
     error = math.sqrt(sum(errors))
     difference = new.mean - base.mean
     if not error:
-        return Change(base.mean, new.mean, 0.0, 0.0 if difference else 1.0)
+        return TrialChange(base.mean, new.mean, 0.0, 0.0 if difference else 1.0)
     freedom = _freedom(errors, (len(base.values), len(new.values)))
     half_width = student.quantile(1 - CONFIDENCE, freedom) * error
-    return Change(base.mean, new.mean, half_width, student.p_value(difference / error, freedom))
+    return TrialChange(
+        base.mean, new.mean, half_width, student.p_value(difference / error, freedom)
+    )
 
 
 def _freedom(errors: Sequence[float], trials: Sequence[int]) -> int:

@@ -33,7 +33,7 @@ _LONGEST, _EDGE = 460, 32  # pixels: of a name, and from the edge of a phone to 
 _NARROW = "containerSize()[0] < 480"
 
 
-class Change(NamedTuple):
+class DrawnChange(NamedTuple):
     """The change of one metric, as it is drawn."""
 
     title: str
@@ -47,7 +47,7 @@ class Change(NamedTuple):
     high: float | None
 
 
-def chart(changes: Sequence[Change], metrics: int, table: Table) -> Block:
+def chart(changes: Sequence[DrawnChange], metrics: int, table: Table) -> Block:
     """Return the chart above the table of results, or the table if no metric has a change.
 
     ``metrics`` is the number of all metrics, also of those without a change.
@@ -65,7 +65,7 @@ def chart(changes: Sequence[Change], metrics: int, table: Table) -> Block:
     )
 
 
-def specification(changes: Sequence[Change]) -> Json:
+def specification(changes: Sequence[DrawnChange]) -> Json:
     """Return the chart of one change or more in Vega-Lite."""
     points = [_point(each) for each in changes]
     arrows = [arrow for each in changes for arrow in _arrows(each)]
@@ -79,29 +79,29 @@ def specification(changes: Sequence[Change]) -> Json:
     )
 
 
-def _caption(drawn: Sequence[Change], metrics: int) -> str:
+def _caption(drawn: Sequence[DrawnChange], metrics: int) -> str:
     is_beyond = any(True for each in drawn for _ in _arrows(each))
     left_out = metrics - len(drawn)
     more = f" The table has {left_out} more." if left_out else ""
     return f"{_CAPTION}{_BEYOND if is_beyond else ''}{more}"
 
 
-def _ends(of: Change) -> tuple[float, float]:
+def _ends(of: DrawnChange) -> tuple[float, float]:
     """Return the ends of the interval, which without one has no length."""
     low, high = (of.effect if end is None else end for end in (of.low, of.high))
     return low, high
 
 
-def _gain(of: Change, share: float) -> float:
+def _gain(of: DrawnChange, share: float) -> float:
     """Return a change with gains above zero."""
     return share if of.direction == "higher" else -share
 
 
-def _text(of: Change, share: float) -> str:
+def _text(of: DrawnChange, share: float) -> str:
     return change(share, of, percent_places(of.low, of.high))
 
 
-def _point(of: Change) -> Json:
+def _point(of: DrawnChange) -> Json:
     """Return the point of a metric and its interval; what is beyond the axis is at its edge."""
     gain, low, high = (
         min(_FARTHEST, max(-_FARTHEST, _gain(of, share))) for share in (of.effect, *_ends(of))
@@ -119,7 +119,7 @@ def _point(of: Change) -> Json:
     }
 
 
-def _arrows(of: Change) -> Iterator[Json]:
+def _arrows(of: DrawnChange) -> Iterator[Json]:
     """Yield an arrow for each edge that the change, or an end of its interval, is beyond."""
     point = _point(of)
     hollow = "var(--page)" if of.verdict not in _COLORS else point["color"]

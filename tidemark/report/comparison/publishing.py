@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import heapq
+import json
 from collections.abc import Iterator, Sequence
+from itertools import chain, islice, pairwise
 
-from tidemark.model.sentences import listed
+from tidemark.model.plan import Plan
+from tidemark.model.refusal import Refused
+from tidemark.model.sentences import did_you_mean, listed
+from tidemark.model.side_name import SideName, parse_side
+from tidemark.model.version_order import NEWEST, PREVIOUS, latest
 from tidemark.report.blocks import Report, Section
-from tidemark.report.comparison.choice import choose_sides
 from tidemark.report.comparison.contents import comparison
 from tidemark.report.comparison.document import document
 from tidemark.report.comparison.sides import Sides, sides
@@ -16,6 +22,7 @@ from tidemark.report.markdown import markdown
 from tidemark.report.page import page
 from tidemark.store import keys
 from tidemark.store.bucket import Bucket
+from tidemark.store.stored_plan import find_plan
 from tidemark.store.stored_run import StoredRun, read_run
 
 
@@ -103,3 +110,157 @@ def _without(report: Report, left_out: list[Section]) -> Report:
             Section("Left out", (why,)),
         ),
     )
+
+
+# Search at most 1,000 runs for one that measured both versions; list 20 of them at a time.
+_MOST_RUNS = 1_000
+_AT_ONCE = 20
+
+
+RunVersion = tuple[Plan, str]
+"""A version of a run, with the run's plan."""
+
+
+def choose_sides(bucket: Bucket, suite: str, base: str, new: str) -> tuple[RunVersion, RunVersion]:
+    """Return the run and version of each of two named sides, BASE first.
+
+    Two versions mean the newest run with rates of both. Otherwise NEW without a run means the
+    version's newest run. BASE without a run means the run of NEW if that run has rates of BASE, or
+    else the newest other run of BASE. Runs that were aborted stand back behind others. Only counted
+    rates are searched; ``newest`` and ``previous`` are the last two versions with such rates. The
+    search time does not depend on the number of stored runs.
+
+    Raises
+    ------
+    Refused
+        If a side is not stored, or both sides are the same.
+
+    """
+    new_side, base_side = (
+        _without_words(bucket, suite, side, parse_side(side, name))
+        for side, name in (("NEW", new), ("BASE", base))
+    )
+    if new_side.run_id is None and base_side.run_id is None:
+        common = _run_of_both(bucket, suite, new_side, base_side)
+        new_side = SideName(common, new_side.version)
+    plan, version = _plan_and_version(bucket, suite, "NEW", new_side)
+    if (
+        base_side.run_id is None
+        and base_side.version != version
+        and _has_rate(bucket, plan, base_side.version)
+    ):
+        base_side = SideName(plan.run_id, base_side.version)
+    base_plan, base_version = _plan_and_version(
+        bucket, suite, "BASE", base_side, except_run=plan.run_id
+    )
+    if (base_plan.run_id, base_version) == (plan.run_id, version):
+        raise Refused(
+            f"NEW: {version} of run {plan.run_id} is BASE, too; name another version, or another "
+            "run as RUN/VERSION"
+        )
+    return (base_plan, base_version), (plan, version)
+
+
+def _without_words(bucket: Bucket, suite: str, side: str, side_name: SideName) -> SideName:
+    """Return a side with a version in place of ``newest`` and ``previous``."""
+    word = side_name.version
+    if side_name.run_id is not None or word not in (NEWEST, PREVIOUS):
+        return side_name
+    versions = list(bucket.folders(keys.versions_of(suite)))
+    by_word = latest(versions, packaged=_is_packaged(bucket, suite, versions))
+    if word not in by_word:
+        rated = ", ".join(by_word.values()) or "none"
+        raise Refused(
+            f"{side}: {suite} has no {word} version; versions with a rate that counts: {rated}"
+        )
+    return SideName(None, by_word[word])
+
+
+def _is_packaged(bucket: Bucket, suite: str, versions: Sequence[str]) -> bool:
+    """Tell whether a suite measures a package, as the plan of one of its runs says."""
+    run_id = next(_runs(bucket, suite, versions[0]), None) if versions else None
+    plan = find_plan(bucket, run_id) if run_id else None
+    return plan is not None and plan.suite.subject.is_packaged
+
+
+def _plan_and_version(
+    bucket: Bucket, suite: str, side: str, side_name: SideName, except_run: str | None = None
+) -> RunVersion:
+    """Return the plan of a side's run, and its version.
+
+    A version without a run means its newest run, other than ``except_run``.
+    """
+    run_id = side_name.run_id or _newest(bucket, suite, side, side_name.version or "", except_run)
+    plan = find_plan(bucket, run_id)
+    if plan is None:
+        raise Refused(f"{side}: run {run_id} is not stored")
+    if plan.suite.name != suite:
+        raise Refused(f"{side}: run {run_id} is of the suite {plan.suite.name}, not {suite}")
+    measured = plan.request.versions
+    version = side_name.version or (measured[0] if len(measured) == 1 else None)
+    if version is None:
+        raise Refused(
+            f"{side}: run {run_id} measured {listed(measured)}; name one of them, as "
+            f"{run_id}/{measured[0]}"
+        )
+    if version not in measured:
+        raise Refused(f"{side}: run {run_id} measured {listed(measured)}, not {version}")
+    return plan, version
+
+
+def _run_of_both(bucket: Bucket, suite: str, first: SideName, second: SideName) -> str | None:
+    """Return the preferred run with rates of two versions, None if no recent run has both.
+
+    Versions that one run measures in turns compare best. Return None for the same version twice.
+    """
+    if first.version == second.version:
+        return None
+    runs = (_runs(bucket, suite, side.version or "") for side in (first, second))
+    recent = islice(heapq.merge(*runs, reverse=True), _MOST_RUNS)
+    both = (run_id for run_id, following in pairwise(recent) if run_id == following)
+    return _preferred(bucket, both)
+
+
+def _preferred(bucket: Bucket, newest_first: Iterator[str]) -> str | None:
+    """Return the newest run that was not aborted, or else the newest one; None without a run.
+
+    An aborted run may have few trials.
+    """
+    newest = next(newest_first, None)
+    if newest is None:
+        return None
+    runs = chain([newest], newest_first)
+    return next((run_id for run_id in runs if not _is_aborted(bucket, run_id)), newest)
+
+
+def _is_aborted(bucket: Bucket, run_id: str) -> bool:
+    stored = bucket.find(keys.outcome(run_id))
+    return stored is not None and json.loads(stored.body)["status"] == "aborted"
+
+
+def _has_rate(bucket: Bucket, plan: Plan, version: str | None) -> bool:
+    """Tell whether a run has a counted rate of a version."""
+    key = keys.run_of_version(plan.suite.name, version or "", plan.run_id)
+    return key in bucket.keys(key)
+
+
+def _newest(bucket: Bucket, suite: str, side: str, version: str, except_run: str | None) -> str:
+    """Return the preferred run with a rate of a version, other than ``except_run``."""
+    runs = _runs(bucket, suite, version)
+    others = (run_id for run_id in islice(runs, _MOST_RUNS) if run_id != except_run)
+    newest = _preferred(bucket, others)
+    if newest is None:
+        known = list(bucket.folders(keys.versions_of(suite)))
+        if version in known:
+            only = f"{except_run} is the only run with a rate of {suite} {version} that counts"
+            raise Refused(f"{side}: {only}; name another version")
+        near = did_you_mean(version, known)
+        raise Refused(f"{side}: no run has a rate of {suite} {version} that counts{near}")
+    return newest
+
+
+def _runs(bucket: Bucket, suite: str, version: str) -> Iterator[str]:
+    """Yield the runs with a rate of a version, the newest first."""
+    prefix = keys.runs_of(suite, version)
+    for key in bucket.keys(prefix, _AT_ONCE):
+        yield key.removeprefix(prefix).split("-", 1)[1]

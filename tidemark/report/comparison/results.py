@@ -40,12 +40,12 @@ def blocks(sides: Sides, pairs: Sequence[Pair]) -> Iterator[Block]:
     yield Details("How to read the figures", (_explanation(pairs),))
 
 
-def _change(pair: Pair) -> changes_chart.Change | None:
+def _change(pair: Pair) -> changes_chart.DrawnChange | None:
     """Return the change of a metric, None without one."""
     if pair.verdict is None or pair.effect is None:
         return None
     judgement, metric = pair.verdict.judgement, pair.metric
-    return changes_chart.Change(
+    return changes_chart.DrawnChange(
         title=pair.title,
         unit=metric.unit,
         direction=metric.direction,

@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from tidemark.figures.version_rates import Quantity
 from tidemark.figures.verdicts.bisection import MISLED, Bisection, Finding
 from tidemark.figures.verdicts.rule import ALARM, Judgement
 from tidemark.figures.verdicts.sequential_run import (
@@ -20,6 +19,7 @@ from tidemark.figures.verdicts.sequential_run import (
     why_untold,
 )
 from tidemark.figures.verdicts.version_verdicts import Verdict
+from tidemark.figures.version_rates import Quantity
 from tidemark.model.numerals import bound, change, interval, percent_change, percent_places
 from tidemark.model.plan import Plan
 from tidemark.model.search import Search

@@ -20,8 +20,8 @@ from tidemark.figures.machines import (
     facts,
     other_names,
 )
-from tidemark.figures.version_rates import Quantity, mean
 from tidemark.figures.two_levels import Levels, two_levels
+from tidemark.figures.version_rates import Quantity, mean
 from tidemark.model.numerals import MISSING, figure, ranges
 from tidemark.model.results import TaskResult, TrialResult
 from tidemark.model.sentences import listed

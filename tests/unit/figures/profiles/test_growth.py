@@ -7,7 +7,7 @@ import pytest
 from tidemark.figures.profiles.function_names import renames
 from tidemark.figures.profiles.growth import FunctionChange, ProfiledTrial, compare
 from tidemark.figures.profiles.growth_sentence import growth_sentence
-from tidemark.figures.profiles.trial_change import Change, Side, change
+from tidemark.figures.profiles.trial_change import TrialChange, TrialValues, change
 
 STACKS = {
     "low;Compact;Next<int>(int)": 300,
@@ -169,13 +169,13 @@ def test_equal_profiles_have_an_interval_from_chance_alone():
 
 
 def test_a_change_without_any_scatter_is_told():
-    assert change(Side([1.0, 1.0], 0.0), Side([2.0, 2.0], 0.0))[2:] == (0.0, 0.0)
-    assert change(Side([1.0, 1.0], 0.0), Side([1.0, 1.0], 0.0))[2:] == (0.0, 1.0)
+    assert change(TrialValues([1.0, 1.0], 0.0), TrialValues([2.0, 2.0], 0.0))[2:] == (0.0, 0.0)
+    assert change(TrialValues([1.0, 1.0], 0.0), TrialValues([1.0, 1.0], 0.0))[2:] == (0.0, 1.0)
 
 
 def test_the_interval_is_that_of_welch():
     # Source: R, t.test(c(2, 4, 6, 9), c(1, 2, 2)), with its degrees of freedom (3.28) rounded down.
-    found = change(Side([1.0, 2.0, 2.0], 0.0), Side([2.0, 4.0, 6.0, 9.0], 0.0))
+    found = change(TrialValues([1.0, 2.0, 2.0], 0.0), TrialValues([2.0, 4.0, 6.0, 9.0], 0.0))
 
     assert found.difference == pytest.approx(3.5833, abs=1e-4)
     assert found.half_width == pytest.approx(3.1824 * 1.5298, abs=1e-3)
@@ -230,8 +230,8 @@ def test_functions_with_other_names_are_matched_by_callers_and_children(base, ne
     assert matched(base, new) == found
 
 
-SHARE = Change(0.3, 0.5, 0.04, 0.0)
-TIME = Change(0.6, 0.9, 0.03, 0.0)
+SHARE = TrialChange(0.3, 0.5, 0.04, 0.0)
+TIME = TrialChange(0.6, 0.9, 0.03, 0.0)
 
 
 @pytest.mark.parametrize(
@@ -243,7 +243,7 @@ TIME = Change(0.6, 0.9, 0.03, 0.0)
             "(+20.00 points, 95 % interval +16.00 to +24.00 points).",
         ),
         (
-            FunctionChange("Next", "inclusive", Change(0.5, 0.3, None, 1.0), None, 0.01),
+            FunctionChange("Next", "inclusive", TrialChange(0.5, 0.3, None, 1.0), None, 0.01),
             "Next with all that it calls shrank from 50.00 % to 30.00 % of all samples "
             "(−20.00 points).",
         ),
@@ -253,7 +253,7 @@ TIME = Change(0.6, 0.9, 0.03, 0.0)
             "(+50.0 %, 95 % interval +45.0 to +55.0 %).",
         ),
         (
-            FunctionChange("Next", "self", SHARE, Change(0.0, 0.9, 0.03, 0.0), 0.01),
+            FunctionChange("Next", "self", SHARE, TrialChange(0.0, 0.9, 0.03, 0.0), 0.01),
             "Next itself grew from 0.0 to 0.9000 s of CPU time per million records.",
         ),
     ],

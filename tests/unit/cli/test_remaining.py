@@ -7,8 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from tests.unit.measured_runs import measured, planned
-from tidemark.cli import countdown
-from tidemark.cli.countdown import Countdown, Expected, Outlook
+from tidemark.cli.remaining import Countdown, Expected, Outlook
 from tidemark.cli.target import Target
 from tidemark.cli.wording import around
 
@@ -63,7 +62,7 @@ def test_a_time_between_two_has_one_figure_if_it_is_within_a_quarter_of_both(lea
 @pytest.fixture
 def first_run(monkeypatch):
     """Return the outlook of the first run of a suite on an idle machine, and its finished tests."""
-    monkeypatch.setattr(countdown, "slowness", lambda *_: 1.0)
+    monkeypatch.setattr("tidemark.cli.remaining.slowness", lambda *_: 1.0)
     finished = []
     results = SimpleNamespace(newest_runs=lambda _: iter(()), tests_of=lambda *_: finished)
     return Outlook(results, PLAN, Target(Path(), None)), finished
