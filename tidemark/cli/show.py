@@ -34,12 +34,14 @@ def command(run: str | None, everything: bool, target: Target) -> None:
     with stored(target) as store:
         results = store.results
         run = run or _newest(store, target)
-        suite, state = _active(store, run, target) or _ended(store, run, target)
+        active = _active(store, run, target)
+        suite, state = active or _ended(store, run, target)
         report = results.report(suite, run, f"report.{keys.BLOCKS}")
         summary = results.report(suite, run, "summary.json") or b"[]"
     click.echo(f"Run {run} {state}\n")
     if report is None:
-        click.echo("It has no report.")
+        command = f"`tidemark report {run}{target.flags}`"
+        click.echo("It has no report." if active else f"It has no report; {command} writes it.")
     else:
         # The import takes time, which a run without a report does not need.
         from tidemark.report.files import load  # noqa: PLC0415
