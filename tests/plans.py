@@ -30,11 +30,12 @@ def rocksdb():
 def in_trials():
     """Return the shipped suite of RocksDB without slices; its trials are longer than those are."""
     suite = read_suites()["rocksdb"]
+    ends = {"layout": "trials", "until": None, "within_seconds": None}
     records = suite.parameters["records"].model_copy(update={"default": 200_000})
     return suite.model_copy(
         update={
             "tests": tuple(test.model_copy(update={"slices": None}) for test in suite.tests),
-            "defaults": suite.defaults.model_copy(update={"layout": "trials"}),
+            "defaults": suite.defaults.model_copy(update=ends),
             "parameters": {**suite.parameters, "records": records},
         }
     )

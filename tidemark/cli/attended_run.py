@@ -58,7 +58,8 @@ def intention(versions: str, request: RunSpec, suite: Suite, target: Target) -> 
     more = f"{varied(request.axes)}{beside(request)}"
     extent = f"{plural(request.repetitions, 'repetition')}{more}, {trials}"
     if request.until:
-        extent = f"{request.until_decided}{more}, at most {trials}"
+        most = "trials" if request.within_seconds else f"at most {trials}"
+        extent = f"{request.until_decided}{more}, {most}"
     if request.profile:
         extent += f" and {request.profiled_trials} profiled"
     expected = estimate(request, suite, list_prices())

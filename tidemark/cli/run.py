@@ -66,6 +66,13 @@ from tidemark.money.prices import list_prices
     "oldest version), or until more repetitions would not give one.",
 )
 @click.option(
+    "--within",
+    type=int,
+    help="With --until decided, the seconds after which no further repetition begins. A run "
+    "measures five in any case.",
+    metavar="SECONDS",
+)
+@click.option(
     "--layout",
     type=click.Choice(get_args(Layout)),
     help="rounds: the versions take turns in one task. trials: each task measures one version. If "
@@ -107,6 +114,7 @@ def command(
     baseline: str | None,
     repetitions: int | None,
     until: str | None,
+    within: int | None,
     layout: str | None,
     instance: str | None,
     settings: tuple[str, ...],
@@ -150,6 +158,7 @@ def command(
         "baseline": baseline,
         "repetitions": repetitions,
         "until": until,
+        "within_seconds": within,
         "layout": layout,
         "instance": instance,
         "parameters": split(settings) or None,

@@ -29,7 +29,7 @@ from tidemark.model.requested_versions import (
 )
 from tidemark.model.run_id import RUN_ID
 from tidemark.model.run_size import check_size, most_trials
-from tidemark.model.run_spec import RunSpec, Until, most_until_decided
+from tidemark.model.run_spec import RunSpec, most_until_decided
 from tidemark.model.search import between, check_listed
 from tidemark.model.sentences import ONE_LINE, listed, shown, there_are
 from tidemark.model.steps import LONGEST_NAME
@@ -41,6 +41,8 @@ from tidemark.model.suite import (
     TRIALS,
     Layout,
     Suite,
+    Until,
+    Within,
 )
 from tidemark.model.version_order import NEWEST, PREVIOUS
 
@@ -96,6 +98,9 @@ class RunRequest(Frozen):
     """``decided``: the run goes on by whole repetitions until each version has its verdict against
     the baseline, by default the oldest version. ``repetitions`` is then the upper limit, by
     default what a run has room for, at most 100; up to 60 more confirm a first change."""
+    within_seconds: Within | None = None
+    """The time after which a run until decided begins no further repetition, 10 to 604,800 [s]. It
+    measures five in any case, since fewer have no verdict. Without it the run has no such limit."""
     bisect: Bisect | None = None
     """The search for the first version that is slower than an older one, such as
     ``{"base": "8.8.1", "new": "9.8.4", "metric": "compaction_rate"}``. The run compares ``new``
@@ -201,6 +206,7 @@ def resolve_request(
     axes = narrowed(suite.name, suite.axes, {**suite.defaults.axes, **(request.axes or {})})
     layout = _layout(request, suite, versions)
     suite = suite.in_layout(layout)
+    request = _until_decided(request, suite, versions, baseline)
     if request.until:
         _check_deciding(suite)
         of_repetition = len({*versions, suite.canary} - {None}) * count(axes)
@@ -223,6 +229,7 @@ def resolve_request(
         budget_usd=request.budget_usd,
         layout=layout,
         until=request.until,
+        within_seconds=request.within_seconds,
         profile=_profiling(request, suite, axes),
     )
     if suite.canary:
@@ -234,6 +241,22 @@ def resolve_request(
     base, new = versions
     search = between(suite, base, new, bisect.metric, axes)
     return spec.model_copy(update={"bisect": search})
+
+
+def _until_decided(
+    request: RunRequest, suite: Suite, versions: Sequence[str], baseline: str | None
+) -> RunRequest:
+    """Return a request with the end that the suite gives to a run that names none."""
+    if request.within_seconds and not request.until:
+        raise Refused("within_seconds: only a run until decided has such a limit; add until")
+    named = request.until or request.repetitions or request.bisect
+    comparable = baseline or suite.subject.knows_order(versions)
+    if named or len(versions) < 2 or not comparable:
+        return request
+    defaults = suite.defaults
+    return request.model_copy(
+        update={"until": defaults.until, "within_seconds": defaults.within_seconds}
+    )
 
 
 def _layout(request: RunRequest, suite: Suite, versions: Sequence[str]) -> Layout:

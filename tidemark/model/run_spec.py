@@ -1,9 +1,9 @@
 """The resolved request of a run, as its plan keeps it."""
 
+import math
 import operator
 from collections.abc import Collection
 from datetime import datetime
-from typing import Literal
 
 from pydantic import Field
 
@@ -16,9 +16,16 @@ from tidemark.model.refusal import Refused
 from tidemark.model.run_id import MOST_TRIALS
 from tidemark.model.search import Search
 from tidemark.model.sentences import listed
-from tidemark.model.suite import MOST_REPETITIONS, TRIALS, Layout, Suite, is_trials
+from tidemark.model.suite import (
+    MOST_REPETITIONS,
+    TRIALS,
+    Layout,
+    Suite,
+    Until,
+    Within,
+    is_trials,
+)
 
-Until = Literal["decided"]
 FEWEST = 5
 """The fewest pairs that may have a verdict."""
 CONFIRMATION = 60
@@ -69,6 +76,8 @@ class RunSpec(Frozen):
     layout: Layout = Field(default=TRIALS, exclude_if=is_trials)
     until: Until | None = None
     """The end of the run: None after all repetitions."""
+    within_seconds: Within | None = Field(default=None, exclude_if=operator.not_)
+    """The time after which a run until decided begins no further repetition [s]; None for any."""
     bisect: Search | None = Field(default=None, exclude_if=operator.not_)
     """The search whose versions the run compares one after another; ``versions`` has the base and
     those that it has compared so far, in their order."""
@@ -102,9 +111,24 @@ class RunSpec(Frozen):
         """The most trials of the run, the profiled ones among them."""
         return self.most_trials + self.profiled_trials
 
+    def trials_within(self, trial_seconds: float) -> int:
+        """Return the most trials of the run, the profiled ones among them, if one takes some time.
+
+        In a round it is a version's share of the time.
+        """
+        if self.within_seconds is None:
+            return self.all_trials
+        of_repetition = len(self.measured_versions) * count(self.axes)
+        repetitions = max(FEWEST, math.ceil(self.within_seconds / (of_repetition * trial_seconds)))
+        return min(of_repetition * repetitions + self.profiled_trials, self.all_trials)
+
     @property
     def until_decided(self) -> str:
         """How long the run goes on, if until it is decided."""
+        if self.within_seconds:
+            return (
+                f"until decided, or for {self.within_seconds:,} s and at least {FEWEST} repetitions"
+            )
         each = " in each comparison" if self.bisect else ""
         most = f"{self.repetitions:,} repetitions and {CONFIRMATION} to confirm"
         return f"until decided, at most {most}{each}"

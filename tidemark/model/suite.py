@@ -2,7 +2,7 @@
 
 import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -52,6 +52,8 @@ OWN_DIGITS = 16
 """The hexadecimal digits of a trial in the names of what it makes for itself."""
 
 
+Until = Literal["decided"]
+Within = Annotated[int, Field(strict=True, ge=10, le=604_800)]
 Layout = Literal["rounds", "trials"]
 ROUNDS: Layout = "rounds"
 """Versions take turns in one task."""
@@ -214,6 +216,11 @@ class Defaults(Frozen):
     For an instance the one word ``deployed``: the version that it reports."""
     repetitions: int = Field(strict=True, ge=1, le=MOST_REPETITIONS)
     """The trials of each version, 1 to 100."""
+    until: Until | None = Field(default=None, exclude_if=operator.not_)
+    """``decided``: a run that names no repetitions goes on until its versions have their verdicts,
+    within the time of ``within_seconds``."""
+    within_seconds: Within | None = Field(default=None, exclude_if=operator.not_)
+    """The time after which such a run begins no further repetition [s]."""
     layout: Layout = Field(default=TRIALS, exclude_if=is_trials)
     """How a run measures its versions: in ``rounds``, in which they take turns in one task, or in
     ``trials`` of one version each."""

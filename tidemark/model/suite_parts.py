@@ -160,6 +160,7 @@ def contradictions(suite: object) -> Iterator[Problem]:
         yield problem(("tests",), f"{sentence}; expected {LONGEST_TESTS_SECONDS} s or less")
     yield from _repeated(("tests",), tests)
     yield from _without_turns(suite, tests)
+    yield from _endless(mapping(suite, "defaults"))
     for number, test in tests:
         yield from _unknown_services(("tests", number, "services"), test, services)
         for name in ("metrics", "series", "steps"):
@@ -266,6 +267,13 @@ def _without_turns(suite: object, tests: list[tuple[int, Mapping[str, Any]]]) ->
     if mapping(suite, "defaults").get("layout") == ROUNDS and len(sliced) < len(tests):
         sentence = "rounds need slices in every test"
         yield problem(("defaults", "layout"), sentence)
+
+
+def _endless(defaults: Mapping[str, Any]) -> Iterator[Problem]:
+    """Yield why a run that names no end would have none, or a time that means nothing."""
+    if ("until" in defaults) != ("within_seconds" in defaults):
+        there, lacking = ("until", "within_seconds")[:: 1 if "until" in defaults else -1]
+        yield problem(("defaults", there), f"it also needs {lacking}")
 
 
 def _misplaced_program(suite: object) -> Iterator[Problem]:

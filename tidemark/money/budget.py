@@ -6,7 +6,7 @@ from tidemark.model.base import Frozen
 from tidemark.model.plan import Plan
 from tidemark.model.results import TrialResult
 from tidemark.model.run_id import is_profiled
-from tidemark.money.estimate import estimate
+from tidemark.money.estimate import count_trials, estimate
 from tidemark.money.prices import list_prices
 from tidemark.money.run_cost import run_cost
 
@@ -50,7 +50,7 @@ def expected_usd(spent: Spent, plan: Plan) -> float:
     if spent.dearest:
         return spent.dearest
     expected = plan.estimate or estimate(plan.request, plan.suite, plan.prices or list_prices())
-    return expected.measuring_usd / plan.request.all_trials
+    return expected.measuring_usd / count_trials(plan.request, plan.suite)
 
 
 def passed(spent: Spent, plan: Plan, budget_usd: float, trials: int = 1) -> str | None:

@@ -11,7 +11,7 @@ from tidemark.model.parameters import MOST_TASKS
 from tidemark.model.run_spec import RunSpec
 from tidemark.model.services import Service, questions_within
 from tidemark.model.steps import Step
-from tidemark.model.suite import TASKS_OF_GROUP, Suite, Test
+from tidemark.model.suite import ROUNDS, TASKS_OF_GROUP, Suite, Test
 from tidemark.money.prices import (
     FUNCTION_MEMORY,
     HOURS_OF_MONTH,
@@ -60,16 +60,23 @@ _READING_STATES = 3
 def estimate(request: RunSpec, suite: Suite, prices: Prices) -> Estimate:
     """Return the estimate of a run on AWS, where all tasks of a test run side by side."""
     suite = suite.in_layout(request.layout)
-    trials = request.all_trials
-    billed = trials * sum(
-        tasks * _billed_seconds(seconds) for tasks, seconds in _every_step(suite, request)
+    trials = count_trials(request, suite)
+    # The versions of a round share its tasks.
+    shared = len(request.measured_versions) if request.layout == ROUNDS else 1
+    billed = math.ceil(
+        trials
+        / shared
+        * sum(
+            tasks * _billed_seconds(shared * seconds)
+            for tasks, seconds in _every_step(suite, request)
+        )
     )
     scanned = trials * _scanned_bytes(request, suite)
     transitions = count_transitions(request, suite, LOG_READINGS)
     services = list(_every_service(suite, request))
     of_services = trials * sum(seconds for _, seconds in services)
     pulls = sum(1 for tasks, _ in _every_step(suite, request) if tasks) + len(services)
-    seconds = estimate_seconds(request, suite) + trials * pulls * _PULL_SECONDS
+    seconds = estimate_seconds(request, suite) + trials / shared * pulls * _PULL_SECONDS
     athena = SAVED_QUERIES * _LEAST_READ_BYTES
     return Estimate(
         basis=_basis(request, suite),
@@ -89,7 +96,13 @@ def estimate(request: RunSpec, suite: Suite, prices: Prices) -> Estimate:
 def estimate_seconds(request: RunSpec, suite: Suite, at_once: int = MOST_TASKS) -> float:
     """Return the approximate time of a run's tests [s] if ``at_once`` tasks run side by side."""
     trial = sum(declared_seconds(test, request, at_once) for test in suite.tests)
-    return trial * request.all_trials
+    return trial * count_trials(request, suite)
+
+
+def count_trials(request: RunSpec, suite: Suite) -> int:
+    """Return the most trials of a run."""
+    each = sum(declared_seconds(test, request, MOST_TASKS) for test in suite.tests)
+    return request.trials_within(each)
 
 
 def declared_seconds(test: Test, request: RunSpec, at_once: int) -> float:
@@ -107,7 +120,7 @@ def count_transitions(request: RunSpec, suite: Suite, readings: int) -> int:
     steps = sum(_step_states(one, step, request) for one in suite.tests for step in one.every_step)
     services = sum(map(_services_states, suite.tests))
     trial = _CHOOSING_STATES + _TRIAL_STATES + len(suite.tests) * test + steps + services
-    return _RUN_STATES + request.all_trials * trial
+    return _RUN_STATES + count_trials(request, suite) * trial
 
 
 def _services_states(test: Test) -> int:
@@ -150,7 +163,7 @@ def _basis(request: RunSpec, suite: Suite) -> Basis:
     times = (_declared(test, step) for test in suite.tests for step in test.every_step)
     if any(seconds is None for seconds in times):
         return "time limits"
-    return "most repetitions" if request.until else "declared times"
+    return "most repetitions" if request.until and not request.within_seconds else "declared times"
 
 
 def _every_step(suite: Suite, request: RunSpec) -> Iterator[tuple[int, float]]:
@@ -227,7 +240,7 @@ def _usage_bytes(request: RunSpec, suite: Suite) -> int:
 
 
 def _services(request: RunSpec, suite: Suite, transitions: int, seconds: float) -> float:
-    trials = request.all_trials
+    trials = count_trials(request, suite)
     # Once: PlanRun and the last ChooseTrial. For each trial: ChooseTrial, PrepareTrial,
     # RestoreSystem and RecordTrial.
     questions = _all_questions(suite, request) + sum(map(_service_questions, suite.tests))

@@ -41,11 +41,8 @@ class Pace(NamedTuple):
 
     def seconds(self, request: RunSpec, suite: Suite, at_once: int) -> float:
         """Return the time of a run [s] if ``at_once`` tasks run side by side."""
-        return (
-            request.all_trials * self.trial_seconds(request, suite, at_once)
-            + self.before
-            + self.after
-        )
+        each = self.trial_seconds(request, suite, at_once)
+        return request.trials_within(each) * each + self.before + self.after
 
 
 # On a quiet machine with two cores, `make run` takes as long as its suite declares.

@@ -11,7 +11,7 @@ from tidemark.model.suite_files import read_suites
 from tidemark.run.ports import Answer
 from tidemark.store import keys
 
-SLICES, STREAM = 8, "rocksdb/rocksdb/t0"
+SLICES, STREAM = 5, "rocksdb/rocksdb/t0"
 ROUND = {"run_id": RUN, "trial": 1, "trials": [1, 2]}
 TASK = {
     "index": 0,

@@ -40,4 +40,29 @@ def test_a_suite_in_rounds_has_a_job_for_each_slice():
     suite = SUITES["rocksdb"]
 
     assert [test.jobs for test in suite.in_layout("trials").tests] == [2, 5]
-    assert [test.jobs for test in suite.in_layout("rounds").tests] == [8, 8]
+    assert [test.jobs for test in suite.in_layout("rounds").tests] == [5, 5]
+
+
+def test_a_run_that_names_no_end_goes_on_until_decided_within_the_time_of_its_suite():
+    default = resolve_request({"suite": "rocksdb"}, SUITES)
+    fixed = resolve_request({"suite": "rocksdb", "repetitions": 3}, SUITES)
+    alone = resolve_request({"suite": "rocksdb", "versions": ["9.8.4"]}, SUITES)
+    endless = resolve_request({"suite": "rocksdb", "until": "decided"}, SUITES)
+
+    assert (default.until, default.within_seconds, default.baseline) == ("decided", 90, "8.8.1")
+    assert (fixed.until, fixed.repetitions) == (None, 3)
+    assert (alone.until, alone.repetitions) == (None, 12)
+    assert (endless.until, endless.within_seconds) == ("decided", None)
+
+
+def test_only_a_run_until_decided_has_a_limit_of_time():
+    with pytest.raises(Refused, match=r"^within_seconds: only a run until decided has such a "):
+        resolve_request({"suite": "rocksdb", "within_seconds": 60, "repetitions": 5}, SUITES)
+
+
+def test_a_limit_of_time_is_that_of_five_repetitions_at_least():
+    run = resolve_request({"suite": "rocksdb"}, SUITES)
+
+    assert run.trials_within(trial_seconds=60) == 2 * 5
+    assert run.trials_within(trial_seconds=4.5) == 2 * 10
+    assert run.trials_within(trial_seconds=0.001) == run.most_trials

@@ -61,7 +61,7 @@ def test_a_suite_without_declared_times_is_estimated_by_its_time_limits():
 
 def test_transitions_grow_with_the_readings_and_tasks_of_a_run():
     request = resolve_request({"suite": "rocksdb", "versions": ["9.8.4"], "repetitions": 1}, SUITES)
-    wide = request.model_copy(update={"parameters": {"tasks": 41}})
+    wide = request.model_copy(update={"parameters": {**request.parameters, "tasks": 41}})
 
     # Ten states of the run, three for choosing the trial, four of the trial; for each test two, two
     # of its step, two of a group, a task, and CollectRates with EveryTaskReported.

@@ -3,6 +3,7 @@
 import math
 import random
 from collections import Counter
+from datetime import timedelta
 
 import pytest
 
@@ -68,6 +69,7 @@ class Measuring:
             TestResult(
                 test=test.name,
                 status="ok" if is_ok else "failed",
+                ended_at=self.plan.started_at + timedelta(seconds=10 * number),
                 rates=tuple(
                     no_rate(metric, metric.statistics[0], planned.axes).model_copy(
                         update={"value": self.value(loss) if is_ok else None}
@@ -124,6 +126,16 @@ def test_a_run_ends_when_every_metric_is_decided():
     assert 10 <= choice.done <= 40
     assert run.outcome().status == "complete"
     assert run.outcome().trials_planned == choice.done
+
+
+@pytest.mark.parametrize(("within", "repetitions"), [(10, 5), (100, 5), (150, 8)])
+def test_a_run_begins_no_repetition_after_its_time_but_five_in_any_case(within, repetitions):
+    run = Measuring({NEW: 0.04}, scatter=0.2, within_seconds=within, repetitions=None)
+
+    assert run.go_on().trial is None
+    assert run.repetitions() == repetitions * [{BASE, NEW}]
+    assert run.outcome().status == "complete"
+    assert {word for word, _ in run.words(NEW)} == {"cannot tell"}
 
 
 def test_a_version_without_rates_under_one_combination_leaves_the_run_incomplete():

@@ -1,6 +1,7 @@
 """The standing of a run that goes on until it is decided, from one trial to the next."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
 from functools import partial
 
 from pydantic import Field
@@ -16,6 +17,7 @@ from tidemark.model.base import Frozen
 from tidemark.model.exclusions import Exclusions
 from tidemark.model.plan import Plan, PlannedTrial
 from tidemark.model.results import Rate, TrialResult
+from tidemark.model.run_spec import FEWEST
 from tidemark.model.search import follows
 
 _NO_END_NEARER = "the pairs do not tell which end is nearer"
@@ -35,6 +37,8 @@ class SequentialRun(Frozen):
     """The trials among them that are left out of every figure."""
     repetition: int = 0
     """The repetition of the last trial."""
+    ended_at: datetime | None = None
+    """The end of the last trial; None if none of its tests began."""
     rates: dict[str, Figures] = Field(default_factory=dict)
     """The rates of each version in that repetition, until it is whole."""
     slices: dict[str, dict[str, tuple[float, ...]]] = Field(default_factory=dict)
@@ -89,6 +93,7 @@ def after(
             "last": trial.trial,
             "excluded": (*standing.excluded, *([trial.trial] if excluded else [])),
             "repetition": trial.repetition,
+            "ended_at": max(filter(None, (test.ended_at for test in trial.tests)), default=None),
             "rates": {
                 **standing.rates,
                 trial.version: {**standing.rates.get(trial.version, {}), **_values(rates)},
@@ -241,7 +246,17 @@ def following(standing: SequentialRun, plan: Plan) -> list[PlannedTrial]:
     A repetition measures the baseline, the canary and the versions that were undecided before it.
     """
     rest = list(_missing(standing, plan, standing.repetition))
-    return rest or list(_missing(closed(standing, plan), plan, standing.repetition + 1))
+    if rest or _is_over(standing, plan):
+        return rest
+    return list(_missing(closed(standing, plan), plan, standing.repetition + 1))
+
+
+def _is_over(standing: SequentialRun, plan: Plan) -> bool:
+    """Tell whether the time of a run is over, and it has the fewest repetitions for a verdict."""
+    within, ended_at = plan.request.within_seconds, standing.ended_at
+    if within is None or ended_at is None or standing.repetition < FEWEST:
+        return False
+    return (ended_at - plan.started_at).total_seconds() >= within
 
 
 def settled(standing: SequentialRun, plan: Plan) -> SequentialRun:
