@@ -124,26 +124,9 @@ class Functions(Construct):
         return role
 
     def _environment(self) -> dict[str, str]:
-        usage_logs = self._tests.usage_logs
-        systems = {
-            name: {
-                "task_definition": tasks.definition.task_definition_arn,
-                "container": name,
-                "log_group": tasks.log_group.log_group_name,
-                "stream_prefix": name,
-                "security_group": tasks.security_group.security_group_id,
-                "services": {
-                    service: definition.task_definition_arn
-                    for service, definition in tasks.services.items()
-                },
-                "usage_log_group": usage_logs.log_group_name if usage_logs else None,
-            }
-            for name, tasks in self._tests.suites.items()
-        }
         return {
             "BUCKET": self._bucket.bucket_name,
             "CLUSTER": self._tests.cluster.cluster_arn,
-            "SYSTEMS": Stack.of(self).to_json_string(systems),
             "LOGS_DEADLINE_SECONDS": str(self._settings.logs_deadline_seconds),
             "STACK": Stack.of(self).stack_name,
             "TOPIC": self._topic.topic_arn,

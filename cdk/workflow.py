@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import cast
 
@@ -75,6 +76,7 @@ class Workflow(Construct):
             "Cluster": tests.cluster.cluster_arn,
             "Subnets": ",".join(network.subnet_ids),
             "PublicAddress": "ENABLED" if network.public_address else "DISABLED",
+            "Systems": _systems(tests),
         })  # fmt: skip
         # cfn-lint 1.58 accepts only a number, but in JSONata a time limit may be an expression.
         resource = cast("CfnResource", machine.node.default_child)
@@ -169,6 +171,31 @@ class Workflow(Construct):
             "not exist yet: none of these can be named.",
         )
         return machine
+
+
+def _systems(tests: SystemTests) -> str:
+    """Return what PrepareTrial knows of each suite, as a JSONata object.
+
+    The environment of a function holds 4 KB, which ten suites would fill.
+    """
+    usage = tests.usage_logs.log_group_name if tests.usage_logs else None
+    systems = {
+        name: {
+            "task_definition": tasks.definition.task_definition_arn,
+            "container": name,
+            "log_group": tasks.log_group.log_group_name,
+            "stream_prefix": name,
+            "security_group": tasks.security_group.security_group_id,
+            "services": {
+                service: definition.task_definition_arn
+                for service, definition in tasks.services.items()
+            },
+            "usage_log_group": usage,
+        }
+        for name, tasks in tests.suites.items()
+    }
+    # The expression stands in a string of JSON; none of its names and ARNs has a quote.
+    return json.dumps(systems).replace('"', "'")
 
 
 def state_machine(

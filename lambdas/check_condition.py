@@ -6,7 +6,6 @@ from aws_lambda_powertools.utilities.parser import event_parser
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from lambdas import logger, services
-from lambdas.services import Environment
 from tidemark.run.check_condition import CLUSTER, QUEUE, check_condition
 from tidemark.run.condition import ConditionEvent
 
@@ -19,7 +18,6 @@ def handler(event: ConditionEvent, _: LambdaContext) -> dict[str, Any]:
         services.bucket(),
         services.log_queries(),
         services.tasks(),
-        Environment().systems,
         {QUEUE: services.queues, CLUSTER: services.clusters},
         event,
     )

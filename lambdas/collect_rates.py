@@ -14,14 +14,12 @@ from tidemark.run.collect_rates import CollectRatesEvent, collect
 @event_parser(model=CollectRatesEvent)
 def handler(event: CollectRatesEvent, _: LambdaContext) -> dict[str, Any]:
     """Return the status of the test once its result is stored, or how long to wait [s]."""
-    environment = Environment()
     collected = collect(
         services.bucket(),
         services.log_queries(),
         services.tasks(),
         services.properties(),
-        environment.systems,
         event,
-        environment.logs_deadline_seconds,
+        Environment().logs_deadline_seconds,
     )
     return collected.model_dump(mode="json")

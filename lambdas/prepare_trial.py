@@ -8,15 +8,14 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from lambdas import logger, services
 from lambdas.services import Environment
 from tidemark.run.ecs_resources import with_image
-from tidemark.run.events import TrialEvent
 from tidemark.run.instance_look_up import check_version_of
-from tidemark.run.prepare_trial import prepare
+from tidemark.run.prepare_trial import PrepareTrialEvent, prepare
 from tidemark.store.stored_plan import planned, read_plan
 
 
 @logger.inject_lambda_context(clear_state=True)
-@event_parser(model=TrialEvent)
-def handler(event: TrialEvent, _: LambdaContext) -> dict[str, Any]:
+@event_parser(model=PrepareTrialEvent)
+def handler(event: PrepareTrialEvent, _: LambdaContext) -> dict[str, Any]:
     """Return the tests in order, each with its environment, groups of tasks and time limit [s].
 
     Raises
@@ -25,12 +24,12 @@ def handler(event: TrialEvent, _: LambdaContext) -> dict[str, Any]:
         If the instance of the run reports another version than before.
 
     """
-    environment, plan = Environment(), read_plan(services.bucket(), event.run_id)
-    system, trial = environment.systems[plan.suite.name], planned(plan, event.trial)
+    plan = read_plan(services.bucket(), event.run_id)
+    system, trial = event.systems[plan.suite.name], planned(plan, event.trial)
     together = [planned(plan, number) for number in event.every_trial]
     if plan.suite.subject.image:
         system = with_image(system, plan.suite, trial.package, services.task_definitions())
     if plan.suite.subject.instance:
         check_version_of(services.properties(), plan, trial)
-    prepared = prepare(plan, together, system, environment.bucket)
+    prepared = prepare(plan, together, system, Environment().bucket)
     return prepared.model_dump(mode="json")

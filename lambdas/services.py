@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 from botocore.session import Session
 
 from aws.bucket import S3Bucket
-from tidemark.run.ecs_resources import System
 
 if TYPE_CHECKING:
     from tidemark.money.quotas import Quotas
@@ -57,12 +56,6 @@ class Environment:
     def topic(self) -> str:
         """ARN of the topic of outcomes."""
         return os.environ["TOPIC"]
-
-    @property
-    def systems(self) -> Mapping[str, System]:
-        """ECS task definition and log groups of each suite."""
-        systems: Mapping[str, Mapping[str, Any]] = json.loads(os.environ["SYSTEMS"])
-        return {suite: System(**fields) for suite, fields in systems.items()}
 
     @property
     def logs_deadline_seconds(self) -> float:

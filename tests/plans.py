@@ -7,6 +7,7 @@ from tidemark.model.plan import Plan
 from tidemark.model.request import resolve_request
 from tidemark.model.subject import Subject
 from tidemark.model.suite_files import read_suites
+from tidemark.run.ecs_resources import System
 from tidemark.run.plan_run import make_plan
 
 RUN = "20261120T124455Z-abcdef"
@@ -66,3 +67,12 @@ def plan_of(fields, *, suite=None, name=RUN, execution_arn=EXECUTION, started_at
         execution_arn=execution_arn,
         started_at=started_at,
     )
+
+
+def system_of(suite, **fields):
+    """Return what a stack has for a suite, with some other fields."""
+    given = {
+        "task_definition": "task:1", "container": suite, "log_group": f"/T/{suite}",
+        "stream_prefix": suite, "security_group": "sg-1",
+    }  # fmt: skip
+    return System(**given | fields)

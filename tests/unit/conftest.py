@@ -1,7 +1,5 @@
 """The world that surrounds handlers, and a run of two trials."""
 
-import json
-
 import pytest
 
 from lambdas import services
@@ -60,20 +58,15 @@ def world(monkeypatch, plan):
     suite_asset.packed_suites.cache_clear()
     monkeypatch.setenv("BUCKET", "results")
     monkeypatch.setenv("LOGS_DEADLINE_SECONDS", "300")
-    monkeypatch.setenv(
-        "SYSTEMS",
-        json.dumps(
-            {
-                "rocksdb": {
-                    "task_definition": "arn:task:7",
-                    "container": "rocksdb",
-                    "log_group": "/Tidemark/rocksdb",
-                    "stream_prefix": "rocksdb",
-                    "security_group": "sg-1",
-                    "services": {"server": "arn:server:3"},
-                }
-            }
-        ),
-    )
+    world.systems = {
+        "rocksdb": {
+            "task_definition": "arn:task:7",
+            "container": "rocksdb",
+            "log_group": "/Tidemark/rocksdb",
+            "stream_prefix": "rocksdb",
+            "security_group": "sg-1",
+            "services": {"server": "arn:server:3"},
+        }
+    }
     world.bucket.write(f"runs/{RUN}/plan.json", plan.model_dump_json().encode())
     return world

@@ -373,10 +373,24 @@ class World:
     task_definitions: FakeTaskDefinitions = field(default_factory=FakeTaskDefinitions)
     queues: FakeBacklog = field(default_factory=FakeBacklog)
     clusters: FakeBacklog = field(default_factory=FakeBacklog)
+    systems: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """What the stack has for each suite."""
 
     def call(self, module: ModuleType, event: object) -> Any:
         """Invoke a handler as Lambda would: its event and its result are JSON."""
+        if isinstance(event, dict):
+            event = {**self._given(module), **event}
         return json.loads(json.dumps(module.handler(json.loads(json.dumps(event)), FakeContext())))
+
+    def _given(self, module: ModuleType) -> dict[str, Any]:
+        """Return what the state machine of a trial adds to the event of a handler."""
+        match module.__name__:
+            case "lambdas.prepare_trial":
+                return {"systems": self.systems}
+            case "lambdas.check_condition" | "lambdas.collect_rates":
+                (system,) = self.systems.values()
+                return {"system": system}
+        return {}
 
     def json(self, key: str) -> Any:
         """Return the content of a stored object."""

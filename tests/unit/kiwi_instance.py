@@ -13,10 +13,12 @@ from tidemark.run.plan_run import make_plan
 EXECUTION = "arn:aws:states:eu-west-2:1:execution:Run:first"
 CLUSTERS = "arn:aws:ecs:eu-west-2:1:cluster"
 DEFINITIONS = "arn:aws:ecs:eu-west-2:1:task-definition"
-SYSTEMS = (
-    '{"kiwi": {"task_definition": "arn:own:1", "container": "kiwi", "log_group": "/own",'
-    ' "stream_prefix": "kiwi", "security_group": "sg-1"}}'
-)
+SYSTEMS = {
+    "kiwi": {
+        "task_definition": "arn:own:1", "container": "kiwi", "log_group": "/own",
+        "stream_prefix": "kiwi", "security_group": "sg-1",
+    }
+}  # fmt: skip
 
 KIWI = """\
 name: kiwi

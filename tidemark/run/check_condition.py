@@ -32,7 +32,6 @@ def check_condition(
     bucket: Bucket,
     queries: LogQueries,
     tasks: Tasks,
-    systems: Mapping[str, System],
     backlogs: Backlogs,
     event: ConditionEvent,
 ) -> CheckedCondition:
@@ -46,7 +45,7 @@ def check_condition(
     """
     plan = read_plan(bucket, event.run_id)
     suite = plan.suite
-    system = systems[suite.name].of_instance(plan.known)
+    system = event.system.of_instance(plan.known)
     if event.service:
         return _check_service(queries, tasks, system, suite, event, event.service)
     steps = {step.name: step for step in suite.test(event.test).steps}

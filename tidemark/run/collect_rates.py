@@ -185,7 +185,6 @@ def collect(
     queries: LogQueries,
     tasks: Tasks,
     properties: Properties,
-    systems: Mapping[str, System],
     event: CollectRatesEvent,
     deadline_seconds: float,
 ) -> Collected:
@@ -200,7 +199,7 @@ def collect(
     """
     plan = read_plan(bucket, event.run_id)
     suite = plan.suite
-    test, system = suite.test(event.test), systems[suite.name].of_instance(plan.known)
+    test, system = suite.test(event.test), event.system.of_instance(plan.known)
     if is_profiled(event.trial):
         test = with_profile(test)
     known = with_crashes(of_steps(test, plan.request.tasks, event.tasks), event.stopped_by)

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from tidemark.model.base import Frozen
 from tidemark.model.results import TaskResult
 from tidemark.model.suite_asset import query_file
+from tidemark.run.ecs_resources import System
 from tidemark.run.events import TrialEvent
 from tidemark.run.ports import Answer, LogQueries, TooManyRows
 from tidemark.run.stop_services import RunningService
@@ -19,6 +20,7 @@ class LoggedTest(TrialEvent):
     """A test of a trial with the tasks that have ended, whose logs are read."""
 
     test: str
+    system: System
     tasks: list[TaskResult]
     started_at: datetime
     now: datetime

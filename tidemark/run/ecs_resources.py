@@ -1,19 +1,22 @@
 """The ECS resources that run the system tests of a suite."""
 
-from __future__ import annotations
-
+import operator
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from tidemark.model.instance_names import KnownInstance, LoggingTask
+from pydantic import Field
+
+from tidemark.model.base import Frozen
+from tidemark.model.instance_names import KnownInstance, LoggingTask
+from tidemark.model.suite import Suite
+from tidemark.run.ports import TaskDefinitions
+
+if TYPE_CHECKING:  # PrepareTrial starts without the models of results
     from tidemark.model.results import TaskResult
-    from tidemark.model.suite import Suite
-    from tidemark.run.ports import TaskDefinitions
 
 
-class System(NamedTuple):
-    """The ECS side of one suite."""
+class System(Frozen):
+    """The ECS side of one suite, as the state machine of a trial knows it."""
 
     task_definition: str
     """The ARN with its revision: a family name alone would run the latest revision. Where each
@@ -23,36 +26,36 @@ class System(NamedTuple):
     stream_prefix: str
     security_group: str
     """The id of the security group of the tasks."""
-    services: Mapping[str, str] = {}
+    services: dict[str, str] = Field(default={})
     """The ARN of the task definition of each service, whose container has the service's name."""
     usage_log_group: str | None = None
     """The log group where Container Insights logs the usage of tasks; None if it is off."""
 
-    instance_logs: Mapping[str, LoggingTask] = {}
+    instance_logs: dict[str, LoggingTask] = Field(default={}, exclude_if=operator.not_)
     """The logs of the tasks of an instance, by the word of their definition."""
 
-    def of_instance(self, known: KnownInstance | None) -> System:
+    def of_instance(self, known: KnownInstance | None) -> "System":
         """Return the system with the logs of the tasks of an instance, if there is one."""
-        return self._replace(instance_logs=known.logs) if known else self
+        return self.model_copy(update={"instance_logs": known.logs}) if known else self
 
     def stream(self, task_id: str, service: str = "") -> str:
         """Return the log stream that the awslogs driver gives to a task of the suite."""
         return f"{self.stream_prefix}/{service or self.container}/{task_id}"
 
-    def streams(self, tasks: Iterable[TaskResult]) -> dict[str, str]:
+    def streams(self, tasks: "Iterable[TaskResult]") -> dict[str, str]:
         """Return the log stream of each task that was started, by the task's id."""
         return {task.task_id: self._place(task, task.task_id)[1] for task in tasks if task.task_id}
 
-    def log_groups(self, tasks: Iterable[TaskResult]) -> dict[str, str]:
+    def log_groups(self, tasks: "Iterable[TaskResult]") -> dict[str, str]:
         """Return the log group of each task that was started, by the task's log stream."""
         places = (self._place(task, task.task_id) for task in tasks if task.task_id)
         return {stream: group for group, stream in places}
 
-    def by_log_group(self, tasks: Iterable[TaskResult]) -> dict[str, list[str]]:
+    def by_log_group(self, tasks: "Iterable[TaskResult]") -> dict[str, list[str]]:
         """Return the log streams of the tasks that were started, by their log group."""
         return by_value(self.log_groups(tasks))
 
-    def _place(self, task: TaskResult, task_id: str) -> tuple[str, str]:
+    def _place(self, task: "TaskResult", task_id: str) -> tuple[str, str]:
         """Return the log group and the log stream of a task."""
         logs = self.instance_logs.get(task.definition)
         if logs is None:
@@ -72,10 +75,10 @@ def with_image(system: System, suite: Suite, image: str, definitions: TaskDefini
     """Return a system whose tasks, or whose services' containers, run the image of a version."""
     if suite.runs_images:
         arn = definitions.of_image(system.task_definition, image, [system.container])
-        return system._replace(task_definition=arn)
+        return system.model_copy(update={"task_definition": arn})
     versioned = {
         name: definitions.of_image(system.services[name], image, service.task.versioned)
         for name, service in suite.services.items()
         if service.task.versioned
     }
-    return system._replace(services={**system.services, **versioned})
+    return system.model_copy(update={"services": {**system.services, **versioned}})

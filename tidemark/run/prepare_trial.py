@@ -23,6 +23,7 @@ from tidemark.model.suite import (
     Test,
 )
 from tidemark.run.ecs_resources import System
+from tidemark.run.events import TrialEvent
 from tidemark.store import keys
 
 # Step Functions waits this much longer than the task's own deadline, so that the task's log says
@@ -126,12 +127,16 @@ class PreparedTest(Frozen):
 
 
 class PreparedTrial(Frozen):
-    """The task definition of a trial, and its tests in order."""
+    """The system that a trial runs in, and its tests in order."""
 
-    task_definition: str
-    container: str
-    security_group: str
+    system: System
     tests: tuple[PreparedTest, ...]
+
+
+class PrepareTrialEvent(TrialEvent):
+    """A trial to prepare, and the systems that the stack has, by suite."""
+
+    systems: dict[str, System]
 
 
 def prepare(
@@ -151,9 +156,7 @@ def prepare(
     shared = {"TIDEMARK_DATA": data} | ({"TIDEMARK_OWN": own} if own else {})
     left = {test.name: f"{data}/artefacts/{test.name}/" for test in plan.suite.tests}
     return PreparedTrial(
-        task_definition=system.task_definition,
-        container=system.container,
-        security_group=system.security_group,
+        system=system,
         tests=tuple(
             PreparedTest(
                 name=test.name,

@@ -35,6 +35,7 @@ from tests.largest_run import largest_plan, plan_of_largest_trials, trials_of
 from tidemark.model.plan import Plan
 from tidemark.model.results import Sample, TestResult
 from tidemark.one_machine.app import deploy, machine_app
+from tidemark.run.ecs_resources import System
 from tidemark.store import keys
 from tidemark.store.claims import Claim
 
@@ -94,7 +95,16 @@ def _of_trial(store: Store, logs: LogStore) -> Iterator[tuple[str, Any]]:
     store(keys.plan(plan.run_id), plan)
     result = next(trials_of(plan))
     trial = {"run_id": plan.run_id, "trial": result.trial}
-    yield "CollectRates", {**trial, **_collection(result.tests[0], logs)}
+    suite = plan.suite.name
+    system = System(
+        task_definition="",
+        container=suite,
+        log_group=result.tests[0].log_group or "",
+        stream_prefix=suite,
+        security_group="",
+    )
+    collection = _collection(result.tests[0], logs)
+    yield "CollectRates", {**trial, "system": system.model_dump(), **collection}
     for test in result.tests:
         store(keys.measured(plan.run_id, result.trial, test.test), test)
     yield "RecordTrial", {**trial, "failure": None}

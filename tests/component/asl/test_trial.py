@@ -19,7 +19,7 @@ from tidemark.model.run_size import (
 )
 from tidemark.run.classify_stop import classify
 
-TEXT = definition("trial")
+TEXT = definition("trial").replace("${Systems}", "{'s': {'log_group': '/s'}}")
 GROUPS = [
     {"wait_seconds": first // 10, "first": first, "last": first + 19}
     for first in range(0, MOST_TASKS, 20)
@@ -116,7 +116,7 @@ class Trial:
         }  # fmt: skip
         test["environment"] = [{"Name": "TIDEMARK_VERSION", "Value": "1.0"}]
         own = {"task_definition": "arn", "container": "c", "security_group": "sg-1"}
-        return {**own, "tests": [test]}
+        return {"system": own, "tests": [test]}
 
     def ClassifyStop(self, payload):
         if self.throttled:

@@ -494,12 +494,9 @@ def test_every_task_has_a_time_limit_and_no_retry_hides_a_regression(template):
 
 
 def test_tasks_are_run_by_the_full_arn_of_their_definition(template):
-    (function,) = [
-        function["Properties"]
-        for function in template.find_resources("AWS::Lambda::Function").values()
-        if function["Properties"]["Handler"] == "lambdas.prepare_trial.handler"
-    ]
-    systems = json.dumps(function["Environment"]["Variables"]["SYSTEMS"])
+    machines = template.find_resources("AWS::StepFunctions::StateMachine").values()
+    substitutions = [each["Properties"]["DefinitionSubstitutions"] for each in machines]
+    (systems,) = (json.dumps(each["Systems"]) for each in substitutions if "Systems" in each)
     definitions = template.find_resources("AWS::ECS::TaskDefinition")
 
     assert len(definitions) == PROGRAMS

@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import os
 import re
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
@@ -228,7 +227,7 @@ def test_prepare_trial_gives_each_test_its_tasks_and_their_environment(world, pl
 
     ingest, compaction = prepared["tests"]
     environment = {entry["Name"]: entry["Value"] for entry in compaction["environment"]}
-    assert (prepared["task_definition"], prepared["container"]) == ("arn:task:7", "rocksdb")
+    assert prepared["system"]["task_definition"] == "arn:task:7"
     assert (ingest["name"], ingest["steps"]) == ("ingest", [prepared_step(["ingest"], 0, 1)])
     data = environment.pop("TIDEMARK_DATA")
     assert re.fullmatch(rf"s3://results/{keys.data(RUN, 1)}[0-9a-f]{{32}}", data)
@@ -452,7 +451,7 @@ def test_a_trial_of_an_image_runs_a_definition_with_the_image_of_its_version(wor
     prepared = world.call(prepare_trial, TRIAL)
 
     image = f"x/rocksdb:{plan.trials[0].version}"
-    assert prepared["task_definition"] == f"arn:task:7 with {image} in rocksdb"
+    assert prepared["system"]["task_definition"] == f"arn:task:7 with {image} in rocksdb"
 
 
 def test_a_file_that_a_task_left_is_kept_with_the_result_of_its_test(world, plan):
@@ -891,17 +890,15 @@ def test_an_input_that_is_too_large_for_the_states_is_rejected_and_left_out(worl
     assert ended["reason"] == "input: it has more than 60000 characters"
 
 
-def with_insights(monkeypatch):
-    systems = json.loads(os.environ["SYSTEMS"])
-    systems["rocksdb"]["usage_log_group"] = USAGE
-    monkeypatch.setenv("SYSTEMS", json.dumps(systems))
+def with_insights(world):
+    world.systems["rocksdb"]["usage_log_group"] = USAGE
 
 
 def test_the_usage_of_the_trials_tasks_is_kept_if_container_insights_are_on(world, monkeypatch):
     log(world)
     collect(world)
     assert world.json(f"work/{RUN}/001/measured/ingest.json")["usages"] == []
-    with_insights(monkeypatch)
+    with_insights(world)
 
     collect(world)
 
@@ -912,7 +909,7 @@ def test_the_usage_of_the_trials_tasks_is_kept_if_container_insights_are_on(worl
 
 
 def test_the_usage_beside_services_is_also_that_of_the_local_cloud(world, monkeypatch):
-    with_insights(monkeypatch)
+    with_insights(world)
     log(world)
     *loads, server = tasks("ok", "ok", "ok")
 
@@ -934,7 +931,7 @@ GONE = {"Error": {"Code": "ResourceNotFoundException", "Message": "no such group
     ],
 )
 def test_usage_that_cannot_be_read_costs_no_measurement_and_has_a_reason(world, monkeypatch, error):
-    with_insights(monkeypatch)
+    with_insights(world)
     log(world)
     answer_queries = world.logs.run
 

@@ -88,7 +88,7 @@ def test_prepare_trial_starts_a_service_before_the_steps_of_its_test(world):
     prepared = world.call(prepare_trial, TRIAL)
 
     ingest, compaction = prepared["tests"]
-    assert prepared["security_group"] == "sg-1"
+    assert prepared["system"]["security_group"] == "sg-1"
     assert ingest["steps"][0] == {
         "name": "server",
         "awaited": "ready",

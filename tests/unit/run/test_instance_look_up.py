@@ -3,7 +3,7 @@
 import pytest
 
 from lambdas import plan_run, prepare_trial
-from tests.unit.kiwi_instance import KIWI, read_kiwi
+from tests.unit.kiwi_instance import KIWI, SYSTEMS, read_kiwi
 from tidemark.model.refusal import Refused
 from tidemark.run.ports import Definition
 from tidemark.store import keys
@@ -25,7 +25,7 @@ def start(world, tmp_path, monkeypatch):
     """Return a function that starts a run of an instance of the newer generation."""
     suite = read_kiwi(tmp_path)
     monkeypatch.setattr(plan_run, "packed_suites", lambda: {"kiwi": suite})
-    monkeypatch.setenv("SYSTEMS", world_systems())
+    world.systems = SYSTEMS
     world.account.things = {
         ("cluster", "kiwi-my-id-writers"),
         ("cluster", "kiwi-my-id-compact"),
@@ -49,13 +49,6 @@ def start(world, tmp_path, monkeypatch):
         return world.json(keys.plan(world.call(plan_run, event)["run_id"]))
 
     return start
-
-
-def world_systems():
-    return (
-        '{"kiwi": {"task_definition": "arn:own:1", "container": "kiwi", "log_group": "/own",'
-        ' "stream_prefix": "kiwi", "security_group": "sg-1"}}'
-    )
 
 
 def say(world, *lines):

@@ -50,7 +50,7 @@ def plan(tmp_path):
 @pytest.fixture
 def collect(world, plan, monkeypatch):
     """Return a function that collects the rates of a test from the lines in log streams."""
-    monkeypatch.setenv("SYSTEMS", SYSTEMS)
+    world.systems = SYSTEMS
     config = "s3://kiwi-my-id-config/instance.properties"
     world.properties.texts = {config: "kiwi.version=12.4"}
 
@@ -122,7 +122,7 @@ def test_a_task_that_ecs_started_twice_in_the_cluster_of_the_instance_is_stopped
 @pytest.fixture
 def find(world, monkeypatch):
     """Return a function that finds tasks; its tests say which the instance started, and when."""
-    monkeypatch.setenv("SYSTEMS", SYSTEMS)
+    world.systems = SYSTEMS
     theirs = world.tasks.in_cluster(COMPACTORS)
 
     def start(name, seconds=1, family="my-idCompactor", exit_code=0, status="STOPPED"):

@@ -4,19 +4,18 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tests.plans import RUN, plan_of
+from tests.plans import RUN, plan_of, system_of
 from tests.unit.fakes import FakeBucket, FakeLogQueries, FakeTasks
 from tidemark.model.load import Bounds, Load, LoadCourse, Plateaus
 from tidemark.model.sizes import Size
 from tidemark.model.suite_files import read_suites
 from tidemark.run.condition import ConditionEvent
-from tidemark.run.ecs_resources import System
 from tidemark.run.load_levels import hold
 from tidemark.run.stop_services import RunningService
 from tidemark.store import keys
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
-SYSTEM = System("arn:task", "tests", "/logs", "s", "sg-1")
+SYSTEM = system_of("tests", stream_prefix="s", log_group="/logs")
 AGENTS = ("one", "two")
 SERVER = read_suites()["kiwi"].services["server"]
 PLAN = plan_of({})
@@ -50,8 +49,8 @@ class World:
         """Ask some seconds later whether the load is over."""
         self.now += timedelta(seconds=seconds)
         event = ConditionEvent(
-            run_id=RUN, trial=1, test="unbounded", step="search", tasks=[], started_at=NOON,
-            now=self.now, waiting_since=NOON, bytes_scanned=5, services=SERVICES,
+            run_id=RUN, trial=1, test="unbounded", step="search", system=SYSTEM, tasks=[],
+            started_at=NOON, now=self.now, waiting_since=NOON, bytes_scanned=5, services=SERVICES,
             artefacts=f"s3://bucket/{DATA}/artefacts/unbounded/",
         )  # fmt: skip
         return hold(self.bucket, self.queries, self.tasks, SYSTEM, self.plan, self.load, event)

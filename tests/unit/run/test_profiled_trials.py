@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tests.plans import DATABASES, EXECUTION, RUN, plan_of, with_axes
+from tests.plans import DATABASES, EXECUTION, RUN, plan_of, system_of, with_axes
 from tests.unit.fakes import FakeBucket, FakeMetrics
 from tests.unit.measured_runs import failed, measured
 from tidemark.figures.trial_result import trial_result
@@ -18,7 +18,6 @@ from tidemark.model.run_spec import RunSpec
 from tidemark.money.budget import Spent
 from tidemark.report.run_report.publishing import publish_report
 from tidemark.run.choose_trial import ChooseTrialEvent, choose
-from tidemark.run.ecs_resources import System
 from tidemark.run.prepare_trial import prepare
 from tidemark.run.record_rates import record_rates
 from tidemark.run.record_trial import RecordTrialEvent, record_trial
@@ -32,7 +31,7 @@ STACKS = b"main;rocksdb::Add 30\nmain;rocksdb::Next 10\n"
 # Without a time, so that a case has the same name in every process.
 PACKED = gzip.compress(STACKS, mtime=0)
 ENDED = datetime(2026, 11, 20, 14, tzinfo=UTC)
-SYSTEM = System("t", "c", "l", "p", "s")
+SYSTEM = system_of("rocksdb")
 
 
 def plan(**fields):

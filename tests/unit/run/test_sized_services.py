@@ -1,7 +1,7 @@
 """The size that a trial gives its services, and the place of their profiles."""
 
+from tests.plans import system_of
 from tests.unit.sized_runs import sized_plan
-from tidemark.run.ecs_resources import System
 from tidemark.run.prepare_trial import PreparedService, prepare
 
 DEFINITIONS = {"server": "server:1", "agent": "agent:1"}
@@ -9,7 +9,7 @@ DEFINITIONS = {"server": "server:1", "agent": "agent:1"}
 
 def test_each_trial_gives_the_server_the_size_of_its_axis_and_the_agent_its_own():
     plan = sized_plan()
-    system = System("task:1", "kiwi", "logs", "kiwi", "group", services=DEFINITIONS)
+    system = system_of("kiwi", services=DEFINITIONS)
 
     def sizes(trial):
         steps = [
@@ -26,7 +26,7 @@ def test_each_trial_gives_the_server_the_size_of_its_axis_and_the_agent_its_own(
 
 def test_only_services_of_profiled_trials_have_a_place_for_a_profile():
     plan = sized_plan()
-    system = System("task:1", "kiwi", "logs", "kiwi", "group", services=DEFINITIONS)
+    system = system_of("kiwi", services=DEFINITIONS)
 
     def places(number):
         trial = plan.trials[0].model_copy(update={"trial": number})

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.plans import system_of
 from tests.system.end_to_end.sleeper.generations import (
     GENERATIONS,
     LAST_OLDER,
@@ -16,7 +17,6 @@ from tidemark.model.checkout import ROOT
 from tidemark.model.refusal import Refused
 from tidemark.model.steps import Pause, Step
 from tidemark.model.suite_files import read_suite
-from tidemark.run.ecs_resources import System
 from tidemark.run.instance_look_up import known_instance
 from tidemark.run.ports import Definition
 from tidemark.run.prepare_trial import PreparedPause, PreparedStep, prepare
@@ -96,7 +96,7 @@ def prepared(plan, suite, generation):
     request = plan.request.model_copy(update={"parameters": {"instance": "my-id"}})
     fields = {"suite": suite, "request": request, "known": known(generation)}
     stored = plan.model_copy(update={**fields, "execution_arn": EXECUTION})
-    system = System("arn:own:1", "sleeper", "/own", "sleeper", "sg-1")
+    system = system_of("sleeper")
     return prepare(stored, stored.trials[:1], system, "results").tests[1].steps
 
 

@@ -1,20 +1,20 @@
 """The task definitions of the image of a version."""
 
+from tests.plans import system_of
 from tests.unit.fakes import FakeTaskDefinitions
 from tidemark.model.checkout import ROOT
 from tidemark.model.results import TaskResult
 from tidemark.model.suite_files import read_suites
-from tidemark.run.ecs_resources import System, with_image
+from tidemark.run.ecs_resources import with_image
 
 SUITE = read_suites(ROOT / "images")["mattermost"]
-SYSTEM = System("load:1", "mattermost", "/T/mattermost", "mattermost", "sg-1",
-                {"server": "server:1", "agent_1": "agent:1"})  # fmt: skip
+SYSTEM = system_of("mattermost", services={"server": "server:1", "agent_1": "agent:1"})
 
 
 def test_the_container_of_a_service_runs_the_image_and_the_load_stays():
     system = with_image(SYSTEM, SUITE, "x/mattermost:10.6.0", FakeTaskDefinitions())
 
-    assert system.task_definition == "load:1"
+    assert system.task_definition == "task:1"
     assert system.services == {
         "server": "server:1 with x/mattermost:10.6.0 in app", "agent_1": "agent:1",
     }  # fmt: skip
