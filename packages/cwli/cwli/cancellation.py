@@ -35,7 +35,7 @@ class TimedOut(Exception):
 
 
 class Cancellation:
-    """The end of one query at the wish of another thread, or at its time limit.
+    """Lets another thread, or a time limit, end one query.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ class _Running(threading.Thread, Generic[_Result]):
         return self._ended.wait(_LONGEST_WAIT_SECONDS)
 
     def end(self) -> None:
-        """Wait for the end of a cancelled query, whatever is pressed: its thread uses DuckDB."""
+        """Wait for the end of a cancelled query, also after a second Ctrl-C: it uses DuckDB."""
         while self.ident and not self._ended.is_set():
             with suppress(KeyboardInterrupt):
                 self.wait()

@@ -25,15 +25,14 @@ from reference_values import (
 )
 
 from cwli.insights.commands.fields import Fields
-from cwli.insights.commands.filters import Filter
 from cwli.insights.commands.joins import AppendCols, Join
 from cwli.insights.commands.lookup import CidrLookUp, LookUp
-from cwli.insights.commands.order import Dedup, Limit, Sort
 from cwli.insights.commands.parsing import ParseGlob, ParseRegex
+from cwli.insights.commands.rows import Dedup, Filter, Limit, Sort
 from cwli.insights.commands.stats import Stats
 from cwli.insights.parser import parse
-from cwli.insights.periods import milliseconds
 from cwli.insights.syntax import Call, Command, Expression, Field, Number, Period
+from cwli.insights.times import milliseconds
 
 
 def answer(query: str, messages: list[str]) -> list[dict[str, str]]:

@@ -20,16 +20,13 @@ from reference_values import (
     value,
 )
 
-from cwli.insights.commands.counts import CountFrequent, Fillmissing
-from cwli.insights.commands.json_field import JsonField
-from cwli.insights.commands.lists import Expand, Unnest
-from cwli.insights.commands.outliers import Outlier
+from cwli.insights.commands.counts import CountFrequent, Fillmissing, Outlier
+from cwli.insights.commands.fields import Expand, JsonField, Unnest
 from cwli.insights.commands.parsing import ParseFormat, ParseRegex
-from cwli.insights.commands.sessions import Sessionize
-from cwli.insights.commands.totals import AddTotals
-from cwli.insights.commands.windows import Accum, Autoregress, Filldown
-from cwli.insights.periods import milliseconds
+from cwli.insights.commands.stats import AddTotals
+from cwli.insights.commands.windows import Accum, Autoregress, Filldown, Sessionize
 from cwli.insights.syntax import Command
+from cwli.insights.times import milliseconds
 
 
 def apply(

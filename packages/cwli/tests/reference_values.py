@@ -9,8 +9,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from cwli.insights.periods import milliseconds
 from cwli.insights.syntax import Call, Expression, Field, Number, Operation, Period, Regex, Text
+from cwli.insights.times import milliseconds
 
 
 class Moment(float):

@@ -220,7 +220,7 @@ def _window(start: Moment | None, end: Moment | None) -> Window:
 
 
 def _print(result: QueryResult, form: str, show: Show) -> None:
-    """Print rows, and on standard error what people should know of them."""
+    """Print rows, and on standard error their number and warnings."""
     columns = [column for column in result.columns if column != "@ptr"]
     rows = [{cell["field"]: cell["value"] for cell in row} for row in result.rows]
     show(columns, rows, form)

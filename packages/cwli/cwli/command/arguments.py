@@ -23,7 +23,7 @@ _AGO = re.compile("-([0-9]{1,6})([smhdw])")
 # As seconds this is the year 5138, as milliseconds 1973.
 _FIRST_MILLISECONDS = 10**11
 _ENDING = ".cwli"
-# A word that is no command: with a slash, a star or the suffix of a log.
+# A file rather than a command: a word with a slash, a star or the suffix of a log.
 _LIKE_A_FILE = re.compile(
     rf"[^\s()|=]+(?:{'|'.join(map(re.escape, SUFFIXES))})|[^\s()|=]*[/*][^\s()|=]*"
 )
@@ -70,7 +70,7 @@ def query_text(query: str) -> tuple[str, str]:
     Raises
     ------
     Refused
-        If the file cannot be read, or is no text.
+        If the file cannot be read, or is not text.
     """
     try:
         if query == STANDARD_INPUT:
@@ -91,8 +91,8 @@ def query_text(query: str) -> tuple[str, str]:
 def place_of(name: str, error: QueryError) -> str:
     """Return the sentence of an error after the name of its query, and the line with a caret.
 
-    A file of another ending than that of queries may be a log in the place of the query, if its
-    first word is wrong.
+    A file without the suffix of queries may be a log in the place of the query, if its first word
+    is wrong.
     """
     is_first = (error.line, error.column) == (1, 1)
     is_log = is_first and _is_file(name) and not name.endswith(_ENDING)

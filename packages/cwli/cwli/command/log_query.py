@@ -23,8 +23,8 @@ from cwli.command.paths import (
 )
 from cwli.insights import CompiledQuery, EventsError, EventSource, QueryResult, run
 from cwli.insights import compile as compile_query
-from cwli.insights.group_choice import NoLogGroupError, chosen, split_log
-from cwli.insights.progress import Told
+from cwli.insights.execution import Told
+from cwli.insights.source import NoLogGroupError, chosen, split_log
 from cwli.program import Refused, tell, warn
 from cwli.readers.clocks import Clock
 from cwli.readers.files import log_files, name_groups
@@ -218,7 +218,7 @@ def _borrowed(event: str) -> str:
 
 
 def _missed(events: EventSource) -> list[str]:
-    """Return a warning with the times of events of which none is in the time range of a query."""
+    """Return a warning with the times of the events, which are all outside the time range."""
     with suppress(EventsError):  # the result says enough
         rows = LogQuery(compile_query(_TIMES), (None, None), {}).over(events, events).rows
         return [_sentence(*(cell["value"] for cell in row)) for row in rows]

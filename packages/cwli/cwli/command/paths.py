@@ -1,4 +1,4 @@
-"""The files that a query reads: their paths, and what people should know of them."""
+"""The files that a query reads: their paths, and messages about them."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def files_at(paths: Iterable[str]) -> Iterator[tuple[list[Path], Path]]:
 
 
 def _spooled(path: str, folder: Path) -> Path:
-    """Return a path, or that of a copy of standard input or of a pipe."""
+    """Return a path; for standard input or a pipe, the path of a copy."""
     if path == STANDARD_INPUT:
         try:
             return _copied(sys.stdin.buffer, folder / _SPOOLED)
@@ -84,7 +84,7 @@ def log_name(file: Path) -> str:
 
 
 def named_as_given(text: str, copies: Mapping[Path, Path | None]) -> str:
-    """Return a text with the names of files, not those of their copies."""
+    """Return a text with the names of files in place of the names of their copies."""
     names = {str(copy): str(file) for file, copy in copies.items() if copy}
     if not names:
         return text
@@ -122,7 +122,7 @@ def unread(paths: Iterable[str]) -> list[str]:
 
 
 def _within(folder: Path, path: Path) -> str:
-    """Return a path within a folder, that of another folder with a slash after it."""
+    """Return a path relative to a folder, with a slash after it if it is a folder, too."""
     return f"{path.relative_to(folder)}{'/' if path.is_dir() else ''}"
 
 

@@ -16,7 +16,7 @@ from itertools import count
 from cwli import duckdb_core as duckdb
 from cwli.insights.values import quoted
 
-# Code points that no text has (Unicode, section 23.7: noncharacters) stand for what varies.
+# Code points that no text has (Unicode, section 23.7: noncharacters) stand for variables.
 _TIME, _ID, _ADDRESS, _NUMBER, _WORD = "\ufdd0\ufdd1\ufdd2\ufdd3\ufdd4"
 _NAMES = {_TIME: "Time", _ID: "ID", _ADDRESS: "IPAddress", _NUMBER: "Number"}
 # A word that the texts of a cluster do not share.
@@ -91,7 +91,7 @@ def create_patterns(connection: duckdb.DuckDBPyConnection, templates: str) -> No
 
 @dataclass
 class _Cluster:
-    """Texts with the same structure: what stands between their words, and the words they share."""
+    """Texts with the same structure, the characters between words; and the words they share."""
 
     structure: str
     label: str | None
@@ -100,7 +100,7 @@ class _Cluster:
     earlier: int = 0
 
     def resembles(self, words: list[str]) -> bool:
-        """Tell whether more than half of the words of a text are those of the cluster."""
+        """Tell whether a text shares more than half of its words with the cluster."""
         return 2 * sum(map(str.__eq__, self.words, words)) > len(words) or self.words == words
 
     def add(self, words: list[str], count: int, earlier: int) -> None:
@@ -111,7 +111,7 @@ class _Cluster:
         self.earlier += earlier
 
     def pattern(self) -> str:
-        """Return the words that all texts share, and numbered names of what varies."""
+        """Return the words that all texts share, and numbered names for variables."""
         words, numbers = iter(self.words), count(1)
 
         def part(mark: re.Match[str]) -> str:

@@ -12,17 +12,14 @@ from cwli import duckdb_core as duckdb
 from cwli.cancellation import Cancellation
 from cwli.insights.commands.fields import Display, Fields
 from cwli.insights.commands.stats import Stats
-from cwli.insights.comparison import Comparison
-from cwli.insights.counts import count_events, execute
-from cwli.insights.group_choice import Groups
+from cwli.insights.execution import Told, count_events, execute, report_progress
 from cwli.insights.lookup_tables import Lookup, LookupTableError
 from cwli.insights.names import resolve
-from cwli.insights.needles import needles
 from cwli.insights.parser import parse
-from cwli.insights.plan import MOST_ROWS, Unmade
-from cwli.insights.progress import Told, report_progress
+from cwli.insights.plan import MOST_ROWS, Comparison, Unmade
+from cwli.insights.prefilter import needles
 from cwli.insights.regexes import Pattern
-from cwli.insights.source import EventSource
+from cwli.insights.source import EventSource, Groups
 from cwli.insights.sql import Statements, statements
 from cwli.insights.syntax import Command, QueryError
 from cwli.insights.values import quoted
@@ -88,7 +85,7 @@ class CompiledQuery(NamedTuple):
     most_rows : int
         The largest number of rows that the query returns.
     needles : frozenset of str
-        Texts of which an event must hold one to pass the filters; empty if none is known.
+        Literals: an event must hold one of them to pass the filters; empty if none is known.
     """
 
     text: str
@@ -155,7 +152,7 @@ def compile_query(query: str) -> CompiledQuery:
     Raises
     ------
     QueryError
-        If the text is no query, or uses an unsupported feature. RE2 checks the regular expressions
+        If the text is not a query, or uses an unsupported feature. RE2 checks regular expressions
         only when the query runs.
     """
     commands = parse(query)

@@ -9,10 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 
-from cwli.insights import foreign
+from cwli.insights import hints
 from cwli.insights.functions import FUNCTIONS
-from cwli.insights.lexer import Kind, Token
-from cwli.insights.periods import SYMBOLS, UNITS
 from cwli.insights.syntax import (
     Call,
     Command,
@@ -30,8 +28,9 @@ from cwli.insights.syntax import (
     Subquery,
     Text,
 )
+from cwli.insights.times import SYMBOLS, UNITS
+from cwli.insights.tokens import Kind, Token, Words
 from cwli.insights.values import LEAST_LONG, MOST_DIGITS
-from cwli.insights.words import Words
 
 # Python and DuckDB walk expressions by recursion; their limits are well above this.
 MOST_NESTED = 50
@@ -143,7 +142,7 @@ class Reader(Words):
             self.need(")", "')'")
             return inner
         _refuse_foreign(self.token)
-        if hint := foreign.OPERANDS.get(self.token.value):
+        if hint := hints.OPERANDS.get(self.token.value):
             raise QueryError(hint, self.token.span)
         raise self.expected("a field, a number, a text in quotes or a function")
 
@@ -292,7 +291,7 @@ class Reader(Words):
         star = self.token
         if self.take("*"):
             if name.value.lower() not in FUNCTIONS:
-                raise foreign.unknown_function(name.value.lower(), name.span)
+                raise hints.unknown_function(name.value.lower(), name.span)
             if name.value.lower() != "count":
                 raise QueryError("'*' is accepted only as argument of count", star.span)
         elif not self.at(")"):
@@ -304,5 +303,5 @@ class Reader(Words):
 
 
 def _refuse_foreign(token: Token) -> None:
-    if hint := foreign.OPERATORS.get(token.value.lower()):
+    if hint := hints.OPERATORS.get(token.value.lower()):
         raise QueryError(f"unknown operator {token.value.lower()!r}; {hint}", token.span)

@@ -20,8 +20,7 @@ from cwli.insights.addresses import (
     v6_bits,
     within,
 )
-from cwli.insights.dates import format_date, parse_date
-from cwli.insights.series import histogram, rate
+from cwli.insights.times import format_date, histogram, parse_date, rate
 from cwli.insights.values import (
     LEAST_LONG,
     ArgumentError,
@@ -165,7 +164,7 @@ def _extreme(name: str) -> Callable[..., Value]:
         if value.type is not _TEXT:
             return Value(f"{name}({value})", value.type)
         double = f"{name}({number(value)})"
-        # The digits of the integer, where the double may be that of several.
+        # The digits of the integer, where several integers have the same double.
         digits = f"(CASE WHEN abs({double}) >= {LEAST_LONG} THEN {name}({long_integer(value)}) END)"
         exact = f"CASE WHEN CAST({digits} AS DOUBLE) = {double} THEN CAST({digits} AS VARCHAR) END"
         return Value(f"coalesce({exact}, {text(Value(double, _NUMBER))}, {name}({value}))", _TEXT)
@@ -209,7 +208,7 @@ def _json_parse(value: Value) -> Value:
 
 
 def _array(template: str) -> Callable[..., Value]:
-    """Return a function of a JSON array, null where the first argument is no array."""
+    """Return a function of a JSON array, null where the first argument is not an array."""
 
     def of(value: Value, *others: Value) -> Value:
         json = text(value)

@@ -9,17 +9,14 @@ from dataclasses import replace
 from itertools import chain, count
 from typing import TypeVar
 
-from cwli.insights.arguments import check_arguments, with_implied, with_patterns
-from cwli.insights.comparison import Comparison
 from cwli.insights.discovery import Discover, is_discovered
 from cwli.insights.expressions import source_name
-from cwli.insights.foreign import nearest, suggestion, unknown_function
 from cwli.insights.functions import FUNCTIONS
-from cwli.insights.group_choice import GroupFilter, Groups
+from cwli.insights.hints import nearest, suggestion, unknown_function
 from cwli.insights.lookup_tables import Lookup
-from cwli.insights.periods import cap
 from cwli.insights.plan import (
     SYSTEM_FIELDS,
+    Comparison,
     Extend,
     Order,
     Plan,
@@ -29,8 +26,18 @@ from cwli.insights.plan import (
 )
 from cwli.insights.printing import quoted
 from cwli.insights.regexes import Pattern
-from cwli.insights.scopes import EventScope, Group, ResultScope, Scope, splits
-from cwli.insights.selection import Selection
+from cwli.insights.scopes import (
+    EventScope,
+    Group,
+    ResultScope,
+    Scope,
+    Selection,
+    check_arguments,
+    splits,
+    with_implied,
+    with_patterns,
+)
+from cwli.insights.source import GroupFilter, Groups
 from cwli.insights.syntax import (
     Call,
     Column,
@@ -47,6 +54,7 @@ from cwli.insights.syntax import (
     Subquery,
     Text,
 )
+from cwli.insights.times import cap
 
 Applied = TypeVar("Applied", Operation, Call)
 

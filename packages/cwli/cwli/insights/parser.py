@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 
-from cwli.insights import foreign
+from cwli.insights import hints
 from cwli.insights.commands import COMMANDS, REFUSED, read
 from cwli.insights.expressions import Reader
 from cwli.insights.functions import FUNCTIONS
-from cwli.insights.lexer import Kind, Token
 from cwli.insights.syntax import Command, QueryError, Span
+from cwli.insights.tokens import Kind, Token
 
 # The limit of StartQuery (AWS documentation, StartQuery: queryString).
 MOST_CHARACTERS = 10_000
@@ -28,7 +28,7 @@ def parse(query: str) -> tuple[Command, ...]:
     Raises
     ------
     QueryError
-        If the text is no query, or uses an unsupported feature.
+        If the text is not a query, or uses an unsupported feature.
     """
     if len(query) > MOST_CHARACTERS:
         raise QueryError(
@@ -78,7 +78,7 @@ def _check_end(reader: Reader) -> None:
     _check_comment(reader)
     if reader.at_word(*COMMANDS):
         raise QueryError(f"'|' is missing before the command {token.value!r}", token.span)
-    if reader.at_word(*foreign.COMMANDS):
+    if reader.at_word(*hints.COMMANDS):
         raise _unknown(token)
     if reader.at(":"):
         raise QueryError("write a text with ':' in quotes", token.span)
@@ -109,9 +109,9 @@ def _unknown(word: Token, otherwise: str = "") -> QueryError:
     name = word.value.lower()
     if reason := REFUSED.get(name):
         return QueryError(f"{name} is not supported: {reason}", word.span)
-    is_meant = name in foreign.COMMANDS or foreign.nearest(name, COMMANDS, _SIMILAR)
-    near = foreign.nearest(name, (*COMMANDS, *REFUSED, *foreign.COMMANDS))
-    hint = foreign.COMMANDS.get(near) or foreign.suggestion(near)
+    is_meant = name in hints.COMMANDS or hints.nearest(name, COMMANDS, _SIMILAR)
+    near = hints.nearest(name, (*COMMANDS, *REFUSED, *hints.COMMANDS))
+    hint = hints.COMMANDS.get(near) or hints.suggestion(near)
     if otherwise and not is_meant:
         hint = otherwise
     supported = f"supported: {', '.join(COMMANDS)}"

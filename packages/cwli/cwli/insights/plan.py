@@ -8,17 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cwli.insights.regexes import Pattern
-from cwli.insights.syntax import Attribute, Call, Column, Expression, Operation
+from cwli.insights.syntax import Attribute, Call, Column, Expression, Operation, QueryError, Span
 from cwli.insights.templates import Template, decided
 
 if TYPE_CHECKING:
-    from cwli.insights.comparison import Comparison
-    from cwli.insights.group_choice import Groups
     from cwli.insights.lookup_tables import Lookup
+    from cwli.insights.source import Groups
     from cwli.insights.sql import Writer
+
 
 # AWS documentation, CloudWatch Logs Insights query syntax: limit.
 MOST_ROWS = 100_000
@@ -232,3 +233,55 @@ def columns_of(*expressions: Expression) -> frozenset[str]:
 def ordering(order: Order) -> frozenset[str]:
     """Return the columns of a sort order."""
     return frozenset(column for column, _ in order)
+
+
+_DAY = 86_400
+_DAYS = {"previousday": 1, "previousweek": 7}
+PERIODS = (*_DAYS, "previousmonth")
+"""The words after ``diff``, in lower case."""
+
+
+class Comparison(NamedTuple):
+    """A comparison with the time range before, or with one of ``PERIODS``.
+
+    Attributes
+    ----------
+    span : Span
+        The place of the command in the query.
+    period : str
+        One of ``PERIODS``, '' for the range just before the query's own.
+    """
+
+    span: Span
+    period: str
+
+    def earlier(self, start: int | None, end: int | None) -> tuple[int, int]:
+        """Return the first and last second of the earlier range, which is as long.
+
+        Raises
+        ------
+        QueryError
+            If the query has no time range, or one that the earlier range would overlap.
+        """
+        if start is None or end is None:
+            raise QueryError("diff needs the start and the end of a time range", self.span)
+        length = end - start + 1
+        first = self._first(start, length)
+        if first + length > start:
+            raise QueryError("diff needs a time range that the earlier one ends before", self.span)
+        return first, first + length - 1
+
+    def _first(self, start: int, length: int) -> int:
+        if not self.period:
+            return start - length
+        if self.period in _DAYS:
+            return start - _DAYS[self.period] * _DAY
+        return _month_before(start)
+
+
+def _month_before(second: int) -> int:
+    """Return the same time of the month before, on its last day if it is shorter."""
+    time = datetime.fromtimestamp(second, UTC)
+    last = time.replace(day=1).timestamp() - _DAY
+    day = min(time.day, datetime.fromtimestamp(last, UTC).day)
+    return int(datetime.fromtimestamp(last, UTC).replace(day=day).timestamp())

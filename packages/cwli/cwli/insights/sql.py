@@ -13,9 +13,7 @@ from typing import NamedTuple
 
 from cwli.insights.discovery import Discover, attribute
 from cwli.insights.functions import FUNCTIONS
-from cwli.insights.group_choice import GroupFilter
 from cwli.insights.operators import OPERATORS
-from cwli.insights.periods import interval, milliseconds
 from cwli.insights.plan import (
     SYSTEM_FIELDS,
     Extend,
@@ -25,6 +23,7 @@ from cwli.insights.plan import (
     Step,
     backwards,
 )
+from cwli.insights.source import GroupFilter
 from cwli.insights.syntax import (
     Attribute,
     Call,
@@ -40,6 +39,7 @@ from cwli.insights.syntax import (
     Text,
 )
 from cwli.insights.templates import Template
+from cwli.insights.times import interval, milliseconds
 from cwli.insights.values import (
     ArgumentError,
     Type,

@@ -104,7 +104,7 @@ class Regex(Node):
 
 @dataclass(frozen=True)
 class Period(Node):
-    """``5m``; the unit is one of `cwli.insights.periods`."""
+    """``5m``; the unit is one of `cwli.insights.times`."""
 
     amount: int
     unit: str

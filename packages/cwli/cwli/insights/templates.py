@@ -102,7 +102,7 @@ class Template:
         return captures[1:]
 
     def _finds(self, text: str, start: int) -> int:
-        """Return the first place that has a text whatever the variables are, -1 without one."""
+        """Return the first place that has a text for all values of variables, -1 without one."""
         if MARK in text:
             raise UncertainError
         return self._text.find(text, start)

@@ -60,7 +60,7 @@ class Value(NamedTuple):
 # DuckDB's casts accept more texts: nan, inf and 1_000.
 _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 LEAST_LONG = 2**53
-"""The least positive integer that is long: a double may also be that of the next integer."""
+"""The least positive integer whose double may also stand for the next integer."""
 MOST_DIGITS = 38
 """The digits of the largest integers that are compared exactly: DuckDB's HUGEINT holds them all."""
 # Every long integer has at least 16 digits.

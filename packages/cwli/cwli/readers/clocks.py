@@ -105,7 +105,7 @@ class Clock(NamedTuple):
 
     @property
     def told(self) -> str:
-        """The form for people, with what its times do not say."""
+        """The form for people, with the parts of a date that its times lack."""
         if self.form in ("", "iso", "epoch"):
             return self.name
         letters = _letters(self.form)
@@ -369,7 +369,7 @@ def _told_of_zone(clock: Clock | None, first: Sequence[str]) -> Clock | None:
 def beginning(clock: Clock | None) -> Beginning:
     """Return the test of whether a line begins an event.
 
-    It has a time, of whatever form, or is a JSON object with one. Without a clock every line is an
+    It has a time in any form, or is a JSON object with one. Without a clock every line is an
     event. In an export only its prefix tells, since a message may have lines with times.
     """
     if clock is None:
@@ -398,7 +398,7 @@ def _any_field(line: str) -> str:
 
 @cache
 def _any_beginning() -> Beginning:
-    """Return the test of whether a line has a time, of whatever form."""
+    """Return the test of whether a line has a time in any form."""
     object_ = rf"^\{{.*\"(?:{_ANY_FIELD})\" *:"
     # A line after blanks is a part of the event before, but where events begin with blanks.
     others = (each.pattern for each in CLOCKS if not each.pattern.startswith(_BLANKS))
@@ -477,7 +477,7 @@ def _letters(form: str) -> set[str]:
 
 
 def _expected(given: Sequence[str]) -> str:
-    """Return what a format should have instead of its letters, '' if they are accepted."""
+    """Return the accepted letters if a format has others, else ''."""
     letters = set(given)
     if not letters or letters - LETTERS.keys():
         return ", ".join(f"%{letter}" for letter in LETTERS)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from cwli.readers.boundaries import LIMITS
+from cwli.readers.lines import LIMITS
 
 _EVENTS = ["timestamp", "message"]
 """The columns of the events of a log stream."""
@@ -69,7 +69,7 @@ def answered_rows(text: str) -> Iterator[Row]:
     Raises
     ------
     ValueError, RecursionError
-        If the text is no JSON.
+        If the text is not JSON.
     CutTableError
         If the query had not ended.
     """

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from stringzilla import find, rfind
 
 from cwli.readers.clocks import Beginning, Clock, beginning, own_beginning
-from cwli.readers.joining import MARK
+from cwli.readers.lines import MARK
 
 # The bytes with which U+10FFFE and U+10FFFF begin, which separate columns of DuckDB's reader.
 _SEPARATOR = b"\xf4\x8f\xbf"
@@ -56,7 +56,7 @@ class Lines(NamedTuple):
     most_bytes: int
 
     def places(self, texts: Iterable[bytes], begin: int, end: int) -> Iterator[int]:
-        """Yield the places between two ones at which a text begins, in their order."""
+        """Yield, in order, the places from ``begin`` to ``end`` at which a text begins."""
         each = [self._places(text, begin, min(end + len(text) - 1, self.size)) for text in texts]
         return merge(*each) if len(each) > 1 else each[0]
 
@@ -129,7 +129,7 @@ class Lines(NamedTuple):
 
 
 def _single_line(begins: bytes) -> re.Pattern[bytes]:
-    """Return what fits a line that begins an event, if the line after it begins one, too."""
+    """Return a pattern of a line that begins an event, and is followed by another such line."""
     begin = rb"(?=.*?(?:%b))" % begins
     return re.compile(rb"(?m)%b.*\n(?=\Z|%b)" % (begin, begin))
 

@@ -1,4 +1,4 @@
-"""Events in files of JSON: those of the AWS CLI and of CloudTrail, and any objects."""
+"""Events in JSON files: output of the AWS CLI, records of CloudTrail, and any objects."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from cwli.readers.timing import Untimed, timed
 
 
 def events(files: Sequence[LogFile], prefix: str) -> EventSource:
-    """Return the events in files of what the AWS CLI prints as one event on each line."""
+    """Return the events in files of the AWS CLI's output, one event on each line."""
     return _events(files, prefix, "format = 'newline_delimited'")
 
 

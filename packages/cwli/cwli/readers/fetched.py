@@ -14,9 +14,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from cwli.readers.folders import LogFilesError
+from cwli.readers.folders import LogFilesError, folder_name, group_name
 from cwli.readers.log_file import EVENT_FIELDS
-from cwli.readers.log_groups import folder_name, group_name
 
 Range = tuple[int, int]
 """A first and a last second [s since 1970-01-01 UTC]."""

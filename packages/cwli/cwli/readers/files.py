@@ -9,10 +9,9 @@ from pathlib import Path
 from cwli.insights.source import EventSource, events_of
 from cwli.insights.values import quoted
 from cwli.readers import exports
-from cwli.readers.boundaries import LIMITS, Harm, Limits, LineTooLongError
 from cwli.readers.clocks import Clock
 from cwli.readers.folders import LogFilesError, files_of
-from cwli.readers.joining import first_line, whole
+from cwli.readers.lines import LIMITS, Harm, Limits, LineTooLongError, first_line, whole
 from cwli.readers.log_file import (
     TABLES,
     TIMED_BY_CLOCKS,

@@ -1,4 +1,4 @@
-"""The log files below a folder."""
+"""The log files below a folder, and the folders of log groups, with percent-encoded names."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from urllib.parse import quote, unquote
 
 SUFFIXES = (".log", ".txt", ".json", ".jsonl", ".ndjson", ".gz", ".bz2", ".zst")
 """The suffixes of log files in a folder; files without a suffix are logs, too."""
@@ -75,3 +76,14 @@ def skipped_below(folder: Path) -> list[Path]:
     files = _files_below(folder, lambda error: unread.append(Path(error.filename)))
     skipped = [path for path in files if not _is_log(path) and path.name != _WRITE_TEST]
     return sorted(skipped + unread)
+
+
+def folder_name(group: str) -> str:
+    """Return the name of the folder of a log group."""
+    # quote keeps dots, and a name of dots would be another folder.
+    return quote(group, safe="").replace(".", "%2E")
+
+
+def group_name(folder: str) -> str:
+    """Return the name of the log group of a folder."""
+    return unquote(folder)

@@ -17,9 +17,8 @@ from cwli.insights.source import quoted_path
 from cwli.insights.values import quoted
 from cwli.readers import downloads
 from cwli.readers.clocks import S3_EXPORT, Clock, clock_of, flow_log_clock, headers
-from cwli.readers.encodings import UTF16, encoding_of
 from cwli.readers.folders import LogFilesError
-from cwli.readers.joining import MARK, first_lines
+from cwli.readers.lines import MARK, UTF16, encoding_of, first_lines
 from cwli.readers.packing import INCOMPLETE, Packing, packing_of, reason, unpacked
 
 _UNPACKED = {Packing.NONE: "none", Packing.GZIP: "gzip"}
@@ -192,7 +191,7 @@ def inspect(
 
 
 def _note(form: Form, begin: str, first: Sequence[str], timed: str) -> str:
-    """Return what people should know of the events in a file, '' if nothing."""
+    """Return a remark for people about the events in a file, '' without one."""
     if form is Form.TEXT and _names_columns(first):
         return "its first line, which names columns, is an event"
     if form in TIMED_BY_CLOCKS and not timed and (name := _list_within(begin)):

@@ -20,11 +20,9 @@ from itertools import chain, islice, starmap
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from cwli.readers.boundaries import LIMITS
 from cwli.readers.clocks import Beginning, Clock, beginning
 from cwli.readers.downloads import CutTableError, Row, answered_rows, event_of, rows_of
-from cwli.readers.encodings import utf8_lines
-from cwli.readers.joining import MARKS, Joining, without_returns
+from cwli.readers.lines import LIMITS, MARKS, Joining, utf8_lines, without_returns
 from cwli.readers.log_file import TABLES, Form, clock_in, form_of
 from cwli.readers.packing import INCOMPLETE, reason, unpacked
 
@@ -93,7 +91,7 @@ class Mending:
     def copies(self, files: Iterable[Path], folder: Path) -> Mended:
         """Return copies of files, written into a folder, and no copy that has the same bytes.
 
-        Bytes that are no UTF-8 become U+FFFD.
+        Bytes that are not UTF-8 become U+FFFD.
         """
         copies: dict[Path, Path | None] = {}
         damage: Counter[Damage] = Counter()

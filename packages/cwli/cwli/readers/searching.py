@@ -19,19 +19,16 @@ from pathlib import Path
 from shutil import copyfileobj
 from typing import BinaryIO, NamedTuple, cast
 
-from cwli.readers.boundaries import LIMITS
 from cwli.readers.clocks import Beginning, Clock
-from cwli.readers.encodings import is_utf16
 from cwli.readers.event_lines import Lines, LineTests, TooLongError, is_plain
-from cwli.readers.joining import Joining, first_lines, last_event, without_returns
+from cwli.readers.lines import LIMITS, Joining, first_lines, is_utf16, last_event, without_returns
 from cwli.readers.log_file import PEEKED_BYTES, Form, clock_in, form_of
-from cwli.readers.mapped_files import TruncatedError, mapped, windows
 from cwli.readers.packing import INCOMPLETE, unpacked
-from cwli.readers.processes import ProcessFailedError, in_processes
+from cwli.readers.processes import ProcessFailedError, TruncatedError, in_processes, mapped, windows
 
 # A copy of more than this share of a file takes longer than to read the file whole.
 _MOST_SHARE = 1 / 16
-# The most files of which each may be divided: a divided file holds a descriptor until the end.
+# With more files than this none is divided: a divided file holds a descriptor until the end.
 _FEW = 16
 _DECIDING = 16 * 1024 * 1024
 _PROCESSORS = (
@@ -52,7 +49,7 @@ class Search(NamedTuple):
     Attributes
     ----------
     texts : sequence of bytes
-        The texts, of which an event must hold one. None has a line end.
+        An event must hold one of these texts. No text has a line end.
     clock : Clock or None
         The clock of each file; None if its first lines choose one.
     begins : callable or None
@@ -262,7 +259,7 @@ class Search(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """A part of a file, and the path of the copy with what a search finds in it.
+    """A part of a file, and the path of the copy with the events that a search finds in it.
 
     Attributes
     ----------

@@ -14,8 +14,8 @@ from typing import BinaryIO, NamedTuple
 from cwli import duckdb_core as duckdb
 from cwli.insights.source import TimeRange
 from cwli.readers.clocks import Clock, own_beginning
-from cwli.readers.encodings import UTF16
 from cwli.readers.folders import LogFilesError
+from cwli.readers.lines import UTF16
 from cwli.readers.log_file import Form, LogFile, inspect
 from cwli.readers.packing import Packing
 

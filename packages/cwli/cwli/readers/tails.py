@@ -11,14 +11,13 @@ from pathlib import Path
 from typing import BinaryIO
 
 from cwli.readers.clocks import Beginning, Clock, beginning
-from cwli.readers.encodings import is_utf16
 from cwli.readers.folders import LogFilesError, files_of, is_rotated, logs_below
-from cwli.readers.joining import first_lines, last_event
+from cwli.readers.lines import first_lines, is_utf16, last_event
 from cwli.readers.log_file import clock_in
 from cwli.readers.packing import Packing, packing_of
 
 _PEEKED_BYTES = 64 * 1024
-# The bytes that tell a file from another one, and a copy by its file.
+# The first bytes of a file tell it from other files, and a copy from its original.
 _HEAD_BYTES = 4 * 1024
 _Identity = tuple[int, int]
 """The device and the inode of a file. An open file keeps them, whatever its name is."""
@@ -151,7 +150,7 @@ class _Tail:
         self._held = b""
         self._head = b""
         self.original: _Tail | None = None
-        """The file of which this one is a copy, until that file is emptied."""
+        """The original, if this file is a copy of it; None once the original is emptied."""
 
     def close(self) -> None:
         """Close the file."""
@@ -168,12 +167,12 @@ class _Tail:
         return is_shorter or not self._begin().startswith(self._head)
 
     def is_copy_of(self, other: _Tail) -> bool:
-        """Tell whether a rotation made the file of the lines of another one."""
+        """Tell whether a rotation copied the lines of another file into this one."""
         begin = self._begin()[: len(other._head)]
         return is_rotated(self.path, other.path) and begin != b"" and other._head.startswith(begin)
 
     def begin_again(self, copies: Iterable[_Tail]) -> None:
-        """Move to the beginning of the emptied file; what it had is left to its copies."""
+        """Move to the beginning of the emptied file; its copies have its earlier lines."""
         for copy in copies:
             copy._file.seek(self._file.tell())
             copy._held, self._held = self._held, b""

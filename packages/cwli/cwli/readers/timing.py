@@ -26,7 +26,7 @@ class Untimed(Enum):
     OTHER_FORM = auto()
     """It has its time in another form; without one, a query that needs it fails."""
     BORROWED = auto()
-    """It has its time in another form, or else that of the event before."""
+    """It has its time in another form, or else the time of the event before."""
 
 
 def timed(files: Sequence[LogFile], rows: str, text: str, untimed: Untimed) -> tuple[str, str]:

@@ -145,7 +145,7 @@ def _of_dashboard(body: Written, text: str) -> Iterator[Written]:
 
 
 def _member(node: yaml.Node | None, name: str) -> yaml.Node | None:
-    """Return a value of a mapping; None if it is absent or the node is no mapping."""
+    """Return a value of a mapping; None if it is absent or the node is not a mapping."""
     pairs = node.value if isinstance(node, yaml.MappingNode) else []
     return next((value for key, value in pairs if key.value == name), None)
 
@@ -196,7 +196,7 @@ def _call(node: yaml.Node) -> tuple[str, yaml.Node]:
 
 
 def _part(node: yaml.Node) -> str:
-    """Return a part of a joined text, with what is computed as an inserted value."""
+    """Return a part of a joined text; a computed part is an inserted value."""
     text, _ = _resolved(node)
     return inserted("x") if text is None else text
 

@@ -8,8 +8,17 @@ import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
-from cwli.sources.cdk import MOST_NAMES, Value, added, joined, query_of, query_string
-from cwli.sources.written import Written, in_one, inserted
+from cwli.sources.written import (
+    MOST_NAMES,
+    Value,
+    Written,
+    added,
+    in_one,
+    inserted,
+    joined,
+    query_of,
+    query_string,
+)
 
 _OF_QUERY = re.compile(r"query_?(?P<kind>string|lines)", re.IGNORECASE)
 _CONSTRUCT = re.compile(r"\b(?:QueryDefinition|QueryString|LogQueryWidget)\b|\bCfnQueryDef")

@@ -6,8 +6,17 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from cwli.sources.cdk import MOST_NAMES, Value, added, joined, query_of, query_string
-from cwli.sources.written import Written, filled, plain
+from cwli.sources.written import (
+    MOST_NAMES,
+    Value,
+    Written,
+    added,
+    filled,
+    joined,
+    plain,
+    query_of,
+    query_string,
+)
 
 _TOKEN = re.compile(
     r"(?P<blank>\s+|//[^\n]*|/\*.*?\*/)"
@@ -83,7 +92,7 @@ class _Script:
         return self._assigned(at) if is_type else at + 2
 
     def _lacks_query(self, at: int) -> bool:
-        """Tell whether no argument in brackets is a query, or only one that is no constant."""
+        """Tell whether the arguments in brackets hold no query, or only a computed one."""
         inner = range(at, self._after_bracket(at))
         named = [
             each
@@ -151,7 +160,7 @@ class _Script:
         return value, end
 
     def _operand(self, at: int) -> tuple[Value, int]:
-        """Return a value and the place after it, with what its methods do."""
+        """Return a value after its methods, and the place after them."""
         value, end = self._primary(at)
         while self._word(end) == "." and self._word(end + 2) == "(":
             after = self._after_bracket(end + 2)
@@ -197,7 +206,7 @@ class _Script:
         return value if isinstance(value, str) else None
 
     def _properties(self, at: int) -> dict[str, Value]:
-        """Return the properties of an object; what is no property of its own is computed."""
+        """Return the properties of an object; spread properties are computed."""
         if self._word(at) == ")":
             return {}
         if self._word(at) != "{":

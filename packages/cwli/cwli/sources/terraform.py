@@ -66,7 +66,7 @@ def queries_of(file: Path, text: str) -> Iterator[Written]:
 
 
 def _of_body(file: Path, match: re.Match[str]) -> Iterator[Written]:
-    """Yield the queries of the body of a dashboard; those of a body in the file are arguments."""
+    """Yield the queries of a dashboard whose body is in another file."""
     if body := _file_named(file, match):
         yield from queries_of_dashboard(body, text_of(body))
         return

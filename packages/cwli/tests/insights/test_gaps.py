@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cwli.insights import EventSource, run
-from cwli.insights.gaps import gaps_of
+from cwli.insights.regexes import gaps_of
 from cwli.insights.source import events_of
 from cwli.insights.values import quoted
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cwli.insights import compile as compile_query
-from cwli.insights.needles import of_pattern
+from cwli.insights.prefilter import of_pattern
 
 
 @pytest.mark.parametrize(

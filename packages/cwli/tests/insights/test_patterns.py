@@ -7,7 +7,7 @@ from logs import Logs
 
 from cwli.insights import QueryError, run
 from cwli.insights import compile as compile_query
-from cwli.insights.comparison import Comparison
+from cwli.insights.plan import Comparison
 from cwli.insights.syntax import Span
 
 

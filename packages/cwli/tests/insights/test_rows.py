@@ -7,7 +7,7 @@ from logs import Logs
 
 from cwli import insights
 from cwli.insights import EventSource, QueryError, run
-from cwli.insights.group_choice import NoLogGroupError, chosen
+from cwli.insights.source import NoLogGroupError, chosen
 
 
 @pytest.fixture

@@ -5,9 +5,9 @@ import re
 import pytest
 
 from cwli.insights import run
-from cwli.readers.boundaries import Limits
 from cwli.readers.files import log_files
 from cwli.readers.folders import LogFilesError
+from cwli.readers.lines import Limits
 
 LIMITS = Limits(line=1024, buffers=(4096, 7168, 5120, 3072))
 LINE = b"x" * 99 + b"\n"

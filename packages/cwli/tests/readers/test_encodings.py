@@ -5,7 +5,7 @@ from io import BytesIO
 
 import pytest
 
-from cwli.readers.encodings import utf8_lines
+from cwli.readers.lines import utf8_lines
 
 LINES = ["a\u2028b\rc☃" * 100_000 + "\r\n", "\n", "the end"]
 

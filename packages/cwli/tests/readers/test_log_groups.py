@@ -2,7 +2,7 @@
 
 import pytest
 
-from cwli.readers.log_groups import folder_name, group_name
+from cwli.readers.folders import folder_name, group_name
 
 
 @pytest.mark.parametrize("group", ["/aws/lambda/a.b", "..", "a%2Eb", "ä b"])

@@ -20,7 +20,7 @@ from moto.logs.responses import LogsResponse
 
 from cwli import insights
 from cwli.cancellation import Cancellation, Cancelled, TimedOut
-from cwli.insights.group_choice import NoLogGroupError, chosen
+from cwli.insights.source import NoLogGroupError, chosen
 from onebox.account import ACCOUNT
 from onebox.cloud.unsupported import not_honoured
 from onebox.logs.store import LogStore, LogStoreError

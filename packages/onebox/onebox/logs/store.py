@@ -12,7 +12,7 @@ from time import time_ns
 
 from cwli.insights.source import EventSource, events_of
 from cwli.insights.values import quoted
-from cwli.readers.log_groups import folder_name, group_name
+from cwli.readers.folders import folder_name, group_name
 from onebox.account import ACCOUNT
 from onebox.logs.errors import LogStoreError
 from onebox.logs.lines import CheckedLines, LogEvent

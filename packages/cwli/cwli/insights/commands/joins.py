@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from cwli.insights import printing
-from cwli.insights.commands.order import Cut
+from cwli.insights.commands.rows import Cut
 from cwli.insights.expressions import Reader
 from cwli.insights.names import Names
 from cwli.insights.plan import MOST_ROWS, Definition, Order, Step, ordering
@@ -124,7 +124,7 @@ class AppendCols(Command):
 
 
 class _JoinScope(Scope):
-    """The fields of the rows before a join, and those of either side by its name."""
+    """The fields of the rows before a join, and the fields of either side by its name."""
 
     def __init__(self, names: Names, left: str, right: str, join: JoinRows) -> None:
         super().__init__(names.scope.fields)

@@ -8,11 +8,9 @@ from dataclasses import dataclass
 
 from cwli.insights import printing
 from cwli.insights.expressions import Reader
-from cwli.insights.gaps import Gaps
-from cwli.insights.lexer import Kind
 from cwli.insights.names import Names
 from cwli.insights.plan import Definition, Extend, Step, columns_of
-from cwli.insights.regexes import Pattern
+from cwli.insights.regexes import Gaps, Pattern
 from cwli.insights.sql import Writer, texts
 from cwli.insights.syntax import (
     Column,
@@ -26,6 +24,7 @@ from cwli.insights.syntax import (
     Text,
 )
 from cwli.insights.templates import Capture, Template, UncertainError
+from cwli.insights.tokens import Kind
 from cwli.insights.values import Type, Value, quoted
 
 _PAIR = r'([^\s="]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s"]*))'

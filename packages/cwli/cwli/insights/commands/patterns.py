@@ -9,11 +9,9 @@ from dataclasses import dataclass
 
 from cwli.insights import printing
 from cwli.insights.clusters import without_variables
-from cwli.insights.comparison import PERIODS, Comparison
 from cwli.insights.expressions import Reader
-from cwli.insights.lexer import Kind
 from cwli.insights.names import Names
-from cwli.insights.plan import Step, columns_of
+from cwli.insights.plan import PERIODS, Comparison, Step, columns_of
 from cwli.insights.sql import Writer
 from cwli.insights.syntax import (
     Call,
@@ -27,6 +25,7 @@ from cwli.insights.syntax import (
     Span,
     Text,
 )
+from cwli.insights.tokens import Kind
 from cwli.insights.values import Type, Value
 
 _SEEN = {"Pattern", "Diff"}
@@ -154,7 +153,7 @@ class Clusters(Step):
         return frozenset({"timestamp"} if self.comparisons else ())
 
     def write(self, writer: Writer, kept: frozenset[str]) -> None:
-        """Count texts without what varies, and read the table of their patterns."""
+        """Count texts without their variables, and read the table of their patterns."""
         source = writer.text_column(self.source, self._times)
         template = writer.temporary()
         writer.define(self._times, {template: Value(without_variables(source), Type.TEXT)})

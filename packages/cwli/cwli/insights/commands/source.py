@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from cwli.insights import printing
 from cwli.insights.expressions import Reader
-from cwli.insights.group_choice import Groups
-from cwli.insights.lexer import Kind
 from cwli.insights.names import Names
+from cwli.insights.source import Groups
 from cwli.insights.syntax import Command, QueryError, Span
+from cwli.insights.tokens import Kind
 
 # The arguments of logGroups and the most texts in each (AWS documentation, CloudWatch Logs
 # Insights query syntax: SOURCE). On one machine all log groups have AWS's default class.

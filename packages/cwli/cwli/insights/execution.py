@@ -1,9 +1,11 @@
-"""Counts of the events that a query read and matched."""
+"""Execution of a query's statements: their progress, and the counts of the events they read."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from cwli import duckdb_core as duckdb
@@ -71,7 +73,7 @@ def count_events(
     events : EventSource
         The events of the query.
     executed : Executed
-        The statement that read the events: that of ``groups``, or else that of the result.
+        The statement that read the events: ``groups`` if the query has it, else ``result``.
     whole : bool
         Whether the query reads all events, without a time window.
     """
@@ -97,3 +99,32 @@ def _nodes(operators: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     for operator in operators:
         yield operator
         yield from _nodes(operator.get("children", []))
+
+
+Told = Callable[[float], None]
+"""A receiver of percentages from 0 to 100; each reading of the events begins again at 0."""
+
+_SECONDS = 0.2
+
+
+@contextmanager
+def report_progress(connection: duckdb.DuckDBPyConnection, receiver: Told | None) -> Iterator[None]:
+    """Report the progress of the connection's statements until the block ends."""
+    if receiver is None:
+        yield
+        return
+    connection.execute("SET enable_progress_bar = TRUE")
+    ended = threading.Event()
+
+    def report() -> None:
+        while not ended.wait(_SECONDS):
+            # DuckDB returns -1 between two statements.
+            receiver(max(connection.query_progress(), 0.0))
+
+    thread = threading.Thread(target=report, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()

@@ -1,6 +1,6 @@
-"""The texts of which an event must hold one to pass the filters of a query.
+"""The prefilter of a query: literals, at least one of which every event that passes must hold.
 
-A search for such a text is faster than any filter, so it may go before the query.
+A search for literals is faster than any filter, so it may go before the query.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from cwli.insights.plan import Keep, Plan
 from cwli.insights.syntax import Column, Expression, Operation, Regex, Text
 
 Texts = frozenset[str]
-"""Texts of which one is needed; no text if nothing is known."""
+"""An event must hold one of these literals; empty if nothing is known."""
 
 _NONE: Texts = frozenset()
 _MOST_TEXTS = 4
@@ -32,7 +32,7 @@ _PIECE = re.compile(
 
 
 def needles(plan: Plan) -> Texts:
-    """Return the texts of the filters before any step that needs other events."""
+    """Return the literals of the filters before any step that needs other events."""
     found = []
     for step in plan.steps if not plan.has_subqueries else ():
         if not step.per_event:
@@ -58,26 +58,26 @@ def _of(condition: Expression) -> Texts:
 
 
 def _best(choices: Iterable[Texts]) -> Texts:
-    """Return the texts of which the shortest is the longest."""
+    """Return the choice that lets the fewest events pass: its shortest literal is the longest."""
     return max(choices, key=lambda texts: min(map(len, texts), default=0), default=_NONE)
 
 
 def _any_of(choices: Iterable[Texts]) -> Texts:
-    """Return all texts, none if one of the choices has none or they are too many."""
+    """Return the literals of all choices; none if a choice has none, or they are too many."""
     each = list(choices)
     texts = frozenset().union(*each)
     return texts if all(each) and len(texts) <= _MOST_TEXTS else _NONE
 
 
 def _usable(text: str) -> Texts:
-    """Return a text, nothing if it is too short or lines are not searched for it."""
-    # U+FFFD stands for bytes that are no text.
+    """Return a literal, nothing if it is too short or cannot be searched for."""
+    # U+FFFD stands for bytes that are not text.
     usable = len(text) >= _SHORTEST and text.isprintable() and "\ufffd" not in text
     return frozenset({text}) if usable else _NONE
 
 
 def of_pattern(pattern: str) -> Texts:
-    """Return texts of which every match of a regular expression holds one, if they are known."""
+    """Return literals, one of which every match of a regular expression must contain."""
     pieces = list(_PIECE.finditer(pattern))
     if sum(len(piece[0]) for piece in pieces) < len(pattern):
         return _NONE
@@ -92,7 +92,7 @@ class _Alternatives:
         self._pieces.reverse()
 
     def texts(self) -> Texts:
-        """Return the texts of the alternatives up to the end of the group."""
+        """Return the literals of the alternatives up to the end of the group."""
         branches: list[list[Texts]] = [[]]
         run = ""
         while self._pieces:

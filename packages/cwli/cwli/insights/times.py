@@ -1,15 +1,68 @@
-"""SQL for dates as text: ``formatDate`` uses strftime's letters, ``parseDate`` uses Java's.
+"""SQL for times: lengths such as ``5m``, dates as text, and numbers over the time.
 
-Source: AWS documentation, CloudWatch Logs Insights query syntax: datetime functions; Java SE,
-DateTimeFormatter: patterns for formatting and parsing. Other letters are refused, since a wrong
-date is worse than none.
+``formatDate`` uses strftime's letters, ``parseDate`` uses Java's. Other letters are refused, since
+a wrong date is worse than none. AWS documents neither the two values of a rate nor the format of a
+histogram.
+
+Sources: AWS documentation, CloudWatch Logs Insights query syntax: datetime functions, time-series
+functions; Java SE, DateTimeFormatter: patterns for formatting and parsing.
 """
 
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
-from cwli.insights.values import ArgumentError, Type, Value, quoted
+from cwli.insights.syntax import Period
+from cwli.insights.values import ArgumentError, Type, Value, finite, quoted, text
+
+
+class Unit(NamedTuple):
+    """A unit of time, its length [ms] and its largest amount in bins.
+
+    Calendar units have no fixed length. Weeks begin on a Monday, which AWS does not document.
+    """
+
+    symbol: str
+    milliseconds: int | None
+    most: int | None
+    names: tuple[str, ...]
+    calendar: str = ""
+
+
+_UNITS = (
+    Unit("ms", 1, 1000, ("ms", "msec", "msecs", "millisecond", "milliseconds")),
+    Unit("s", 1_000, 60, ("s", "sec", "secs", "second", "seconds")),
+    Unit("m", 60_000, 60, ("m", "min", "mins", "minute", "minutes")),
+    Unit("h", 3_600_000, 24, ("h", "hr", "hrs", "hour", "hours")),
+    Unit("d", 86_400_000, None, ("d", "day", "days")),
+    Unit("w", None, None, ("w", "week", "weeks"), "WEEK"),
+    Unit("mo", None, None, ("mo", "mos", "mon", "mons", "month", "months"), "MONTH"),
+    Unit("q", None, None, ("q", "qtr", "qtrs", "quarter", "quarters"), "QUARTER"),
+    Unit("y", None, None, ("y", "yr", "yrs", "year", "years"), "YEAR"),
+)
+UNITS = {name: unit for unit in _UNITS for name in unit.names}
+SYMBOLS = tuple(unit.symbol for unit in _UNITS)
+
+
+def cap(period: Period) -> Period:
+    """Return a period with its amount capped: ``300s`` is 60 seconds, not 5 minutes."""
+    most = UNITS[period.unit].most
+    if most is None or period.amount <= most:
+        return period
+    return Period(period.span, most, period.unit)
+
+
+def milliseconds(period: Period) -> int | None:
+    """Return the length of a period [ms], None for a calendar period."""
+    length = UNITS[period.unit].milliseconds
+    return None if length is None else period.amount * length
+
+
+def interval(period: Period) -> str:
+    """Return a calendar period as DuckDB's SQL."""
+    return f"INTERVAL {period.amount} {UNITS[period.unit].calendar}"
+
 
 _UTC = Value("'UTC'", Type.TEXT, "UTC")
 # Letters that strftime of C and of DuckDB share, and the short forms of C.
@@ -130,3 +183,52 @@ def _part(part: re.Match[str]) -> str:
         return _LETTERS[letters]
     literal = part["other"] or part["quoted"].replace("''", "'") or "'"
     return literal.replace("%", "%%")
+
+
+# AWS documents no limit.
+_MOST_RANGES = 100
+
+
+def rate(time: Value, pointer: Value, number: Value, period: Value) -> Value:
+    """Return SQL for the change per ``period`` from the earliest to the latest number.
+
+    Raises
+    ------
+    ArgumentError
+        If the period is a calendar period, which has no fixed length.
+    """
+    if period.constant is None:
+        raise ArgumentError("the period must be of days or shorter", 3)
+    present = f"FILTER (WHERE {number} IS NOT NULL AND {time} IS NOT NULL)"
+    latest, earliest = (
+        f"{edge}({number}, ({time}, {pointer})) {present}" for edge in ("arg_max", "arg_min")
+    )
+    elapsed = f"nullif(max({time}) {present} - min({time}) {present}, 0)"
+    return finite(f"({latest} - {earliest}) / {elapsed} * {period}")
+
+
+def histogram(number: Value, ranges: Value) -> Value:
+    """Return SQL for a map from the lower end of equally wide ranges to their counts of numbers.
+
+    Raises
+    ------
+    ArgumentError
+        If ``ranges`` is not a whole number from 1 to 100.
+    """
+    count = ranges.constant
+    if not isinstance(count, float) or count not in range(1, _MOST_RANGES + 1):
+        raise ArgumentError(f"the number of ranges must be whole, from 1 to {_MOST_RANGES}", 1)
+    # Equal numbers have one range. With a struct, the SQL names each aggregate once.
+    step = f"s.high / {count} - s.low / {count}"
+    inside = f"floor(v / ({step}) - s.low / ({step}))"
+    members = f"list_filter(s.all, lambda v: least({inside}, {count - 1}) = i)"
+    low = text(Value(f"(s.low + i * ({step}))", Type.NUMBER))
+    bar = f"'\"' || {low} || '\":' || len({members})"
+    bars = f"array_to_string(list_transform(range({count:.0f}), lambda i: {bar}), ',')"
+    single = f"'\"' || {text(Value('s.low', Type.NUMBER))} || '\":' || len(s.all)"
+    map_ = f"'{{' || CASE WHEN {step} > 0 THEN {bars} ELSE {single} END || '}}'"
+    aggregates = (
+        f"{{'all': list({number}) FILTER (WHERE {number} IS NOT NULL), "
+        f"'low': min({number}), 'high': max({number})}}"
+    )
+    return Value(f"list_transform([{aggregates}], lambda s: {map_})[1]", Type.STRUCTURE)

@@ -1,0 +1,266 @@
+"""Commands that choose and sort rows.
+
+``filter``, ``sort``, ``limit``, ``tail`` and ``dedup``; ``filterIndex`` and ``unmask`` do more on
+AWS only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from cwli.insights import printing
+from cwli.insights.expressions import Reader, source_name
+from cwli.insights.names import Names
+from cwli.insights.plan import MOST_ROWS, Keep, Order, Step, ordering
+from cwli.insights.sql import Writer
+from cwli.insights.syntax import (
+    Call,
+    Command,
+    Expression,
+    Field,
+    Operation,
+    QueryError,
+    SortKey,
+    Span,
+)
+from cwli.insights.tokens import Kind
+
+
+@dataclass(frozen=True)
+class Filter(Command):
+    """``filter a = 1``: keep the rows for which a condition holds."""
+
+    condition: Expression
+
+    @classmethod
+    def read(cls, reader: Reader, start: Span) -> Filter:
+        """Read the arguments of ``filter``."""
+        condition = reader.expression()
+        return cls(reader.since(start), condition)
+
+    def resolve(self, names: Names) -> None:
+        """Add the filter, and after stats its conditions on the grouped rows before the stats."""
+        for condition in _conditions(self.condition):
+            _keep(condition, names)
+
+    def __str__(self) -> str:
+        return f"filter {printing.expression(self.condition)}"
+
+
+def _conditions(expression: Expression) -> tuple[Expression, ...]:
+    """Return the conditions that must all hold."""
+    if isinstance(expression, Operation) and expression.operator == "and":
+        return tuple(part for each in expression.arguments for part in _conditions(each))
+    return (expression,)
+
+
+def _keep(condition: Expression, names: Names) -> None:
+    """Add a filter; one on fields that stats does not return filters the rows before it.
+
+    AWS's sample queries for Container Insights filter by the type of the event after stats.
+    """
+    fields = list(_fields(condition, names))
+    missing = [field for field in fields if names.lacks(field)]
+    if not missing:
+        names.step(Keep(names.resolve(condition)))
+        return
+    field, hint = missing[0], names.scope.hint(missing[0])
+    if len(missing) < len(fields):
+        raise QueryError(
+            f"{field.name!r} is not a result of stats, but other fields of this condition are; "
+            f"filter by it before stats; {hint}",
+            field.span,
+        )
+    names.warn(
+        field.span,
+        f"{field.name!r} is not a result of stats, so this filter works before stats; {hint}",
+    )
+    with names.rows_of_stats():
+        _keep(condition, names)
+
+
+def _fields(expression: Expression, names: Names) -> Iterator[Field]:
+    """Yield the fields of an expression; a result of stats without an alias is one, too."""
+    if isinstance(expression, Field):
+        yield expression
+    elif source_name(expression) in names.scope.fields:
+        yield Field(expression.span, source_name(expression))
+    elif isinstance(expression, Call | Operation):
+        for argument in expression.arguments:
+            yield from _fields(argument, names)
+
+
+@dataclass(frozen=True)
+class FilterIndex(Filter):
+    """``filterIndex a = 1`` or ``a in [1, 2]``: a filter for which AWS uses an index."""
+
+    @classmethod
+    def read(cls, reader: Reader, start: Span) -> FilterIndex:
+        """Read the arguments of ``filterIndex``."""
+        condition = reader.expression()
+        indexed = isinstance(condition, Operation) and condition.operator in ("=", "in")
+        if not indexed:
+            raise QueryError(
+                "filterIndex takes a field with = or in; an index finds nothing else",
+                condition.span,
+            )
+        return cls(reader.since(start), condition)
+
+    def __str__(self) -> str:
+        return f"filterIndex {printing.expression(self.condition)}"
+
+
+@dataclass(frozen=True)
+class Unmask(Command):
+    """``unmask a``: show masked data. Nothing is masked on one machine."""
+
+    fields: tuple[Field, ...]
+
+    @classmethod
+    def read(cls, reader: Reader, start: Span) -> Unmask:
+        """Read the arguments of ``unmask``."""
+        fields = reader.list_of(reader.field)
+        return cls(reader.since(start), fields)
+
+    def resolve(self, names: Names) -> None:
+        """Show the fields, as ``fields`` does."""
+        for field in self.fields:
+            names.define(field.name, names.column(field))
+        names.selection.show((field.name for field in self.fields), alone=True)
+
+    def __str__(self) -> str:
+        return f"unmask {printing.fields(self.fields)}"
+
+
+@dataclass(frozen=True)
+class Sort(Command):
+    """``sort a, b desc``; a later ``sort`` replaces it."""
+
+    keys: tuple[SortKey, ...]
+
+    @classmethod
+    def read(cls, reader: Reader, start: Span) -> Sort:
+        """Read the arguments of ``sort``; ``sort by`` is accepted, too."""
+        reader.take_word("by")
+        keys = reader.list_of(reader.sort_key)
+        return cls(reader.since(start), keys)
+
+    def resolve(self, names: Names) -> None:
+        """Sort the rows from here on."""
+        names.sort(tuple((names.column(key.expression), key.descending) for key in self.keys))
+
+    def __str__(self) -> str:
+        return f"sort {printing.sort_keys(self.keys)}"
+
+
+@dataclass(frozen=True)
+class Limit(Command):
+    """``limit 20``: keep the first rows."""
+
+    count: int
+
+    @classmethod
+    def read(cls, reader: Reader, start: Span) -> Limit:
+        """Read the arguments of ``limit``, or its older name ``head``."""
+        # With ``any``, the first rows are as good as any others.
+        reader.take_word("any")
+        count = _rows(reader)
+        return cls(reader.since(start), count)
+
+    def resolve(self, names: Names) -> None:
+        """Cut the rows."""
+        names.step(Cut(self.count, names.order))
+
+    def __str__(self) -> str:
+        return f"limit {self.count}"
+
+
+@dataclass(frozen=True)
+class Tail(Limit):
+    """``tail 20``: keep the last rows; an older command."""
+
+    @classmethod
+    def read(cls, reader: Reader, start: Span) -> Tail:
+        """Read the arguments of ``tail``."""
+        count = _rows(reader)
+        return cls(reader.since(start), count)
+
+    def resolve(self, names: Names) -> None:
+        """Cut the rows in reverse order."""
+        order = tuple((column, not descending) for column, descending in names.order)
+        names.step(Cut(self.count, order))
+
+    def __str__(self) -> str:
+        return f"tail {self.count}"
+
+
+@dataclass(frozen=True)
+class Dedup(Command):
+    """``dedup a, b``: keep the first of the rows with equal fields."""
+
+    fields: tuple[Field, ...]
+
+    @classmethod
+    def read(cls, reader: Reader, start: Span) -> Dedup:
+        """Read the arguments of ``dedup``."""
+        fields = reader.list_of(reader.field)
+        return cls(reader.since(start), fields)
+
+    def resolve(self, names: Names) -> None:
+        """Keep the first rows."""
+        keys = tuple(names.column(field) for field in self.fields)
+        names.step(Distinct(keys, names.order))
+
+    def __str__(self) -> str:
+        return f"dedup {printing.fields(self.fields)}"
+
+
+@dataclass(frozen=True)
+class Cut(Step):
+    """A step that keeps the first rows."""
+
+    cuts = True
+
+    count: int
+    order: Order
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """The columns of the sort order."""
+        return ordering(self.order)
+
+    def write(self, writer: Writer, kept: frozenset[str]) -> None:
+        """Write a LIMIT clause."""
+        writer.define(kept, {}, f"{writer.order_by(self.order)} LIMIT {self.count}")
+
+
+@dataclass(frozen=True)
+class Distinct(Step):
+    """A step that keeps the first row of equal ``keys``, and every row without one of the keys."""
+
+    keys: tuple[str, ...]
+    order: Order
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """The columns of the keys and of the sort order."""
+        return frozenset(self.keys) | ordering(self.order)
+
+    def write(self, writer: Writer, kept: frozenset[str]) -> None:
+        """Write a QUALIFY clause."""
+        missing = " OR ".join(f"{key} IS NULL" for key in self.keys)
+        window = f"PARTITION BY {', '.join(self.keys)}{writer.order_by(self.order)}"
+        writer.define(kept, {}, f"QUALIFY row_number() OVER ({window}) = 1 OR {missing}")
+
+
+def _rows(reader: Reader) -> int:
+    expected = f"a whole number of rows from 1 to {MOST_ROWS}"
+    token = reader.token
+    if token.kind is not Kind.NUMBER or not token.value.isdigit():
+        raise reader.expected(expected)
+    if len(token.value) > 9 or not 1 <= int(token.value) <= MOST_ROWS:
+        raise QueryError(
+            f"limit {token.value} is not accepted; limit takes 1 to {MOST_ROWS} rows", token.span
+        )
+    return reader.whole_number(expected)

@@ -1,0 +1,209 @@
+"""The lines of log files: encodings, events of several lines, and lines that DuckDB loses.
+
+An event of several lines, such as a stack trace, is written as one line of a copy. There, code
+points that no text has (Unicode, section 23.7: noncharacters) stand for the line feeds and the
+carriage returns within the event.
+
+DuckDB 2.0 reads text in buffers of one size, several in parallel. DuckDB has three faults:
+
+- The last line of a file is lost if the line crosses a boundary and has no end (DuckDB, issue
+  25825).
+- A line is read twice if a boundary lies between two line ends, as around an empty line or within
+  CR LF, unless the buffers are read one after the other.
+- A line above the maximum length that crosses a boundary may be lost instead of refused.
+"""
+
+from __future__ import annotations
+
+import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
+from collections.abc import Iterable, Iterator
+from enum import Enum, auto
+from io import TextIOWrapper
+from itertools import count
+from typing import BinaryIO, NamedTuple
+
+from cwli.insights.values import quoted
+from cwli.readers.clocks import Beginning
+
+UTF16 = "utf-16"
+_MARKS = (BOM_UTF16_LE, BOM_UTF16_BE)
+_REPLACED, _NO_TEXT = "\ufffd".encode(), b"\xff"
+
+
+def is_utf16(file: BinaryIO) -> bool:
+    """Tell whether a file begins with the byte order mark of UTF-16; move to its beginning."""
+    file.seek(0)
+    mark = file.read(len(BOM_UTF16_LE))
+    file.seek(0)
+    return mark in _MARKS
+
+
+def encoding_of(file: BinaryIO) -> str:
+    """Return the name of a file's encoding, by which no mark is part of the text."""
+    return UTF16 if is_utf16(file) else "utf-8-sig"
+
+
+def utf8_lines(file: BinaryIO) -> Iterator[bytes]:
+    """Yield the lines of a file from its beginning, in UTF-8.
+
+    Bytes that are not UTF-16 become 0xFF, which is not UTF-8, so that they count as damage.
+    """
+    if is_utf16(file):
+        text = TextIOWrapper(file, UTF16, errors="replace", newline="\n")
+        for line in text:
+            yield line.encode().replace(_REPLACED, _NO_TEXT)
+        text.detach()  # else its end would close the file
+    else:
+        yield from file
+
+
+_FEED, _RETURN = "\U000fffff", "\U000ffffe"
+_FEED_BYTES = _FEED.encode()
+MARKS = _FEED + _RETURN
+"""The code points that stand for line ends."""
+MARK = b"\xf3\xbf\xbf"
+"""The bytes with which both begin in UTF-8."""
+
+
+class Joining:
+    """The joining of lines to events.
+
+    Parameters
+    ----------
+    begins : callable
+        Tells whether a line begins an event. Any other line belongs to the event before, if an
+        event has begun and this line does not make it too large.
+    most_bytes : int
+        The maximum size of an event in a copy [B].
+    """
+
+    def __init__(self, begins: Beginning, most_bytes: int) -> None:
+        self._begins = begins
+        self._most_bytes = most_bytes
+        self.joined = 0
+        """The number of lines that belong to an event before."""
+
+    def events(self, lines: Iterable[bytes]) -> Iterator[bytes]:
+        """Yield each event as one line, perhaps empty ones; no line has a line end."""
+        event: list[bytes] = []
+        size = 0
+        has_begun = False
+        for line in lines:
+            begins = self._begins(line)
+            size += len(line) + len(_FEED_BYTES)
+            if begins or not has_begun or size > self._most_bytes:
+                yield self._written(event)
+                event, size = [], len(line)
+            event.append(line)
+            has_begun = has_begun or bool(begins)
+        yield self._written(event)
+
+    def _written(self, event: list[bytes]) -> bytes:
+        """Return the line of an event, without the empty lines after it; b"" if it is empty."""
+        while event and not event[-1]:
+            event.pop()
+        if len(event) > 1:
+            self.joined += len(event) - 1
+        return _FEED_BYTES.join(event)
+
+
+def last_event(lines: bytes | bytearray, begins: Beginning, size: int | None = None) -> int:
+    """Return the place at which the last event begins, 0 if no line begins one.
+
+    A line without an end is none yet, and begins no event. Bytes after ``size`` do not count.
+    """
+    end = place = lines.rfind(b"\n", 0, size) + 1
+    while place:
+        place = lines.rfind(b"\n", 0, end - 1) + 1
+        if begins(bytes(lines[place:end]).rstrip(b"\r\n")):
+            break
+        end = place
+    return place
+
+
+def without_returns(line: bytes) -> bytes:
+    """Return a line with the stand-in of its carriage returns."""
+    return line.replace(b"\r", _RETURN.encode())
+
+
+def first_lines(text: str) -> list[str]:
+    """Return the lines of a text, of a copy the first line of each event."""
+    return [line.partition(_FEED)[0].rstrip("\r") for line in text.split("\n")]
+
+
+def first_line(line: str) -> str:
+    """Return SQL for the first line of an event, of SQL for its line in a copy."""
+    return f"split_part({line}, '{_FEED}', 1)"
+
+
+def whole(line: str) -> str:
+    """Return SQL for the text of an event, of SQL for its line in a copy."""
+    text = f"translate({line}, {quoted(MARKS)}, chr(10) || chr(13))"
+    # DuckDB's translate takes 50 times as long as a search.
+    marked = " OR ".join(f"contains({line}, '{mark}')" for mark in MARKS)
+    return f"CASE WHEN {marked} THEN {text} ELSE {line} END"
+
+
+_MIB = 1024 * 1024
+_END = re.compile(rb"[\r\n]")
+
+
+class Harm(Enum):
+    """The harm that a buffer size does to the lines of a file."""
+
+    NONE = auto()
+    TWICE = auto()
+    """A line is read twice, unless the buffers are read one after the other."""
+    LOST = auto()
+    """The last line is lost."""
+
+
+class LineTooLongError(Exception):
+    """A line above the maximum length; the argument is the byte at which the line begins."""
+
+
+class Limits(NamedTuple):
+    """The sizes by which text is read.
+
+    Attributes
+    ----------
+    line : int
+        The maximum size of a line with its end [B]. An event has at most 1 MiB (AWS documentation,
+        PutLogEvents).
+    buffers : tuple of int
+        The accepted sizes of a buffer [B], the best first. Each is a multiple of ``line``, the unit
+        that DuckDB gives to a thread, since lines in a remainder are lost. Larger buffers load the
+        processors less evenly.
+    """
+
+    line: int = _MIB
+    buffers: tuple[int, ...] = tuple(range(16 * _MIB, 8 * _MIB, -_MIB))
+
+    def harm(self, file: BinaryIO, buffer: int) -> Harm:
+        """Return the harm that a buffer size does to the lines of an open file.
+
+        Raises
+        ------
+        LineTooLongError
+            If a line that crosses a boundary exceeds the maximum length.
+        """
+        harm = Harm.NONE
+        for boundary in count(buffer, buffer):
+            file.seek(boundary - self.line)
+            before, after = file.read(self.line), file.read(self.line)
+            if not after:
+                return harm
+            begin = 1 + max(before.rfind(b"\n"), before.rfind(b"\r"))
+            end = _END.search(after)
+            length = self.line - begin + (end.start() if end else len(after))
+            if length >= self.line:
+                raise LineTooLongError(boundary - self.line + begin)
+            if end is None:
+                return Harm.LOST
+            if begin == self.line and end.start() == 0:
+                harm = Harm.TWICE
+        raise AssertionError("a file has an end")
+
+
+LIMITS = Limits()
