@@ -18,7 +18,7 @@ test: lint
 lint: $(BIN)/.ready
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
-	$(BIN)/mypy --config-file ../../pyproject.toml --package $(PACKAGE)
+	MYPYPATH=$(subst $() ,:,$(NEEDS)) $(BIN)/mypy --config-file ../../pyproject.toml --package $(PACKAGE)
 
 # The hashes of the pins are those of the whole repository.
 $(BIN)/.ready: pyproject.toml ../../requirements.txt

@@ -1,6 +1,7 @@
 import json
-import multiprocessing
 import resource
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -172,24 +173,24 @@ def test_threads_append_in_parallel(tmp_path):
     assert count(store, "g") == 800
 
 
-def append_many(folder: Path, stream: str) -> None:
-    store = LogStore(folder)
-    for number in range(200):
-        store.append("g", stream, [(number, "x" * 500)], 0)
+APPEND_MANY = """
+import pathlib, sys
+from onebox.logs.store import LogStore
+store = LogStore(pathlib.Path(sys.argv[1]))
+for number in range(200):
+    store.append("g", sys.argv[2], [(number, "x" * 500)], 0)
+"""
 
 
 def test_processes_append_while_another_reads(tmp_path):
-    context = multiprocessing.get_context("spawn")
-    writers = [context.Process(target=append_many, args=(tmp_path, str(n))) for n in range(2)]
-    for writer in writers:
-        writer.start()
+    program = [sys.executable, "-c", APPEND_MANY, tmp_path]
+    writers = [subprocess.Popen([*program, stream]) for stream in ("0", "1")]
     store = LogStore(tmp_path)
     seen = [0]
-    while any(writer.is_alive() for writer in writers):
+    while any(writer.poll() is None for writer in writers):
         seen.append(count(store, "g"))
         assert len(store.read("g")) >= seen[-1]
-    for writer in writers:
-        writer.join()
+    assert [writer.wait() for writer in writers] == [0, 0]
     assert seen == sorted(seen)
     assert count(store, "g") == len(store.read("g")) == 400
     assert len(files(tmp_path)) == 2
