@@ -32,7 +32,6 @@ from tidemark.figures.version_rates import Quantity
 from tidemark.model.axes import count
 from tidemark.model.plan import Plan, PlannedTrial
 from tidemark.model.results import TestResult
-from tidemark.model.run_spec import CONFIRMATION
 from tidemark.money.pace import Pace, forecast, pace_of_tests
 
 
@@ -97,9 +96,8 @@ def _missing(standing: SequentialRun, plan: Plan, version: str, quantity: Quanti
     course, between = standing.course(version, quantity), ends(standing, plan)
     if between and is_between(plan, version, quantity):
         return between.missing(course.first)
-    most = CONFIRMATION if course.again else plan.request.repetitions
     rule = course.of_stage(criteria(plan, quantity))
-    return missing(course.pairs, rule, most) or most - course.pairs.count
+    return missing(course.pairs, rule) or rule.most - course.pairs.count
 
 
 _ASK_SECONDS = 2.0

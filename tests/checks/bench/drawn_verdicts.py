@@ -28,7 +28,7 @@ THRESHOLD = 0.1
 """A change of the rates of one repetition that a rule without statistics calls slower or faster."""
 METRICS = ("ingest_rate", "compaction_rate")
 ADAPTIVE, PLANNED = (
-    Criteria("higher", method, Margins(), 1 / len(METRICS)) for method in (MIXTURE_T, PAIRED_T)
+    Criteria("higher", method, Margins(), 1 / len(METRICS), CAP) for method in (MIXTURE_T, PAIRED_T)
 )
 RIGHT: dict[int, Word] = {0: "same", 5: "slower", 10: "slower", 20: "slower"}
 
@@ -56,7 +56,7 @@ def until_decided(measured: Sequence[Differences], chance: random.Random) -> Ver
     while not all(course.is_decided for course in courses):
         drawn, count = chance.choice(measured), count + 1
         courses = [
-            course if course.is_decided else course.after(d, ADAPTIVE, CAP)
+            course if course.is_decided else course.after(d, ADAPTIVE)
             for course, d in zip(courses, drawn, strict=True)
         ]
     return Verdicts([course.judgement(ADAPTIVE).word for course in courses], count)

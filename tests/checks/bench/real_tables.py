@@ -128,7 +128,7 @@ def _judged(pairs: Pairs, loss: int) -> Iterator[str]:
     yield percent(-loss / 100, 0)
     yield percent(found.effect or 0, 1)
     yield f"{percent(found.low or 0, 1)} to {percent(found.high or 0, 1)}"
-    yield decimal(pairs.deviation, 3)
+    yield decimal(pairs.estimate.deviation, 3)
 
 
 def _soonest(found: Sequence[Cell]) -> Iterator[str]:

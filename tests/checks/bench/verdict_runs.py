@@ -31,6 +31,8 @@ class Metric:
     metrics: int = 1
     """The metrics that share the alarms of the run."""
     margins: Margins = field(default_factory=Margins)
+    most: int = CAP
+    """The most pairs of a run until decided, before its confirmation."""
 
     def pairs(self, chance: random.Random) -> Iterator[float]:
         """Yield the pairs of a run."""
@@ -45,7 +47,7 @@ class Metric:
     @property
     def adaptive(self) -> Criteria:
         """The criteria of a run until decided."""
-        return Criteria("higher", MIXTURE_T, self.margins, 1 / self.metrics)
+        return Criteria("higher", MIXTURE_T, self.margins, 1 / self.metrics, self.most)
 
 
 def fixed(metric: Metric, chance: random.Random, count: int) -> Judgement:
@@ -69,17 +71,17 @@ class Ended:
         return self.judgement.word
 
 
-def until_decided(metric: Metric, chance: random.Random, most: int = CAP) -> Ended:
+def until_decided(metric: Metric, chance: random.Random) -> Ended:
     """Return the end of a run that looks after each pair, whose alarms new pairs confirm."""
-    course = _decided(metric, chance, most)
+    course = _decided(metric, chance)
     extra = course.again.count if course.again else 0
     return Ended(course.judgement(metric.adaptive), course.first.count + extra, extra)
 
 
-def _decided(metric: Metric, chance: random.Random, most: int) -> SequentialMetric:
+def _decided(metric: Metric, chance: random.Random) -> SequentialMetric:
     course, criteria = SequentialMetric(), metric.adaptive
     for pair in metric.pairs(chance):
-        course = course.after(pair, criteria, most)
+        course = course.after(pair, criteria)
         if course.is_decided:
             break
     return course
@@ -100,10 +102,10 @@ def searched(metric: Metric, chance: random.Random, versions: Sequence[str]) -> 
     """Return the end of a search in which a version drawn by chance is the first slower one."""
     first = chance.randrange(1, len(versions))
     alike = replace(metric, loss=0.0)
-    newest = _decided(metric, chance, CAP)
+    newest = _decided(metric, chance)
     findings: dict[str, Finding] = {versions[-1]: newest.judgement(metric.adaptive).word}
     known = newest.first + newest.pairs if newest.again else newest.first
-    ends, pairs = Ends(known, metric.adaptive.alpha), known.count
+    ends, pairs = Ends(known.estimate, metric.adaptive.alpha), known.count
     while (version := Bisection(versions, findings).following) is not None:
         of_version = metric if versions.index(version) >= first else alike
         findings[version], count = _nearer(of_version, chance, ends)

@@ -131,7 +131,7 @@ def pairs_needed(runs: int) -> Iterator[Figure]:
     for (scatter, loss), limit in MOST_PAIRS.items():
         ends = simulated(partial(until_decided, Metric(normal, scatter, loss)), runs)
         yield Figure(f"{loss:.0%} slower, {scatter:g}", _pairs(ends), limit, "pairs")
-    ends = simulated(partial(until_decided, Metric(normal, 0.12), most=30), runs)
+    ends = simulated(partial(until_decided, Metric(normal, 0.12, most=30)), runs)
     yield Figure("0% slower, 0.12, with 30 as the cap", _pairs(ends), 15, "pairs")
     for name, loss in CONFIRMED.items():
         ends = simulated(partial(until_decided, Metric(normal, 0.07, loss)), runs)
@@ -146,11 +146,11 @@ def _pairs(ends: list[Ended]) -> float:
 def found(runs: int) -> Iterator[Figure]:
     """Yield how often a change is found and confirmed."""
     for (scatter, loss, most), limit in {**LEAST_FOUND, (0.12, 0.05, 100): 0}.items():
-        ends = simulated(partial(until_decided, Metric(normal, scatter, loss), most=most), runs)
+        ends = simulated(partial(until_decided, Metric(normal, scatter, loss, most=most)), runs)
         share = percentage([end.word == "slower" for end in ends])
         name = f"{loss:.0%} slower, {scatter:g}, cap {most}: slower"
         yield Figure(name, share, limit, least=True)
-    ends = simulated(partial(until_decided, Metric(normal, 0.07, -0.1), most=60), runs)
+    ends = simulated(partial(until_decided, Metric(normal, 0.07, -0.1, most=60)), runs)
     share = percentage([end.word == "faster" for end in ends])
     yield Figure("10% faster, 0.07, cap 60: faster", share, 98, least=True)
 

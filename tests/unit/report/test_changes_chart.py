@@ -19,7 +19,7 @@ from tidemark.report.page import page
 from tidemark.store.stored_run import StoredRun
 
 BASE = [1000.0, 1001.0, 1002.0, 1000.0, 1000.0]
-SLOWER = [880.0, 890.0, 900.0, 910.0, 920.0]
+SLOWER = [880.0, 910.0, 890.0, 920.0, 900.0]
 SCATTERED = [1060.0, 900.0, 990.0, 1100.0, 1010.0]
 
 

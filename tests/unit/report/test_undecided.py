@@ -41,8 +41,8 @@ def test_a_run_with_too_few_pairs_is_measured_again_with_five_repetitions():
 def test_pairs_that_scatter_have_the_number_of_repetitions_that_tells():
     text = advice_on_run(run_of(SCATTERED, [1060.0, 1000.0, 990.0, 1000.0, 1010.0]))
 
-    assert text.startswith("Measure again, with about 27 repetitions, which would give a verdict ")
-    assert text.endswith(" --repetitions 27")
+    assert text.startswith("Measure again, with about 30 repetitions, which would give a verdict ")
+    assert text.endswith(" --repetitions 30")
 
 
 def test_longer_tests_are_the_advice_if_no_number_of_repetitions_tells():

@@ -148,7 +148,7 @@ def test_a_version_without_rates_under_one_combination_leaves_the_run_incomplete
 
 
 def test_a_decided_version_is_dropped_after_a_whole_repetition_and_the_baseline_is_kept():
-    run = Measuring({NEW: 0.1, OTHER: 0}, scatter=0.04)
+    run = Measuring({NEW: 0.1, OTHER: 0})
 
     run.go_on()
 
@@ -296,5 +296,6 @@ def test_a_lost_trial_drops_its_pair_and_the_run_goes_on():
 
     run.go_on()
 
-    assert run.verdicts(NEW)[0].judgement.pairs == len(run.repetitions()) - 1
+    most = max(verdict.judgement.pairs for verdict in run.verdicts(NEW))
+    assert most == len(run.repetitions()) - 1
     assert run.outcome().status == "complete"

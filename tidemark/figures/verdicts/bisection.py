@@ -20,7 +20,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from tidemark.figures.verdicts.pairs import Pairs
+from tidemark.figures.verdicts.pairs import Estimate, Pairs
 from tidemark.figures.verdicts.rule import Word
 from tidemark.model.run_spec import FEWEST
 
@@ -34,33 +34,31 @@ Nearer = Literal["nearer to the newest", "nearer to the base", "cannot tell"]
 class Ends(NamedTuple):
     """The two levels of a search: no change, and the mean change of its newest version."""
 
-    newest: Pairs
-    """All pairs of the newest version, two or more."""
+    newest: Estimate
+    """The mean of d over all pairs of the newest version, two or more."""
     alpha: float
     """The probability that a version at one end is taken for one at the other, at known levels."""
 
     def nearer(self, pairs: Pairs) -> Nearer:
         """Return the end that some pairs of another version are nearer to."""
-        beyond = self._beyond(pairs)
-        if pairs.count < FEWEST or abs(beyond) < self._bound(pairs):
+        beyond, bound = self._beyond_and_bound(pairs)
+        if pairs.count < FEWEST or abs(beyond) < bound:
             return "cannot tell"
         return "nearer to the newest" if beyond > 0 else "nearer to the base"
 
     def missing(self, pairs: Pairs) -> int:
         """Return about how many more pairs tell the ends apart, for a version at one of them."""
-        left = self._bound(pairs) - abs(self._beyond(pairs))
-        return max(1, FEWEST - pairs.count, math.ceil(left / (self.newest.mean**2 / 2)))
+        beyond, bound = self._beyond_and_bound(pairs)
+        left = (bound - abs(beyond)) / (self.newest.mean**2 / 2)
+        return max(1, FEWEST - pairs.count, math.ceil(left))
 
-    def _beyond(self, pairs: Pairs) -> float:
-        """Return the logarithm of the likelihood ratio of both levels, times s²."""
-        level = self.newest.mean
-        return level * (pairs.total - pairs.count * level / 2)
-
-    def _bound(self, pairs: Pairs) -> float:
-        """Return the logarithm at which the ends are told apart, times s²."""
-        freedom = self.newest.count - 1 + max(0, pairs.count - 1)
-        squares = self.newest.scatter + pairs.scatter  # n · s²
-        return squares / 2 * (math.pow(self.alpha, -2 / freedom) - 1)
+    def _beyond_and_bound(self, pairs: Pairs) -> tuple[float, float]:
+        """Return the logarithm of the levels' likelihood ratio, and its bound, both times s²."""
+        level, other = self.newest.mean, pairs.estimate
+        freedom = self.newest.kept - 1 + max(0, other.kept - 1)
+        squares = self.newest.scatter + other.scatter  # n · s²
+        bound = squares / 2 * (math.pow(self.alpha, -2 / freedom) - 1)
+        return other.kept * level * (other.mean - level / 2), bound
 
 
 Finding = Word | Nearer

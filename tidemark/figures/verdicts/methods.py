@@ -15,12 +15,12 @@ from functools import partial
 from typing import NamedTuple
 
 from tidemark.figures.verdicts import student
-from tidemark.figures.verdicts.pairs import Pairs
+from tidemark.figures.verdicts.pairs import Estimate
 
 
-def _mixture_half_width(pairs: Pairs, alpha: float, width: float) -> float:
+def _mixture_half_width(pairs: Estimate, alpha: float, width: float) -> float:
     """Return the half of the interval of the mean of d, infinite if the pairs are too few."""
-    count = pairs.count
+    count = pairs.kept
     if count < 2:
         return math.inf
     growth = 1 + count * width * width
@@ -28,21 +28,23 @@ def _mixture_half_width(pairs: Pairs, alpha: float, width: float) -> float:
     if ratio >= growth:
         return math.inf
     factor = (count - 1) * (ratio - 1) / (count * (1 - ratio / growth))
-    return pairs.deviation * math.sqrt(factor)
+    return pairs.error * math.sqrt(count * factor)
 
 
-def _mixture_p_value(pairs: Pairs, width: float) -> float:
+def _mixture_p_value(pairs: Estimate, width: float) -> float:
     """Return the inverse of the e-value against a mean of zero, 1 at most."""
-    if not pairs.squares:
+    count, prior = pairs.kept, 1 / (width * width)
+    of_mean = count * pairs.mean * pairs.mean
+    squares = pairs.scatter + of_mean
+    if not squares:
         return 1.0
-    count, prior = pairs.count, 1 / (width * width)
-    whole = (count + prior) * pairs.squares
+    whole = (count + prior) * squares
     logarithm = math.log(prior / (count + prior)) / 2
-    logarithm += count / 2 * math.log(whole / (whole - pairs.total * pairs.total))
+    logarithm += count / 2 * math.log(whole / (whole - count * of_mean))
     return math.exp(-max(0.0, logarithm))
 
 
-HalfWidth = Callable[[Pairs, float], float]
+HalfWidth = Callable[[Estimate, float], float]
 """A function that returns the half of the interval of the mean of d, at 1 - alpha."""
 
 
@@ -50,7 +52,7 @@ class Method(NamedTuple):
     """The p-value of a change and the intervals of one method."""
 
     name: str
-    p_value: Callable[[Pairs], float]
+    p_value: Callable[[Estimate], float]
     """The p-value against no change, which decides an alarm."""
     alarming: HalfWidth
     """The interval that excludes zero exactly if the p-value is at most alpha."""
@@ -60,16 +62,24 @@ class Method(NamedTuple):
     """The interval that people read."""
 
 
-def _t_half_width(pairs: Pairs, alpha: float) -> float:
-    if pairs.count < 2:
+def _t_half_width(pairs: Estimate, alpha: float) -> float:
+    if pairs.kept < 2:
         return math.inf
-    return student.quantile(alpha, pairs.count - 1) * pairs.error
+    return student.quantile(alpha, pairs.kept - 1) * pairs.error
 
 
-def _t_p_value(pairs: Pairs) -> float:
-    if pairs.count < 2 or not pairs.total:
+def _t_p_value(pairs: Estimate) -> float:
+    if pairs.kept < 2 or not pairs.mean:
         return 1.0
-    return student.p_value(pairs.mean / pairs.error, pairs.count - 1) if pairs.error else 0.0
+    return student.p_value(pairs.mean / pairs.error, pairs.kept - 1) if pairs.error else 0.0
+
+
+def _half_level_width(pairs: Estimate, alpha: float) -> float:
+    return _t_half_width(pairs, alpha / 2)
+
+
+def _half_level_p_value(pairs: Estimate) -> float:
+    return min(1.0, 2 * _t_p_value(pairs))
 
 
 PAIRED_T = Method("paired t", _t_p_value, _t_half_width, _t_half_width, _t_half_width)
@@ -88,3 +98,11 @@ CONFIRMING = MIXTURE_T._replace(
     p_value=partial(_mixture_p_value, width=1.0), alarming=MIXTURE_T.shown
 )
 """Mixture t by the interval that people read: no confirmed change has an interval with zero."""
+
+LAST_LOOK = Method(
+    MIXTURE_T.name, _half_level_p_value, _half_level_width, _half_level_width, _half_level_width
+)
+"""Right for the last pair of a run, whose number was planned: paired t at half of each level.
+
+The looks before it have spent far less than the other half.
+"""

@@ -9,7 +9,7 @@ import math
 from bisect import bisect_left
 from functools import partial
 
-from tidemark.figures.verdicts.pairs import Pairs
+from tidemark.figures.verdicts.pairs import Estimate, Pairs
 from tidemark.figures.verdicts.rule import EQUIVALENCE, Criteria
 from tidemark.model.run_spec import FEWEST
 
@@ -17,6 +17,8 @@ POWER = 0.8
 """The share of runs that find a detectable change, or decide after the missing pairs."""
 # The standard normal quantile of 0.8; importing ``statistics`` would double a handler's start.
 _QUANTILE = 0.8416212335729143
+# The mean of the part above zero of a standard normal variable, 1 / sqrt(2 pi).
+_MEAN_ABOVE_ZERO = 0.3989422804014327
 _HOPELESS_FROM = 8
 """Pairs; before them the scatter is not known well enough to give up."""
 
@@ -26,70 +28,75 @@ def detectable(pairs: Pairs, criteria: Criteria) -> float | None:
 
     Source: NIST/SEMATECH e-Handbook of Statistical Methods, 7.2.2.2, sample sizes from the power.
     """
-    half = criteria.method.alarming(pairs, criteria.alpha)
-    if pairs.count < FEWEST or math.isinf(half):
+    if pairs.count < FEWEST:
         return None
-    return max(criteria.margins.alarm, math.expm1(half + _QUANTILE * pairs.error))
+    estimate = _like(pairs.estimate, pairs.count)
+    half = criteria.at(pairs.count).alarming(estimate, criteria.alpha)
+    if math.isinf(half):
+        return None
+    return max(criteria.margins.alarm, math.expm1(half + _QUANTILE * estimate.error))
 
 
-def missing(pairs: Pairs, criteria: Criteria, most: int) -> int | None:
-    """Return the pairs still needed for a verdict in four cases of five, None if above ``most``."""
+def missing(pairs: Pairs, criteria: Criteria) -> int | None:
+    """Return the pairs still needed for a verdict in four cases of five.
+
+    Return None if even the most pairs of the criteria are too few.
+    """
     if pairs.count < FEWEST:
         return FEWEST - pairs.count
-    counts = range(pairs.count + 1, most + 1)
+    estimate, counts = pairs.estimate, range(pairs.count + 1, criteria.most + 1)
     enough = bisect_left(
-        counts, POWER, key=lambda count: _decided(_pairs_like(pairs, count), criteria)
+        counts, POWER, key=lambda count: _decided(_like(estimate, count), criteria)
     )
     return enough + 1 if enough < len(counts) else None
 
 
-def is_hopeless(pairs: Pairs, criteria: Criteria, most: int) -> bool:
-    """Tell whether even ``most`` pairs would give no verdict.
+def is_hopeless(pairs: Pairs, criteria: Criteria) -> bool:
+    """Tell whether even the most pairs of the criteria would give no verdict.
 
     The mean may lie one standard error to either side, and the scatter at its lower 80 % bound.
     """
     if pairs.count < _HOPELESS_FROM:
         return False
-    scatter = pairs.deviation * _lower_scatter(pairs.count - 1)
-    nearest = max(0.0, abs(pairs.mean) - pairs.error)
-    farthest = abs(pairs.mean) + pairs.error
-    same = _pairs(most, nearest, scatter)
-    if criteria.method.equivalence(same, EQUIVALENCE) + nearest <= math.log1p(
-        criteria.margins.same
-    ):
+    estimate, most = pairs.estimate, criteria.most
+    method = criteria.at(most)
+    scatter = estimate.deviation * _lower_scatter(estimate.kept - 1)
+    nearest = max(0.0, abs(estimate.mean) - estimate.error)
+    farthest = abs(estimate.mean) + estimate.error
+    same = Estimate(most, most, nearest, scatter, estimate.inflation)
+    if method.equivalence(same, EQUIVALENCE) + nearest <= math.log1p(criteria.margins.same):
         return False
-    alarm = _pairs(most, farthest, scatter)
-    needed = max(
-        criteria.method.alarming(alarm, criteria.alpha), math.log1p(criteria.margins.alarm)
-    )
+    alarm = Estimate(most, most, farthest, scatter, estimate.inflation)
+    needed = max(method.alarming(alarm, criteria.alpha), math.log1p(criteria.margins.alarm))
     return farthest < needed
 
 
-def _decided(pairs: Pairs, criteria: Criteria) -> float:
+def _decided(pairs: Estimate, criteria: Criteria) -> float:
     """Return how often such pairs have a verdict: an alarm, or the same."""
     if not pairs.error:
         return 1.0
-    alarm = max(criteria.method.alarming(pairs, criteria.alpha), math.log1p(criteria.margins.alarm))
-    same = max(
-        0.0, math.log1p(criteria.margins.same) - criteria.method.equivalence(pairs, EQUIVALENCE)
-    )
-    same = min(same, alarm)
+    method = criteria.at(pairs.count)
+    alarm = max(method.alarming(pairs, criteria.alpha), math.log1p(criteria.margins.alarm))
+    within = math.log1p(criteria.margins.same) - method.equivalence(pairs, EQUIVALENCE)
+    same = min(max(0.0, within), alarm)
     below = partial(_below, pairs)
     return 1 - below(alarm) + below(same) - below(-same) + below(-alarm)
 
 
-def _below(pairs: Pairs, bound: float) -> float:
+def _below(pairs: Estimate, bound: float) -> float:
     """Return how often the mean of such pairs lies below a bound."""
     return (1 + math.erf((bound - pairs.mean) / pairs.error / math.sqrt(2))) / 2
 
 
-def _pairs_like(pairs: Pairs, count: int) -> Pairs:
-    return _pairs(count, pairs.mean, pairs.deviation)
+def _like(pairs: Estimate, count: int) -> Estimate:
+    """Return as many pairs with the same mean and scatter.
 
-
-def _pairs(count: int, mean: float, deviation: float) -> Pairs:
-    squares = (count - 1) * deviation * deviation + count * mean * mean
-    return Pairs(count, count * mean, squares)
+    Their error is found to be about so much greater even if no pair resembles the one before: the
+    correlation of neighbours has a standard error of ``1 / sqrt(count)``, and counts above zero.
+    """
+    correlation = _MEAN_ABOVE_ZERO / math.sqrt(count)
+    by_chance = math.sqrt((1 + correlation) / (1 - correlation))
+    return Estimate(count, count, pairs.mean, pairs.deviation, max(pairs.inflation, by_chance))
 
 
 def _lower_scatter(freedom: int) -> float:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from typing import Literal, NamedTuple, Self
 
-from tidemark.figures.verdicts.methods import CONFIRMING, Method
-from tidemark.figures.verdicts.pairs import Pairs
+from tidemark.figures.verdicts.methods import CONFIRMING, LAST_LOOK, PAIRED_T, Method
+from tidemark.figures.verdicts.pairs import Estimate, Pairs
 from tidemark.model.metric import MARGIN, SAME_WITHIN, Metric
 from tidemark.model.numerals import bound
-from tidemark.model.run_spec import FEWEST
+from tidemark.model.run_spec import CONFIRMATION, FEWEST
+from tidemark.model.suite import MOST_REPETITIONS
 
 ALARM = 0.01
 """The share of runs without a change that may alarm, shared by all metrics and versions."""
@@ -52,6 +53,8 @@ class Criteria(NamedTuple):
     margins: Margins
     share: float = 1.0
     """The metric's share of ``ALARM``; all metrics and versions that decide share it."""
+    most: int = MOST_REPETITIONS
+    """The number of pairs after which nobody looks again."""
 
     @property
     def alpha(self) -> float:
@@ -61,7 +64,12 @@ class Criteria(NamedTuple):
     @property
     def confirming(self) -> Self:
         """The criteria of new pairs that confirm an alarm, which has paid for its share before."""
-        return self._replace(method=CONFIRMING, share=SHOWN / ALARM)
+        return self._replace(method=CONFIRMING, share=SHOWN / ALARM, most=CONFIRMATION)
+
+    def at(self, count: int) -> Method:
+        """Return the method that judges ``count`` pairs."""
+        is_last = self.method is not PAIRED_T and count >= self.most
+        return LAST_LOOK if is_last else self.method
 
 
 class Judgement(NamedTuple):
@@ -85,21 +93,23 @@ def judge(pairs: Pairs, criteria: Criteria) -> Judgement:
     A change is slower or faster if its p-value is at most the metric's share of ``ALARM`` and the
     change is at least the margin. It is the same if its interval lies within the margins.
     """
-    return judge_by(_shared(pairs, criteria), pairs, criteria)
+    estimate = pairs.estimate
+    return judge_by(_shared(estimate, criteria), estimate, criteria)
 
 
 def word(pairs: Pairs, criteria: Criteria) -> Word:
     """Return the word of the verdict on some pairs alone."""
-    return _word(_shared(pairs, criteria), pairs, criteria)
+    estimate = pairs.estimate
+    return _word(_shared(estimate, criteria), estimate, criteria)
 
 
-def _shared(pairs: Pairs, criteria: Criteria) -> float:
-    return min(1.0, criteria.method.p_value(pairs) / criteria.share)
+def _shared(pairs: Estimate, criteria: Criteria) -> float:
+    return min(1.0, criteria.at(pairs.count).p_value(pairs) / criteria.share)
 
 
-def judge_by(p_value: float, pairs: Pairs, criteria: Criteria) -> Judgement:
+def judge_by(p_value: float, pairs: Estimate, criteria: Criteria) -> Judgement:
     """Return the verdict on some pairs by a p-value that is adjusted for its family."""
-    low, high = interval(pairs, criteria.method.shown(pairs, SHOWN))
+    low, high = interval(pairs, criteria.at(pairs.count).shown(pairs, SHOWN))
     return Judgement(
         word=(found := _word(p_value, pairs, criteria)),
         reason=_reason(p_value, pairs, criteria.margins) if found == "cannot tell" else "",
@@ -111,26 +121,26 @@ def judge_by(p_value: float, pairs: Pairs, criteria: Criteria) -> Judgement:
     )
 
 
-def interval(pairs: Pairs, half: float) -> tuple[float | None, float | None]:
+def interval(pairs: Estimate, half: float) -> tuple[float | None, float | None]:
     """Return the interval of a change from the half of that of the mean of d; None if infinite."""
     if math.isinf(half):
         return None, None
     return math.expm1(pairs.mean - half), math.expm1(pairs.mean + half)
 
 
-def _word(p_value: float, pairs: Pairs, criteria: Criteria) -> Word:
+def _word(p_value: float, pairs: Estimate, criteria: Criteria) -> Word:
     if pairs.count < FEWEST:
         return "cannot tell"
     if p_value <= ALARM and abs(math.expm1(pairs.mean)) >= criteria.margins.alarm:
         return "faster" if (pairs.mean > 0) == (criteria.direction == "higher") else "slower"
-    low, high = interval(pairs, criteria.method.equivalence(pairs, EQUIVALENCE))
+    low, high = interval(pairs, criteria.at(pairs.count).equivalence(pairs, EQUIVALENCE))
     most = criteria.margins.same
     if low is not None and high is not None and -most <= low <= high <= most:
         return "same"
     return "cannot tell"
 
 
-def _reason(p_value: float, pairs: Pairs, margins: Margins) -> str:
+def _reason(p_value: float, pairs: Estimate, margins: Margins) -> str:
     if pairs.count < FEWEST:
         return f"{pairs.count} of the {FEWEST} pairs that a verdict needs"
     if p_value <= ALARM and abs(math.expm1(pairs.mean)) < margins.alarm:

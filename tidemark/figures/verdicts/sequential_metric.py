@@ -13,7 +13,6 @@ from typing import Literal
 from tidemark.figures.verdicts.pairs import Pairs
 from tidemark.figures.verdicts.power import is_hopeless
 from tidemark.figures.verdicts.rule import ALARMS, Criteria, Judgement, judge, word
-from tidemark.model.run_spec import CONFIRMATION
 
 HOPELESS = "the pairs scatter so much that more of them would not tell"
 NOT_POSITIVE = "a rate is zero or below"
@@ -28,7 +27,7 @@ Step = Callable[["SequentialMetric", float], "SequentialMetric"]
 
 @dataclass(frozen=True, slots=True)
 class SequentialMetric:
-    """The running sums of one metric of two versions, and whether they are decided."""
+    """The pairs of one metric of two versions, and whether they are decided."""
 
     first: Pairs = field(default_factory=Pairs)
     again: Pairs | None = None
@@ -56,12 +55,12 @@ class SequentialMetric:
             return replace(self, is_decided=True, given_up=NOT_POSITIVE)
         return step(self, math.log(new) - math.log(base))
 
-    def after(self, pair: float, criteria: Criteria, most: int) -> SequentialMetric:
-        """Return the course after one more pair d, with ``most`` pairs in the first stage."""
+    def after(self, pair: float, criteria: Criteria) -> SequentialMetric:
+        """Return the course after one more pair d."""
         one = Pairs.of([pair])
         if self.again is None:
-            return _first(self.first + one, criteria, most)
-        return _ended(self.first, self.again + one, criteria)
+            return _first(self.first + one, criteria)
+        return _confirmed(self.first, self.again + one, criteria.confirming)
 
     def longer(self, pair: float) -> SequentialMetric:
         """Return the course after one more pair d that something else than the rule decides by."""
@@ -92,19 +91,18 @@ class SequentialMetric:
         return self.first if self.again is None else self.again
 
 
-def _first(pairs: Pairs, criteria: Criteria, most: int) -> SequentialMetric:
+def _first(pairs: Pairs, criteria: Criteria) -> SequentialMetric:
     found = word(pairs, criteria)
     if found in ALARMS:
         return SequentialMetric(pairs, Pairs())
-    hopeless = found == "cannot tell" and is_hopeless(pairs, criteria, most)
-    decided = found != "cannot tell" or hopeless or pairs.count >= most
+    hopeless = found == "cannot tell" and is_hopeless(pairs, criteria)
+    decided = found != "cannot tell" or hopeless or pairs.count >= criteria.most
     return SequentialMetric(pairs, None, decided, HOPELESS if hopeless else "")
 
 
-def _ended(first: Pairs, again: Pairs, criteria: Criteria) -> SequentialMetric:
-    confirming = criteria.confirming
-    hopeless = is_hopeless(again, confirming, CONFIRMATION)
-    decided = word(again, confirming) != "cannot tell" or again.count >= CONFIRMATION
+def _confirmed(first: Pairs, again: Pairs, criteria: Criteria) -> SequentialMetric:
+    hopeless = is_hopeless(again, criteria)
+    decided = word(again, criteria) != "cannot tell" or again.count >= criteria.most
     return SequentialMetric(first, again, decided or hopeless, HOPELESS if hopeless else "")
 
 

@@ -76,7 +76,13 @@ def awaited(plan: Plan) -> list[Quantity]:
 def criteria(plan: Plan, quantity: Quantity) -> Criteria:
     """Return the criteria of a quantity, which shares the alarms with all that decide."""
     family = len(deciding(plan)) * plan.most_comparisons
-    return Criteria(quantity.metric.direction, MIXTURE_T, Margins.of(quantity.metric), 1 / family)
+    return Criteria(
+        quantity.metric.direction,
+        MIXTURE_T,
+        Margins.of(quantity.metric),
+        1 / family,
+        plan.request.repetitions,
+    )
 
 
 def after(
@@ -139,8 +145,7 @@ def _course_after(
             return course
         step = SequentialMetric.longer
     else:
-        rule = criteria(plan, quantity)
-        step = partial(SequentialMetric.after, criteria=rule, most=plan.request.repetitions)
+        step = partial(SequentialMetric.after, criteria=criteria(plan, quantity))
     before, after = base.get(name), new.get(name)
     if before is not None and after is not None:
         own = (standing.slices.get(each, {}) for each in (plan.request.baseline or "", version))
@@ -186,7 +191,7 @@ def ends(standing: SequentialRun, plan: Plan) -> Ends | None:
     rule, newest = criteria(plan, quantity), standing.course(search.versions[-1], quantity)
     if newest.judgement(rule).word != "slower":
         return None
-    return Ends(newest.first + newest.pairs, rule.alpha)
+    return Ends((newest.first + newest.pairs).estimate, rule.alpha)
 
 
 def is_between(plan: Plan, version: str, quantity: Quantity) -> bool:

@@ -12,7 +12,7 @@ from tidemark.figures.verdicts.multiple_testing import equally, holm
 from tidemark.figures.verdicts.pairs import Pairs, differences, in_round
 from tidemark.figures.verdicts.power import detectable, missing
 from tidemark.figures.verdicts.rule import Criteria, Judgement, Margins, judge, judge_by
-from tidemark.figures.verdicts.sequential_metric import Stage, unconfirmed
+from tidemark.figures.verdicts.sequential_metric import SequentialMetric, Stage, unconfirmed
 from tidemark.figures.verdicts.sequential_run import (
     SequentialRun,
     closed,
@@ -25,8 +25,6 @@ from tidemark.figures.version_rates import Key, Quantity, change, mean, quantiti
 from tidemark.model.exclusions import Exclusions
 from tidemark.model.plan import Plan
 from tidemark.model.results import Rate, TrialResult
-from tidemark.model.run_spec import CONFIRMATION
-from tidemark.model.suite import MOST_REPETITIONS
 
 Rates = Mapping[int, float]
 """The rates of the trials that count, by repetition."""
@@ -62,6 +60,8 @@ class Verdict(NamedTuple):
     stage: Stage = "first"
     first: Judgement | None = None
     """The judgement that new pairs had to confirm, None if there was none."""
+    outliers: tuple[int, ...] = ()
+    """The repetitions whose pair lies so far from all others that it is left out."""
     nearer: str = ""
     """The end of a search that the version is nearer to, which is no verdict; '' for none."""
 
@@ -102,12 +102,26 @@ class _Series(NamedTuple):
         return self.is_zero or min([*self.base.values(), *self.new.values()], default=1) > 0
 
     @property
-    def pairs(self) -> Pairs:
-        """The pairs, none if a rate has no logarithm; those of zeros have no difference."""
+    def differences(self) -> Mapping[int, float]:
+        """Each d by its repetition, none if a rate has no logarithm; zeros do not differ."""
         if self.is_zero:
-            return Pairs.of([0.0] * len(self.base.keys() & self.new.keys()))
-        both = differences(self.base, self.beside).values() if self.has_pairs else ()
-        return Pairs.of(list(both))
+            return dict.fromkeys(sorted(self.base.keys() & self.new.keys()), 0.0)
+        return differences(self.base, self.beside) if self.has_pairs else {}
+
+    @property
+    def pairs(self) -> Pairs:
+        """The pairs in the order of repetitions."""
+        return Pairs.of(self.differences.values())
+
+    def repetitions(self, places: Iterable[int]) -> tuple[int, ...]:
+        """Return the repetitions of the pairs at some places."""
+        found = list(self.differences)
+        return tuple(found[place] for place in places)
+
+    def criteria(self, method: Method, family: int) -> Criteria:
+        """Return the criteria of a quantity that shares the alarms with a family."""
+        metric = self.quantity.metric
+        return Criteria(metric.direction, method, Margins.of(metric), 1 / family)
 
 
 def version_pairs(plan: Plan) -> list[tuple[str, str]]:
@@ -148,36 +162,45 @@ def verdicts(
     method = MIXTURE_T if resumed or plan.request.until else PAIRED_T
     for deciding, adjust in ((True, equally), (False, holm)):
         family = [each for each in series if each.quantity.metric.decides == deciding]
-        p_values = adjust([min(1.0, compared * method.p_value(each.pairs)) for each in family])
-        for each, p_value in zip(family, p_values, strict=True):
-            verdict = _verdict(each, p_value, method, len(family) * compared, (base, version))
-            yield _staged(verdict, plan, standing) if deciding else verdict
+        rules = [each.criteria(method, len(family) * compared) for each in family]
+        p_values = adjust(
+            [
+                min(1.0, compared * rule.at(each.pairs.count).p_value(each.pairs.estimate))
+                for each, rule in zip(family, rules, strict=True)
+            ]
+        )
+        for each, p_value, rule in zip(family, p_values, rules, strict=True):
+            verdict = _verdict(each, p_value, rule, (base, version))
+            yield _staged(verdict, each, plan, standing) if deciding else verdict
 
 
 def _verdict(
-    series: _Series, p_value: float, method: Method, family: int, versions: tuple[str, str]
+    series: _Series, p_value: float, criteria: Criteria, versions: tuple[str, str]
 ) -> Verdict:
-    quantity, pairs, (base, version) = series.quantity, series.pairs, versions
-    margins, direction = Margins.of(quantity.metric), quantity.metric.direction
-    criteria = Criteria(direction, method, margins, 1 / family)
-    judgement = judge_by(p_value, pairs, criteria) if series.has_pairs else _WITHOUT_LOGARITHM
+    pairs, (base, version) = series.pairs, versions
+    judgement = (
+        judge_by(p_value, pairs.estimate, criteria) if series.has_pairs else _WITHOUT_LOGARITHM
+    )
     undecided = series.has_pairs and judgement.word == "cannot tell"
     return Verdict(
-        quantity=quantity,
+        quantity=series.quantity,
         base=base,
         version=version,
         judgement=judgement,
         change=_change_of_means(series.base, series.new),
         trials_base=len(series.base),
         trials_new=len(series.new),
-        margins=margins,
-        family=family,
+        margins=criteria.margins,
+        family=round(1 / criteria.share),
         detectable=detectable(pairs, criteria),
-        more_pairs=missing(pairs, criteria, MOST_REPETITIONS) if undecided else None,
+        more_pairs=missing(pairs, criteria) if undecided else None,
+        outliers=series.repetitions(pairs.outliers),
     )
 
 
-def _staged(verdict: Verdict, plan: Plan, standing: SequentialRun | None) -> Verdict:
+def _staged(
+    verdict: Verdict, series: _Series, plan: Plan, standing: SequentialRun | None
+) -> Verdict:
     """Return the verdict of a run until decided, whose alarms new pairs have to confirm."""
     if standing is None:
         return verdict
@@ -186,7 +209,6 @@ def _staged(verdict: Verdict, plan: Plan, standing: SequentialRun | None) -> Ver
         return verdict._replace(judgement=unconfirmed(verdict.judgement, why))
     rule = criteria(plan, verdict.quantity)
     course = standing.course(verdict.version, verdict.quantity)
-    most = CONFIRMATION if course.again else plan.request.repetitions
     nearer = nearer_to(standing, plan, verdict.version, verdict.quantity)
     is_decided = course.is_decided or bool(nearer)
     return verdict._replace(
@@ -194,9 +216,16 @@ def _staged(verdict: Verdict, plan: Plan, standing: SequentialRun | None) -> Ver
         stage=course.stage,
         first=judge(course.first, rule) if course.again else None,
         detectable=detectable(course.pairs, course.of_stage(rule)),
-        more_pairs=None if is_decided else missing(course.pairs, course.of_stage(rule), most),
+        more_pairs=None if is_decided else missing(course.pairs, course.of_stage(rule)),
         nearer=nearer,
+        outliers=series.repetitions(_in_run(course)),
     )
+
+
+def _in_run(course: SequentialMetric) -> list[int]:
+    """Return the places of outliers among all pairs of a run; new pairs follow the first ones."""
+    before = course.first.count if course.again else 0
+    return [before + place for place in course.pairs.outliers]
 
 
 def _change_of_means(base: Rates, new: Rates) -> float | None:

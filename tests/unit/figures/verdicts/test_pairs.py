@@ -1,11 +1,13 @@
-"""The d of one round, from the slices of two versions."""
+"""Pairs of trials, their mean and scatter, and the d of a round."""
 
 import math
+import random
+import statistics
 
 import pytest
 
 from tests.checks.bench.round_means import NOISES, hodges_lehmann, rows, trimmed
-from tidemark.figures.verdicts.pairs import round_difference
+from tidemark.figures.verdicts.pairs import Pairs, round_difference
 
 BASE = [100.0, 104.0, 98.0, 120.0, 101.0, 99.0]
 
@@ -40,3 +42,59 @@ def test_the_benchmark_has_a_row_for_each_noise_and_knows_the_textbook_means():
     assert trimmed([1, 2, 3, 4, 100]) == 3
     assert hodges_lehmann([1.0, 2.0, 6.0]) == pytest.approx(2.75)
     assert len(list(rows(3))) == 3 * len(NOISES)
+
+
+STEADY = [-0.21, -0.24, -0.2, -0.25, -0.22, -0.19, -0.23, -0.26, -0.21, -0.22, -0.2]
+
+
+def test_a_pair_that_is_off_by_a_factor_of_two_is_left_out():
+    pairs = Pairs.of([*STEADY[:4], math.log(2) - 0.22, *STEADY[4:]])
+
+    assert pairs.outliers == [4]
+    assert (pairs.estimate.count, pairs.estimate.kept) == (12, 11)
+    assert pairs.estimate.mean == pytest.approx(statistics.fmean(STEADY))
+    assert pairs.estimate.deviation == pytest.approx(statistics.stdev(STEADY))
+
+
+def test_one_pair_of_each_twelve_is_left_out_at_most():
+    twelve, thirteen = [*STEADY[:9], 1, 2, 3], [*STEADY[:10], 1, 2, 3]
+
+    assert Pairs.of(twelve).outliers == [11]
+    assert Pairs.of(thirteen).outliers == [11, 12]
+
+
+def test_seven_pairs_do_not_know_which_of_them_is_off():
+    assert Pairs.of([*STEADY[:6], 1]).outliers == []
+
+
+def test_normal_pairs_are_seldom_left_out():
+    chance = random.Random(1)
+    drawn = [Pairs.of(chance.gauss(0, 1) for _ in range(12)) for _ in range(1000)]
+
+    assert sum(bool(pairs.outliers) for pairs in drawn) <= 5
+
+
+def test_pairs_that_resemble_the_one_before_have_a_greater_error():
+    chance, errors, means = random.Random(1), [], []
+    for _ in range(400):
+        pair, drawn = chance.gauss(0, 1), []
+        for _ in range(60):
+            drawn.append(pair)
+            pair = 0.5 * pair + chance.gauss(0, math.sqrt(0.75))
+        errors.append(Pairs.of(drawn).estimate.error)
+        means.append(Pairs.of(drawn).estimate.mean)
+
+    # As if the pairs were independent, the error would be 1.7 times too small.
+    assert statistics.fmean(errors) == pytest.approx(statistics.stdev(means), rel=0.15)
+
+
+def test_pairs_that_alternate_have_the_error_of_independent_pairs():
+    assert Pairs.of([0.1, 0.3] * 5).estimate.inflation == 1
+
+
+def test_no_pair_has_no_mean_and_no_scatter():
+    assert (Pairs().estimate.mean, Pairs().estimate.error, Pairs.of([0.1]).estimate.error) == (
+        0,
+        0,
+        0,
+    )

@@ -25,7 +25,7 @@ def words(change, scatter, count, rule, runs=600):
 def test_the_missing_pairs_decide_in_four_cases_of_five(change, scatter):
     rule, some = criteria(PAIRED_T), pairs(change, scatter, 6)
 
-    needed = 6 + missing(some, rule, 100)
+    needed = 6 + missing(some, rule)
 
     decided = [word != "cannot tell" for word in words(change, scatter, needed, rule)]
     assert 0.75 < sum(decided) / len(decided) < 0.9
@@ -42,18 +42,18 @@ def test_the_detectable_change_is_found_in_four_cases_of_five(count):
 
 
 def test_no_number_of_pairs_is_advised_beyond_the_most():
-    assert missing(pairs(0.02, 0.3), criteria(MIXTURE_T), 100) is None
+    assert missing(pairs(0.02, 0.3), criteria(MIXTURE_T)) is None
 
 
 def test_few_pairs_lack_those_up_to_five():
-    assert missing(Pairs.of([0.1, 0.1]), criteria(), 100) == 3
+    assert missing(Pairs.of([0.1, 0.1]), criteria()) == 3
     assert detectable(Pairs.of([0.1, 0.1]), criteria()) is None
 
 
 def test_pairs_that_scatter_too_much_are_hopeless_and_others_are_not():
-    rule = criteria(MIXTURE_T)
+    few, many = criteria(MIXTURE_T, most=30), criteria(MIXTURE_T)
 
-    assert is_hopeless(pairs(0.0, 0.3), rule, 30)
-    assert not is_hopeless(pairs(0.0, 0.3, 6), rule, 30)
-    assert not is_hopeless(pairs(-0.3, 0.3), rule, 100)
-    assert not is_hopeless(pairs(0.0, 0.05), rule, 30)
+    assert is_hopeless(pairs(0.0, 0.3), few)
+    assert not is_hopeless(pairs(0.0, 0.3, 6), few)
+    assert not is_hopeless(pairs(-0.3, 0.3), many)
+    assert not is_hopeless(pairs(0.0, 0.05), few)

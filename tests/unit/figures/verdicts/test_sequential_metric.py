@@ -1,7 +1,7 @@
 """Metrics in a run that goes on until it is decided."""
 
 import random
-from itertools import pairwise
+from itertools import cycle, islice, pairwise
 
 import pytest
 
@@ -11,7 +11,7 @@ from tidemark.figures.verdicts.pairs import Pairs
 from tidemark.figures.verdicts.sequential_metric import HOPELESS, SequentialMetric
 from tidemark.model.run_spec import CONFIRMATION
 
-RULE = criteria(MIXTURE_T)
+RULE = criteria(MIXTURE_T, most=30)
 LOSS, GAIN, NOTHING = (-0.11, -0.09), (0.11, 0.09), (-0.01, 0.01)
 ALARM = (*LOSS, *LOSS, LOSS[0])
 
@@ -20,14 +20,17 @@ def follow(*pairs, most=30):
     course = SequentialMetric()
     for pair in pairs:
         assert not course.is_decided
-        course = course.after(pair, RULE, most)
+        course = course.after(pair, RULE._replace(most=most))
     return course
 
 
 def until_decided(pattern, most=30):
     course, count = SequentialMetric(), 0
     while not course.is_decided:
-        course, count = course.after(pattern[count % len(pattern)], RULE, most), count + 1
+        course, count = (
+            course.after(pattern[count % len(pattern)], RULE._replace(most=most)),
+            count + 1,
+        )
     return course, count
 
 
@@ -64,7 +67,7 @@ def test_the_interval_of_a_confirmed_change_leaves_zero_out():
     for _ in range(200):
         course = SequentialMetric()
         while not course.is_decided:
-            course = course.after(chance.gauss(-0.08, 0.08), RULE, 30)
+            course = course.after(chance.gauss(-0.08, 0.08), RULE)
         judgement = course.judgement(RULE)
 
         assert judgement.word != "slower" or judgement.high < 0
@@ -73,7 +76,7 @@ def test_the_interval_of_a_confirmed_change_leaves_zero_out():
 def test_a_first_stage_that_new_pairs_do_not_repeat_cannot_tell():
     course = follow(*ALARM)
     for pair in 3 * NOTHING:
-        course = course.after(pair, RULE, 30)
+        course = course.after(pair, RULE)
 
     assert course.is_decided
     judgement = course.judgement(RULE)
@@ -85,8 +88,8 @@ def test_a_confirmation_has_its_own_number_of_pairs():
     course = follow(*ALARM, most=6)
 
     assert not course.is_decided
-    scattered = SequentialMetric(course.first, Pairs(CONFIRMATION - 1, -3.0, 4.0))
-    assert scattered.after(0.1, RULE, 6).is_decided
+    scattered = Pairs.of(islice(cycle((-0.3, 0.2)), CONFIRMATION - 1))
+    assert SequentialMetric(course.first, scattered).after(0.1, RULE).is_decided
 
 
 def test_pairs_that_scatter_too_much_end_before_the_last_one():
@@ -99,7 +102,7 @@ def test_pairs_that_scatter_too_much_end_before_the_last_one():
 def test_the_sums_never_shrink():
     courses = [SequentialMetric()]
     for pair in 6 * LOSS:
-        courses.append(courses[-1].after(pair, RULE, 30))
+        courses.append(courses[-1].after(pair, RULE))
 
     counts = [course.first.count + (course.again or Pairs()).count for course in courses]
     assert all(after == before + 1 for before, after in pairwise(counts))
