@@ -12,7 +12,6 @@ from aws.client.athena import AthenaTables
 from tidemark.client.deployed import Deployed
 from tidemark.client.ports import FunctionFailed
 from tidemark.client.publisher import FunctionPublisher
-from tidemark.client.results import Results
 from tidemark.client.runs import RunClient
 from tidemark.client.stack import Stack
 from tidemark.model.refusal import Refused
@@ -112,7 +111,7 @@ def deployed_stack(
     """
     machines = StepFunctionsMachines(client("stepfunctions"))
     functions = LambdaFunctions(client("lambda"))
-    results = Results(S3Bucket(client("s3"), stack.bucket, reported))
+    results = S3Bucket(client("s3"), stack.bucket, reported)
     database, workgroup = stack.outputs["Database"], stack.outputs["WorkGroup"]
     return Deployed(
         results,

@@ -20,11 +20,12 @@ from onebox.logs.store import LogStore
 from onebox.store.errors import ObjectFilesError
 from onebox.store.object_files import ObjectFiles
 from tidemark.cli.this_machine import has_results
-from tidemark.client.results import Results
 from tidemark.model.context import written_stack
 from tidemark.model.parameters import Value
 from tidemark.model.results import TestResult, TrialResult
 from tidemark.one_machine.stored import FileBucket, results_bucket
+from tidemark.store.run_objects import all_trials
+from tidemark.store.stored_plan import find_plan
 
 _SUITE = "kiwi"
 _TOLERANCE = 0.01
@@ -104,11 +105,10 @@ def all_compared(state: Path) -> Iterator[tuple[str, bool]]:
     store = LogStore(state / "logs")
     with closing(ObjectFiles(state / "objects")) as files:
         bucket = FileBucket(files, results_bucket(files, written_stack()))
-        results = Results(bucket)
         for run in sorted(bucket.folders("runs/")):
-            plan = results.plan(run)
+            plan = find_plan(bucket, run)
             if plan and plan.suite.name == _SUITE:
-                for trial in results.trials(run):
+                for trial in all_trials(bucket, run):
                     yield from compared(trial, store, plan.request.parameters)
 
 

@@ -6,11 +6,14 @@ from dataclasses import fields, replace
 from datetime import timedelta
 
 from tests.plans import RUN, STARTED, plan_of
+from tests.unit.fakes import FakeBucket
 from tidemark.figures.trial_result import labelled
 from tidemark.model.exclusions import Exclusion, Exclusions
 from tidemark.model.metric import Metric
+from tidemark.model.outcome import Outcome
 from tidemark.model.results import Rate, Sample, TaskResult, TestResult, TrialResult, Usage
 from tidemark.report.blocks import Chart
+from tidemark.store import keys
 from tidemark.store.columns import timestamp
 
 ENVIRONMENT = {
@@ -173,3 +176,25 @@ def row(text, *cells):
     """Return the one row of a Markdown table that begins with ``cells``."""
     (found,) = [line for line in text.splitlines() if line.startswith(f"| {' | '.join(cells)} |")]
     return [cell.strip() for cell in found.strip("|").split("|")]
+
+
+def bucket_of(plan=None, trials=(), outcome=None, files=None):
+    """Return the bucket of a run with its trials, its outcome and the files of its report."""
+    bucket = FakeBucket()
+    if plan:
+        bucket.write(keys.plan(plan.run_id), plan.model_dump_json().encode())
+        for name, body in (files or {}).items():
+            bucket.write(keys.report(plan.suite.name, plan.run_id, name), body)
+    for trial in trials:
+        bucket.write(keys.trial(trial.run_id, trial.trial), trial.model_dump_json().encode())
+    if outcome:
+        bucket.write(keys.outcome(outcome.run_id), outcome.model_dump_json().encode())
+    return bucket
+
+
+def ended(run_id, status, reason="", **more):
+    """Return the outcome of a run of two trials, one of them recorded."""
+    return Outcome(
+        run_id=run_id, suite="rocksdb", status=status, reason=reason, trials_planned=2,
+        trials_done=1, ended_at=STARTED, execution_arn="arn", **more,
+    )  # fmt: skip

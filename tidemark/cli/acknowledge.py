@@ -8,6 +8,7 @@ import click
 
 from tidemark.cli.option_types import DayType
 from tidemark.cli.target import Target, stored, target_options
+from tidemark.client import decisions
 from tidemark.client.tables import ask_saved
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed, shown
@@ -54,6 +55,6 @@ def command(run_id: str, metric: str | None, reason: str, until: datetime, targe
                 f"--metric: the history has no change of {shown(metric)} at {run_id}, "
                 f"but of {changed}"
             )
-        store.acknowledge(chosen, reason, until.date())
+        decisions.acknowledge(store, chosen, reason, until.date())
     names = listed(sorted({str(row["metric"]) for row in chosen}))
     click.echo(f"{names}: the level since run {run_id} is accepted until {until.date()}")

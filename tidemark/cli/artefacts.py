@@ -13,11 +13,13 @@ from tidemark.cli.formats import format_option, show
 from tidemark.cli.options import run_argument
 from tidemark.cli.saving import save
 from tidemark.cli.target import Target, stored, target_options
-from tidemark.client.results import Results
 from tidemark.model.axes import canonical
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import plural
 from tidemark.store import keys
+from tidemark.store.bucket import Bucket
+from tidemark.store.run_objects import all_trials
+from tidemark.store.stored_plan import find_plan
 
 if TYPE_CHECKING:
     from tidemark.model.kept_files import KeptFile
@@ -68,13 +70,13 @@ def command(run: str, folder: Path | None, form: str, target: Target) -> None:
     if folder and folder.exists() and any(folder.iterdir()):
         raise Refused(f"--to: {folder} is not empty; expected a new or an empty folder")
     with stored(target) as store:
-        plan = store.results.plan(run)
+        plan = find_plan(store.bucket, run)
         if plan is None:
             raise target.not_stored(run)
-        trials = list(store.results.trials(run))
+        trials = list(all_trials(store.bucket, run))
         files = list(_files(trials))
         for file in files if folder else ():
-            save(Path(folder or ".", *_parts(file)), _body(store.results, run, file))
+            save(Path(folder or ".", *_parts(file)), _body(store.bucket, run, file))
     for note in _notes(trials):
         click.echo(note, err=True)
     if not files:
@@ -112,10 +114,10 @@ def _parts(file: _File) -> tuple[str, ...]:
     return f"{file.trial:03d}", file.test, str(file.kept.task), file.kept.name
 
 
-def _body(results: Results, run: str, file: _File) -> bytes:
+def _body(bucket: Bucket, run: str, file: _File) -> bytes:
     """Return the body of a file as it was kept; fail if it is another one now."""
     key = file.key(run)
-    body = results.read(key)
+    body = bucket.read(key)
     if hashlib.sha256(body).hexdigest() != file.kept.sha256:
         raise click.ClickException(f"{key} is not the file that was kept: its digest differs")
     return body

@@ -97,7 +97,7 @@ def _earlier(suite: Suite, target: Target) -> Sequence[Pace]:
     if target.is_empty:
         return ()
     with stored(target) as store:
-        return earlier_paces(store.results, suite.name, target.at_once)
+        return earlier_paces(store.bucket, suite.name, target.at_once)
 
 
 def preflight(request: RunSpec, suite: Suite, target: Target, console: Console) -> None:

@@ -26,6 +26,7 @@ from tidemark.cli.written_suites import written_suite
 from tidemark.client.deployed import Deployed
 from tidemark.client.runs import Run
 from tidemark.report.comparison.document import CANNOT_TELL
+from tidemark.store.run_objects import find_report
 
 
 @click.command(name="bisect")
@@ -102,5 +103,5 @@ def command(
 
 def _exit_code(cloud: Deployed, run: Run, suite: str) -> int:
     """Return the exit code of a complete search."""
-    stored = cloud.results.report(suite, run.run_id, "search.json")
+    stored = find_report(cloud.bucket, suite, run.run_id, "search.json")
     return 0 if stored and json.loads(stored)["is_conclusive"] else CANNOT_TELL

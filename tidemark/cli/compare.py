@@ -30,6 +30,8 @@ from tidemark.report.comparison.document import (
 from tidemark.report.files import load
 from tidemark.report.marks import marked, qualified
 from tidemark.store.keys import BLOCKS
+from tidemark.store.run_objects import is_indexed
+from tidemark.store.stored_plan import find_plan
 
 # The newest run of a suite with an included rate of a version.
 _NEWEST = (
@@ -123,7 +125,7 @@ def command(
                 raise
             listing = f"`tidemark runs{target.flags}` lists the runs and what they measured"
             raise Refused(f"{refused}; {hint or listing}") from None
-        contents = {ending: store.results.read(key) for ending, key in keys.items()}
+        contents = {ending: store.bucket.read(key) for ending, key in keys.items()}
     blocks = contents.pop(BLOCKS)
     for ending, content in contents.items():
         save(target.state / keys[ending], content)
@@ -183,7 +185,7 @@ def _measuring(store: Stored, suite: str, sides: Sequence[str], flags: str) -> s
     released = suites()[suite].subject.versions if suite in written_suites() else {}
     for side in sides:
         version = parse_side("", side).version
-        if version in released and not store.results.is_indexed(suite, version):
+        if version in released and not is_indexed(store.bucket, suite, version):
             return f"`tidemark run {suite} --versions {version}{flags}`"
     return None
 
@@ -193,12 +195,12 @@ def _unpublished_run(store: Stored, suite: str, side: str, flags: str) -> str | 
 
     Return None if ``side`` is not a version, or if there is no such run.
     """
-    name, results = parse_side("", side), store.results
-    if name.run_id or name.version is None or results.is_indexed(suite, name.version):
+    name, bucket = parse_side("", side), store.bucket
+    if name.run_id or name.version is None or is_indexed(bucket, suite, name.version):
         return None
     ((run_id,),) = store.tables.ask(_NEWEST, [suite, name.version]).rows
     # Imported figures have no run.
-    if run_id is None or results.plan(run_id) is None:
+    if run_id is None or find_plan(bucket, run_id) is None:
         return None
     return (
         f"run {run_id} measured {name.version} and has no report; `tidemark report "

@@ -7,9 +7,12 @@ import re
 import click
 
 from tidemark.cli.target import Target, stored, target_options
+from tidemark.client import decisions
 from tidemark.model.refusal import Refused
 from tidemark.model.run_id import RUN_ID
 from tidemark.model.sentences import listed
+from tidemark.store.run_objects import is_excluded
+from tidemark.store.stored_plan import find_plan
 
 _TRIALS = re.compile(rf"({RUN_ID})(?:/(\d{{1,3}}))?")
 # By two facts: whether the command excludes, and whether the trials already have that mark.
@@ -59,22 +62,22 @@ def _mark(trials: str, reason: str, target: Target, *, excluded: bool) -> None:
         raise Refused("--reason: '' is not accepted: say why it does not count")
     run_id, trial = match.group(1), int(match.group(2)) if match.group(2) else None
     with stored(target) as store:
-        results = store.results
-        plan = results.plan(run_id)
+        bucket = store.bucket
+        plan = find_plan(bucket, run_id)
         if plan is None:
             raise target.not_stored(run_id)
         if trial is not None and not 1 <= trial <= len(plan.trials):
             raise Refused(
                 f"TRIAL: run {run_id} has no trial {trial}; expected 1 to {len(plan.trials)}"
             )
-        already = results.is_excluded(run_id, trial) == excluded
+        already = is_excluded(bucket, run_id, trial) == excluded
         # An existing mark is written again, because its figures may not have been published.
-        store.exclude(run_id, trial, reason, excluded=excluded)
-        run_excluded = trial is not None and results.is_excluded(run_id, None)
+        decisions.exclude(store, run_id, trial, reason, excluded=excluded)
+        run_excluded = trial is not None and is_excluded(bucket, run_id, None)
         others = [
             each
             for each in range(1, len(plan.trials) + 1)
-            if trial is None and results.is_excluded(run_id, each)
+            if trial is None and is_excluded(bucket, run_id, each)
         ]
     name = f"trial {trial} of run {run_id}" if trial else f"run {run_id}"
     if run_excluded and not excluded:

@@ -27,4 +27,4 @@ def compared(stored: Stored, plan: Plan, base: str, version: str) -> ComparisonD
     """Return the comparison of two versions of a run."""
     sides = [f"{plan.run_id}/{each}" for each in (base, version)]
     keys = stored.publisher.comparison(plan.suite.name, *sides)
-    return ComparisonDocument.model_validate_json(stored.results.read(keys["json"]))
+    return ComparisonDocument.model_validate_json(stored.bucket.read(keys["json"]))

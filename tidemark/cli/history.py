@@ -27,12 +27,12 @@ from tidemark.client.history import (
     untold,
     untold_sentences,
 )
-from tidemark.client.results import Results
 from tidemark.client.tables import Tables, ask_saved
 from tidemark.model.axes import figure_name
 from tidemark.model.context import published_suites, written_suites, written_systems
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import shown, there_are
+from tidemark.store.bucket import Bucket
 
 _WIDTH = 100  # characters of a plot that no terminal shows
 _SIZE = "Size"
@@ -105,7 +105,7 @@ def command(
     with stored(target) as store:
         suite = suite_to_read(suite, store.tables)
         if functions:
-            found = _of_functions(store.results, suite, test, functions)
+            found = _of_functions(store.bucket, suite, test, functions)
         else:
             found = _of_metrics(store.tables, suite, test, metric)
     versions = histories(found.rates, found.changes, found.untold)
@@ -170,17 +170,15 @@ def _of_metrics(tables: Tables, suite: str, test: str | None, metric: str | None
     return _Found(rates, of_shown(all_changes), of_shown(silent) if test or metric else silent)
 
 
-def _of_functions(
-    results: Results, suite: str, test: str | None, functions: Sequence[str]
-) -> _Found:
+def _of_functions(bucket: Bucket, suite: str, test: str | None, functions: Sequence[str]) -> _Found:
     # A history of rates is shown without the reader of profiles, whose import takes time.
     from tidemark.cli.profile.options import check_unit, profiles_of  # noqa: PLC0415
     from tidemark.client.function_history import function_history  # noqa: PLC0415
 
     names = list(dict.fromkeys(functions))
-    profiles = profiles_of(results, suite, test or "")
+    profiles = profiles_of(bucket, suite, test or "")
     check_unit(suite, profiles)
-    history = function_history(results, profiles, names)
+    history = function_history(bucket, profiles, names)
     known = {row["metric"] for row in history.rows}
     if missing := [name for name in names if name not in known]:
         raise Refused(f"--function: no profile has a frame of {shown(missing[0])}")

@@ -23,6 +23,10 @@ from tidemark.model.refusal import Refused
 from tidemark.model.results import TrialResult
 from tidemark.model.run_id import is_profiled, place_of
 from tidemark.store import keys
+from tidemark.store.run_ends import find_outcome
+from tidemark.store.run_objects import find_report, read_trial, recorded_trials
+from tidemark.store.stored_plan import find_plan
+from tidemark.store.stored_run import read_progress
 
 _MOST_RATES = 6
 _PLACE_SECONDS = 2.0
@@ -49,27 +53,27 @@ class Place:
 def follow(client: RunClient, run: Run, target: Target, console: Console) -> None:
     """Print each newly recorded trial, and the current one, until the run has ended."""
     began = time.monotonic()
-    known = set(client.results.recorded(run.run_id))
+    known = set(recorded_trials(client.bucket, run.run_id))
     told, recorded = set[str](), list[float]()
     with Live(Text("planning"), console=console, transient=True) as live:
-        plan = client.results.plan(run.run_id)
+        plan = find_plan(client.bucket, run.run_id)
         while plan is None and client.active(run):
             time.sleep(client.poll_seconds)
-            plan = client.results.plan(run.run_id)
+            plan = find_plan(client.bucket, run.run_id)
         if plan is None:
             return
-        outlook = Outlook(client.results, plan, target)
+        outlook = Outlook(client.bucket, plan, target)
         where, active = Place(client, run), True
         while active:
             active = client.active(run)
-            for number in client.results.recorded(run.run_id, after=_last(known)):
+            for number in recorded_trials(client.bucket, run.run_id, after=_last(known)):
                 known.add(number)
                 recorded.append(time.monotonic() - began)
-                line = _trial_line(client.results.trial(run.run_id, number), plan)
+                line = _trial_line(read_trial(client.bucket, run.run_id, number), plan)
                 live.console.print(line, soft_wrap=True, markup=False)
                 if plan.request.bisect:  # its plan grows with each comparison
-                    plan = client.results.plan(run.run_id) or plan
-            left = ahead(client.results, plan, known)
+                    plan = find_plan(client.bucket, run.run_id) or plan
+            left = ahead(client.bucket, plan, known)
             for line in left.decided:
                 if line not in told:
                     told.add(line)
@@ -115,13 +119,13 @@ def show_result(
     """
     client.await_end([run.run_id])
     status, cause = client.status(run)
-    refused = client.results.outcome(run.own_id)
+    refused = find_outcome(client.bucket, run.own_id)
     if refused and refused.status == "rejected":
         raise Refused(refused.reason)
-    plan = client.results.plan(run.run_id)
+    plan = find_plan(client.bucket, run.run_id)
     if plan:
         _print_report(client, plan, target, console, exact=exact)
-    outcome = client.results.outcome(run.run_id)
+    outcome = find_outcome(client.bucket, run.run_id)
     for change in outcome.level_changes if outcome else ():
         console.print(change.sentence, soft_wrap=True, markup=False)
     # A stop after the last trial leaves nothing out: EndRun ends the run as complete.
@@ -134,7 +138,7 @@ def show_result(
     console.print(failure, soft_wrap=True)
     # The spent budget would end the run again at once.
     budget = " --budget-usd USD" if reason.startswith("budget_usd: ") else ""
-    progress = client.results.progress(run.run_id)
+    progress = read_progress(client.bucket, run.run_id)
     if hint := resume_hint(run.run_id, progress, budget + target.flags):
         console.print(f"Its finished trials are kept; {hint}.", soft_wrap=True)
     return 1
@@ -143,15 +147,15 @@ def show_result(
 def _print_report(
     client: RunClient, plan: Plan, target: Target, console: Console, *, exact: bool
 ) -> None:
-    if summary := client.results.report(plan.suite.name, plan.run_id, "summary.json"):
+    if summary := find_report(client.bucket, plan.suite.name, plan.run_id, "summary.json"):
         console.print(*fitting(json.loads(summary), console, exact=exact), sep="\n")
     if plan.of_unknown_order:
         console.print(plan.of_unknown_order, soft_wrap=True, markup=False)
     for file in ("search.json", "advice.json"):
-        told = client.results.report(plan.suite.name, plan.run_id, file)
+        told = find_report(client.bucket, plan.suite.name, plan.run_id, file)
         if told and (sentence := json.loads(told)["sentence"]):
             console.print(sentence, soft_wrap=True, markup=False)
-    for path in save_report(client.results, plan.suite.name, plan.run_id, target.state):
+    for path in save_report(client.bucket, plan.suite.name, plan.run_id, target.state):
         console.print(f"{_kind(path.name)}: {path}", soft_wrap=True, markup=False)
 
 

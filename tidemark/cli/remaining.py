@@ -12,7 +12,6 @@ from tidemark.cli.machine_load import slowness
 from tidemark.cli.target import Target
 from tidemark.cli.wording import around, duration
 from tidemark.client.earlier_runs import earlier_paces
-from tidemark.client.results import Results
 from tidemark.figures.verdicts.needed_trials import with_next_comparison
 from tidemark.figures.verdicts.power import missing
 from tidemark.figures.verdicts.sequential_run import (
@@ -33,6 +32,9 @@ from tidemark.model.axes import count
 from tidemark.model.plan import Plan, PlannedTrial
 from tidemark.model.results import TestResult
 from tidemark.money.pace import Pace, forecast, pace_of_tests
+from tidemark.store.bucket import Bucket
+from tidemark.store.run_objects import finished_tests
+from tidemark.store.stored_run import read_standing
 
 
 class Ahead(NamedTuple):
@@ -48,12 +50,12 @@ class Ahead(NamedTuple):
     """The number of verdicts that are not decided."""
 
 
-def ahead(results: Results, plan: Plan, known: Collection[int]) -> Ahead:
+def ahead(bucket: Bucket, plan: Plan, known: Collection[int]) -> Ahead:
     """Return what is left of a run whose trials ``known`` are recorded."""
     if plan.request.until is None:
         left = [trial for trial in plan.all_trials if trial.trial not in known]
         return Ahead(left[0] if left else None, len(left))
-    standing = results.standing(plan.run_id)
+    standing = read_standing(bucket, plan.run_id)
     if known and not standing.trials:  # the standing is deleted when the run ends
         return Ahead(None, 0)
     standing = settled(standing, plan)
@@ -154,9 +156,9 @@ class Countdown:
 class Outlook:
     """The forecast of a run, which the tests of its first trial correct one after the other."""
 
-    def __init__(self, results: Results, plan: Plan, target: Target) -> None:
-        self._results, self._plan, self._at_once = results, plan, target.at_once
-        paces = earlier_paces(results, plan.suite.name, target.at_once)
+    def __init__(self, bucket: Bucket, plan: Plan, target: Target) -> None:
+        self._bucket, self._plan, self._at_once = bucket, plan, target.at_once
+        paces = earlier_paces(bucket, plan.suite.name, target.at_once)
         self._forecast = forecast(paces, slowness(plan.request, target))
         self._first: int | None = None
         self._measured, self._asked_at = 0, -math.inf
@@ -168,7 +170,7 @@ class Outlook:
         open_tests = self._measured < len(self._plan.suite.tests)
         if self._first and open_tests and now - self._asked_at >= _ASK_SECONDS:
             self._asked_at = now
-            self._correct(self._results.tests_of(self._plan.run_id, self._first))
+            self._correct(finished_tests(self._bucket, self._plan.run_id, self._first))
         return self._expected(self._forecast.fast), self._expected(self._forecast.slow)
 
     def _correct(self, tests: Collection[TestResult]) -> None:

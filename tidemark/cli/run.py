@@ -28,7 +28,6 @@ from tidemark.cli.target import Target, stored, target_options
 from tidemark.cli.wording import cost
 from tidemark.cli.written_suites import written_suite
 from tidemark.client.deployed import Deployed
-from tidemark.client.results import Progress, Results
 from tidemark.client.runs import Run
 from tidemark.model.plan import Plan
 from tidemark.model.profile import DEFAULT_HZ
@@ -39,6 +38,10 @@ from tidemark.model.sentences import listed, plural
 from tidemark.model.suite import Layout, Suite
 from tidemark.money.estimate import estimate
 from tidemark.money.prices import list_prices
+from tidemark.store.bucket import Bucket
+from tidemark.store.claims import claimed_runs
+from tidemark.store.stored_plan import find_plan
+from tidemark.store.stored_run import Progress, read_progress
 
 
 @click.command(name="run", context_settings={"allow_extra_args": True})
@@ -241,7 +244,7 @@ def _check_gate(request: RunSpec, suite: Suite, *, gated: bool) -> None:
 
 
 def _gate(cloud: Deployed, run: Run, console: Console, gated: bool) -> int:
-    plan = cloud.results.plan(run.run_id) if gated else None
+    plan = find_plan(cloud.bucket, run.run_id) if gated else None
     return gate(cloud, plan, console) if plan else 0
 
 
@@ -251,15 +254,15 @@ def _resume(
     if target.stack is None:
         with stored(target) as store:
             # The start of a cloud takes seconds; it ends an unfinished run, which has a claim.
-            if run_id not in store.results.claims():
-                _unfinished(store.results, run_id, target, end)
+            if run_id not in claimed_runs(store.bucket):
+                _unfinished(store.bucket, run_id, target, end)
     with cloud_at(target, console) as cloud:
         client = cloud.runs
         if client.find(run_id):
             raise Refused(
                 f"--resume: {run_id} is active; `tidemark stop {run_id}{target.flags}` ends it"
             )
-        plan, progress = _unfinished(client.results, run_id, target, end)
+        plan, progress = _unfinished(client.bucket, run_id, target, end)
         missing = progress.planned - progress.recorded
         expected = estimate(plan.request, plan.suite, list_prices())
         share = cost(expected, missing / plan.request.all_trials)
@@ -272,9 +275,9 @@ def _resume(
         return _follow(cloud, client.start(fields), target, console, end)
 
 
-def _unfinished(results: Results, run_id: str, target: Target, end: _End) -> tuple[Plan, Progress]:
+def _unfinished(bucket: Bucket, run_id: str, target: Target, end: _End) -> tuple[Plan, Progress]:
     """Return the plan and the progress of a run to resume; refuse one that cannot be resumed."""
-    plan, progress = results.plan(run_id), results.progress(run_id)
+    plan, progress = find_plan(bucket, run_id), read_progress(bucket, run_id)
     if plan is None or progress is None:
         raise target.not_stored(run_id, "--resume")
     _check_gate(plan.request, plan.suite, gated=end.gated)

@@ -14,6 +14,11 @@ from tidemark.client.stored import Stored
 from tidemark.client.tables import ask_saved
 from tidemark.model.refusal import Refused
 from tidemark.store import keys
+from tidemark.store.claims import claimed_runs
+from tidemark.store.run_ends import find_outcome
+from tidemark.store.run_objects import find_report
+from tidemark.store.stored_plan import find_plan
+from tidemark.store.stored_run import read_progress
 
 
 @click.command(name="show")
@@ -32,12 +37,12 @@ def command(run: str | None, everything: bool, target: Target) -> None:
       tidemark show 20261120T124455Z-0a1b2c
     """
     with stored(target) as store:
-        results = store.results
+        bucket = store.bucket
         run = run or _newest(store, target)
         active = _active(store, run, target)
         suite, state = active or _ended(store, run, target)
-        report = results.report(suite, run, f"report.{keys.BLOCKS}")
-        summary = results.report(suite, run, "summary.json") or b"[]"
+        report = find_report(bucket, suite, run, f"report.{keys.BLOCKS}")
+        summary = find_report(bucket, suite, run, "summary.json") or b"[]"
     click.echo(f"Run {run} {state}\n")
     if report is None:
         command = f"`tidemark report {run}{target.flags}`"
@@ -51,10 +56,10 @@ def command(run: str | None, everything: bool, target: Target) -> None:
 
 def _active(store: Stored, run: str, target: Target) -> tuple[str, str] | None:
     """Return the suite and the state of a run that holds a claim, None for any other run."""
-    execution = store.results.claims().get(run)
+    execution = claimed_runs(store.bucket).get(run)
     if execution is None:
         return None
-    plan, progress = store.results.plan(run), store.results.progress(run)
+    plan, progress = find_plan(store.bucket, run), read_progress(store.bucket, run)
     # A claim is written a moment before its plan.
     if plan is None or progress is None:
         return None
@@ -68,10 +73,10 @@ def _ended(store: Stored, run: str, target: Target) -> tuple[str, str]:
     if rows:
         suite, status, reason = (rows[0][name] or "" for name in ("suite", "status", "reason"))
         return suite, f"is {status}: {reason}" if reason else f"is {status}"
-    plan = store.results.plan(run)
+    plan = find_plan(store.bucket, run)
     if plan is None:
         raise target.not_stored(run)
-    outcome, progress = store.results.outcome(run), store.results.progress(run)
+    outcome, progress = find_outcome(store.bucket, run), read_progress(store.bucket, run)
     state = ending(run, outcome, progress, target.flags)
     return plan.suite.name, f"is {state}" if outcome else f"was planned and ended {state}"
 
@@ -79,7 +84,7 @@ def _ended(store: Stored, run: str, target: Target) -> tuple[str, str]:
 def _newest(store: Stored, target: Target) -> str:
     """Return the newest active run, or else the newest ended run."""
     ended = [row["run_id"] for row in ask_saved(store.tables, "run_health", limit=1).records()]
-    newest = max(store.results.claims(), default=None) or next(iter(ended), None)
+    newest = max(claimed_runs(store.bucket), default=None) or next(iter(ended), None)
     if newest is None:
         raise Refused(f"RUN: {target.nothing_stored}")
     return newest

@@ -17,6 +17,8 @@ from tidemark.model.plan import Plan
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed
 from tidemark.model.sizes import SIZE, UNITS_OF_VCPU
+from tidemark.store.run_objects import all_trials, read_exclusions
+from tidemark.store.stored_plan import find_plan
 
 
 @click.command(name="sizes")
@@ -35,12 +37,12 @@ def command(run: str, form: str, target: Target) -> None:
       tidemark sizes 20261120T124455Z-0a1b2c
     """
     with stored(target) as store:
-        plan = store.results.plan(run)
+        plan = find_plan(store.bucket, run)
         if plan is None:
             raise target.not_stored(run)
         _check(plan)
-        trials = list(store.results.trials(run))
-        rows = sizing(plan, trials, store.results.exclusions(run))
+        trials = list(all_trials(store.bucket, run))
+        rows = sizing(plan, trials, read_exclusions(store.bucket, run))
     columns = list(_row(rows[0], plan, form))
     show(columns, [_row(row, plan, form) for row in rows], form)
     if form == "table":

@@ -8,10 +8,14 @@ from tidemark.cli.options import run_argument
 from tidemark.cli.target import Target, deployed, stored, target_options
 from tidemark.cli.this_machine import CloudLost
 from tidemark.cli.wording import ending
-from tidemark.client.results import Results
 from tidemark.client.runs import RunClient
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import shown
+from tidemark.store.bucket import Bucket
+from tidemark.store.claims import claimed_runs
+from tidemark.store.run_ends import find_outcome
+from tidemark.store.stored_plan import find_plan
+from tidemark.store.stored_run import read_progress
 
 _LONGEST_REASON = 500
 
@@ -38,18 +42,18 @@ def command(run: str, reason: str, target: Target) -> None:
     if target.stack is None:
         with stored(target) as store:
             # The start of a cloud takes seconds; only a run with a claim may need one.
-            if run not in store.results.claims():
-                raise _inactive(run, store.results, target)
+            if run not in claimed_runs(store.bucket):
+                raise _inactive(run, store.bucket, target)
     try:
         with deployed(target) as cloud:
             _stop(run, reason, cloud.runs, target)
-            sentence = _ended(run, cloud.results, target)
+            sentence = _ended(run, cloud.bucket, target)
     except CloudLost:
         # The process of a run ends its cloud after the run, perhaps before this one has seen that.
         with stored(target) as store:
-            if store.results.outcome(run) is None:
+            if find_outcome(store.bucket, run) is None:
                 raise
-            sentence = _ended(run, store.results, target)
+            sentence = _ended(run, store.bucket, target)
     click.echo(sentence)
 
 
@@ -57,18 +61,18 @@ def _stop(run: str, reason: str, client: RunClient, target: Target) -> None:
     """Stop an active run, and wait until its outcome is stored."""
     active_run = client.find(run)
     if active_run is None:
-        raise _inactive(run, client.results, target)
+        raise _inactive(run, client.bucket, target)
     client.stop(active_run, reason)
     client.await_end([run])
 
 
-def _inactive(run: str, results: Results, target: Target) -> Refused:
+def _inactive(run: str, bucket: Bucket, target: Target) -> Refused:
     """Return the refusal of a run that is not active."""
-    if results.plan(run) is None:
+    if find_plan(bucket, run) is None:
         return target.not_stored(run)
     return Refused(f"RUN: {run} has ended already")
 
 
-def _ended(run: str, results: Results, target: Target) -> str:
-    how = ending(run, results.outcome(run), results.progress(run), target.flags)
+def _ended(run: str, bucket: Bucket, target: Target) -> str:
+    how = ending(run, find_outcome(bucket, run), read_progress(bucket, run), target.flags)
     return f"Run {run} is {how}"

@@ -19,7 +19,6 @@ from onebox.cloud.state_folder import make_private
 from onebox.store.errors import FolderInUse, ObjectFilesError
 from tidemark.cli.wording import ending
 from tidemark.client.deployed import Deployed
-from tidemark.client.runs import RunClient
 from tidemark.client.stack import Stack
 from tidemark.client.stored import Stored
 from tidemark.model.context import (
@@ -34,6 +33,7 @@ from tidemark.model.sentences import listed
 if TYPE_CHECKING:
     from onebox.cloud.cloud import Cloud
     from onebox.cloud.endpoint import Endpoint
+    from tidemark.client.runs import RunClient
     from tidemark.model.suite import Suite
 
 _POLL_SECONDS = 0.5
@@ -296,7 +296,7 @@ def _here(endpoint: Endpoint, stack: Stack, pid: int | None) -> Here:
 
     damaged = _damage()
     found = deployed_stack(endpoint.client, stack, _POLL_SECONDS, damaged.setdefault)
-    parts = found.results, found.tables, found.publisher, found.runs
+    parts = found.bucket, found.tables, found.publisher, found.runs
     return Here(*parts, stack, endpoint, pid, damaged=damaged)
 
 
@@ -320,8 +320,15 @@ def _report_dead(client: RunClient, dead: Collection[str], flags: str) -> None:
             f"These runs are unfinished and have not been ended yet: {listed(dead)}.", err=True
         )
         return
+    # A reading command starts no cloud and needs no models.
+    from tidemark.store.run_ends import find_outcome  # noqa: PLC0415
+    from tidemark.store.stored_run import read_progress  # noqa: PLC0415
+
     for run_id in dead:
-        outcome, progress = client.results.outcome(run_id), client.results.progress(run_id)
+        outcome, progress = (
+            find_outcome(client.bucket, run_id),
+            read_progress(client.bucket, run_id),
+        )
         text = ending(run_id, outcome, progress, flags)
         click.echo(f"Run {run_id} was found unfinished: {text}", err=True)
 

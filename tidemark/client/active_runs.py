@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING
 
 from tidemark.client.stored import Stored
 from tidemark.store.bucket import Damaged
+from tidemark.store.claims import claimed_runs
 from tidemark.store.columns import timestamp
+from tidemark.store.run_objects import recorded_trials
+from tidemark.store.stored_plan import find_plan
+from tidemark.store.stored_run import planned_so_far
 
 if TYPE_CHECKING:
     from tidemark.model.plan import Plan
@@ -21,18 +25,18 @@ def active_runs(stored: Stored) -> Iterator[Row]:
 
     ``trials_done`` counts the recorded trials, successful or not.
     """
-    for run_id, execution_arn in stored.results.claims().items():
+    for run_id, execution_arn in claimed_runs(stored.bucket).items():
         # A claim is written a moment before its plan.
         if plan := _whole_plan(stored, run_id):
             status = stored.status_of(execution_arn)
-            plan = stored.results.so_far(plan)
-            yield _row(plan, status, len(stored.results.recorded(run_id)))
+            plan = planned_so_far(stored.bucket, plan)
+            yield _row(plan, status, len(recorded_trials(stored.bucket, run_id)))
 
 
 def _whole_plan(stored: Stored, run_id: str) -> Plan | None:
     """Return the plan of a run, None if there is none or it is damaged: it hides no other run."""
     with suppress(Damaged):
-        return stored.results.plan(run_id)
+        return find_plan(stored.bucket, run_id)
     return None
 
 

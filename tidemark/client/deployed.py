@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from tidemark.client.runs import RunClient
 from tidemark.client.stack import Stack
 from tidemark.client.stored import ClaimStatus, Stored
+
+if TYPE_CHECKING:
+    from tidemark.client.runs import RunClient
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ from datetime import UTC, datetime, time
 from typing import NamedTuple
 
 from tidemark.client.history import Row
-from tidemark.client.results import Results
 from tidemark.figures.history.changes import Change, judged
 from tidemark.figures.history.run_medians import Median, RunMedians, Series
 from tidemark.figures.history.untold import Untold
@@ -17,6 +16,8 @@ from tidemark.figures.profiles.call_tree import Place, call_tree, share
 from tidemark.model.metric import MARGIN
 from tidemark.model.profile import Profile
 from tidemark.model.run_id import moment
+from tidemark.store.bucket import Bucket
+from tidemark.store.profiles.stored_profile import read_stacks
 
 _ANYWHERE = Place()
 _SIZES = "unknown"  # of the trials of a profile
@@ -42,10 +43,10 @@ class _Point(NamedTuple):
 
 
 def function_history(
-    results: Results, profiles: Sequence[Profile], functions: Sequence[str]
+    bucket: Bucket, profiles: Sequence[Profile], functions: Sequence[str]
 ) -> FunctionHistory:
     """Return the history of functions; one that no profile has is in no row."""
-    points = [point for each in profiles for point in _points(results, each, functions)]
+    points = [point for each in profiles for point in _points(bucket, each, functions)]
     # A rare function misses some of a version's samples: its share there is zero.
     found = {(each.series, each.profile.version) for each in points if each.value}
     points = [each for each in points if (each.series, each.profile.version) in found]
@@ -73,8 +74,8 @@ def _untold(untold: Untold) -> Row:
     return {**series, "untold": untold.sentence}
 
 
-def _points(results: Results, profile: Profile, functions: Sequence[str]) -> Iterator[_Point]:
-    tree = call_tree(results.stacks(profile))
+def _points(bucket: Bucket, profile: Profile, functions: Sequence[str]) -> Iterator[_Point]:
+    tree = call_tree(read_stacks(bucket, profile))
     for name in functions:
         percent = share(tree, name, _ANYWHERE, summed=True) or 0.0
         yield _Point(profile, Series(profile.test, name, "share", "", "%", "lower"), percent)

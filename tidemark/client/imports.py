@@ -13,7 +13,7 @@ from tidemark.client.tables import Tables
 from tidemark.model.axes import canonical
 from tidemark.model.plan import Import
 from tidemark.model.version_order import version_order
-from tidemark.store.imported_run import ImportedFigure, Release
+from tidemark.store.imported_run import ImportedFigure, Release, write_release
 
 _IMPORTED = (
     "SELECT version, started_at, test, metric, labels, value, value_text, run_id, excluded "
@@ -164,7 +164,7 @@ def finish(target: Stored, suite: str) -> list[str]:
 
 def store(target: Stored, suite: str, title: str, found: Sequence[Release]) -> list[str]:
     """Store releases; return the names of their runs."""
-    runs = [target.results.import_release(suite, title, release) for release in found]
+    runs = [write_release(target.bucket, suite, title, release) for release in found]
     _publish(target, runs)
     return runs
 

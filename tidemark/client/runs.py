@@ -12,9 +12,10 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from tidemark.client.ports import Functions, StateMachines
-from tidemark.client.results import Results
 from tidemark.client.stack import Stack
 from tidemark.model.run_id import run_id, trial_execution
+from tidemark.store.bucket import Bucket
+from tidemark.store.claims import claimed_runs
 
 if TYPE_CHECKING:
     from tidemark.model.plan import Plan
@@ -55,12 +56,12 @@ class RunClient:
         self,
         machines: StateMachines,
         functions: Functions,
-        results: Results,
+        bucket: Bucket,
         stack: Stack,
         poll_seconds: float = 0.1,
     ) -> None:
         self._machines, self._functions, self._stack = machines, functions, stack
-        self.results = results
+        self.bucket = bucket
         self.poll_seconds = poll_seconds
 
     def start(self, execution_input: Mapping[str, Any]) -> Run:
@@ -74,7 +75,7 @@ class RunClient:
 
     def find(self, run_id: str) -> Run | None:
         """Return the run with this id if it is active, else None."""
-        arn = self.results.claims().get(run_id)
+        arn = claimed_runs(self.bucket).get(run_id)
         return Run(run_id, arn) if arn and self.is_active(arn) else None
 
     def any_active(self) -> bool:
@@ -100,7 +101,7 @@ class RunClient:
     def end_dead(self) -> Collection[str]:
         """Start the end of runs that an earlier cloud left unfinished; return their ids."""
         # No execution outlives its cloud. The sweep would wait for an unknown execution, as on AWS.
-        dead = self.results.claims()
+        dead = claimed_runs(self.bucket)
         for execution_arn in dead.values():
             gone = {"detail": {"executionArn": execution_arn, "status": "GONE"}}
             self._functions.send(self._stack.outputs["EndRunFunction"], gone)
@@ -112,7 +113,7 @@ class RunClient:
         Return False if that takes too long.
         """
         deadline = time.monotonic() + _LONGEST_END_SECONDS
-        while not self.results.claims().keys().isdisjoint(runs):
+        while not claimed_runs(self.bucket).keys().isdisjoint(runs):
             if time.monotonic() > deadline:
                 return False
             time.sleep(self.poll_seconds)

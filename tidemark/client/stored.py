@@ -1,16 +1,14 @@
-"""Stored results: their readers, their publisher and their exclusions."""
+"""Stored results: their bucket, their tables and their publisher."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, field
-from datetime import date
 from typing import Literal
 
-from tidemark.client.history import Row
 from tidemark.client.publisher import Publisher
-from tidemark.client.results import Results
 from tidemark.client.tables import Tables
+from tidemark.store.bucket import Bucket
 
 ClaimStatus = Literal["running", "ending", "interrupted"]
 """``ending``: the execution has ended, but the outcome is not recorded yet. ``interrupted``: the
@@ -21,7 +19,7 @@ cloud of the run is down, and the next cloud records the outcome."""
 class Stored:
     """The results of one stack: its bucket, its tables and their publisher."""
 
-    results: Results
+    bucket: Bucket
     tables: Tables
     publisher: Publisher
     damaged: Collection[str] = field(default=(), kw_only=True)
@@ -33,21 +31,3 @@ class Stored:
         Without a cloud no execution runs.
         """
         return "interrupted"
-
-    def exclude(self, run_id: str, trial: int | None, reason: str, *, excluded: bool) -> None:
-        """Exclude a trial, or the whole run, from every figure, or include it again."""
-        self.results.exclude(run_id, trial, reason, excluded=excluded)
-        self.publisher.rates(run_id)
-        self.publisher.report(run_id)
-        # The end of a run refreshes QuickSight, and here no run ends.
-        self.publisher.refresh()
-
-    def acknowledge(self, changes: Sequence[Row], reason: str, until: date) -> None:
-        """Accept the levels since some changes, which are rows of ``level_changes.sql``."""
-        for row in changes:
-            place = row["changed_run"] or "", row["test"] or "", row["metric"] or ""
-            self.results.acknowledge(row["suite"] or "", place, reason, until)
-        # The newest run of a suite has its changes of level.
-        for run_id in {row["run_id"] or "" for row in changes}:
-            self.publisher.report(run_id)
-        self.publisher.refresh()

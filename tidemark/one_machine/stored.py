@@ -20,7 +20,6 @@ from onebox.store.object_files import ObjectFiles
 from onebox.store.table_objects import FileObjects, UndamagedObjects
 from onebox.store.translations import KeptTranslations
 from tidemark.client.in_process import InProcessPublisher
-from tidemark.client.results import Results
 from tidemark.client.stored import Stored
 from tidemark.client.tables import Answer, StatementFailed, Value, literal
 from tidemark.store import keys
@@ -70,7 +69,7 @@ def stored_in(
             }
         }
         tables = FileTables(files, catalogue, database, state / "tables", reported)
-        yield Stored(Results(bucket), tables, InProcessPublisher(bucket))
+        yield Stored(bucket, tables, InProcessPublisher(bucket))
     finally:
         files.close()
 

@@ -2,6 +2,7 @@
 
 import operator
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import datetime
 from typing import NamedTuple
 
@@ -9,7 +10,7 @@ from pydantic import Field
 
 from tidemark.model.base import Frozen
 from tidemark.store import keys
-from tidemark.store.bucket import Bucket
+from tidemark.store.bucket import Bucket, Damaged
 
 
 class Claim(Frozen):
@@ -65,9 +66,28 @@ def release(bucket: Bucket, held: Held) -> bool:
 
 def all_held(bucket: Bucket) -> Iterator[Held]:
     """Yield the claim of every suite that has one."""
-    for key in bucket.keys(keys.CLAIMS):
-        if held := _held(bucket, key.removeprefix(keys.CLAIMS).removesuffix(".json")):
+    for suite in _suites(bucket):
+        if held := _held(bucket, suite):
             yield held
+
+
+def _suites(bucket: Bucket) -> Iterator[str]:
+    for key in bucket.keys(keys.CLAIMS):
+        yield key.removeprefix(keys.CLAIMS).removesuffix(".json")
+
+
+def claimed_runs(bucket: Bucket) -> dict[str, str]:
+    """Return the ARN of the execution of each run that holds the claim of its suite, by run id.
+
+    Each execution is running or has died. A damaged claim hides no other.
+    """
+    runs: dict[str, str] = {}
+    for suite in _suites(bucket):
+        with suppress(Damaged):
+            # A claim may be released between its listing and its reading.
+            if held := _held(bucket, suite):
+                runs[held.claim.run_id] = held.claim.execution_arn
+    return runs
 
 
 def held_by(bucket: Bucket, execution_arn: str) -> Held | None:

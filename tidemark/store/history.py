@@ -1,6 +1,7 @@
 """The history of a suite: the medians of its runs, and the table of their changes of level."""
 
 from collections.abc import Iterator
+from datetime import UTC, date, datetime
 from typing import Any
 
 from tidemark.figures.history.changes import Change, Place, Said, judged
@@ -71,6 +72,15 @@ def _write_changes(bucket: Bucket, suite: str) -> bool:
 
 def _history(stored: Tagged | None) -> History:
     return History.model_validate_json(stored.body) if stored else History()
+
+
+def acknowledge(
+    bucket: Bucket, suite: str, change: tuple[str, str, str], reason: str, until: date
+) -> None:
+    """Accept the level of a metric since its change: the run, the test and the metric."""
+    decision = Acknowledgement(reason=reason, until=until, at=datetime.now(UTC))
+    key = keys.acknowledgement(suite, *change)
+    bucket.write(key, decision.model_dump_json().encode())
 
 
 def _acknowledged(bucket: Bucket, suite: str) -> Iterator[tuple[Place, Acknowledgement]]:

@@ -1,4 +1,4 @@
-"""Writers of a run's outcome and of its row in ``runs``, which need none of its figures."""
+"""The outcome of a run and its row in ``runs``, which need none of its figures."""
 
 from __future__ import annotations
 
@@ -13,6 +13,12 @@ from tidemark.store.bucket import Bucket
 from tidemark.store.claims import Held
 from tidemark.store.run_objects import each_profiled, read_trials
 from tidemark.store.stored_plan import read_resumes
+
+
+def find_outcome(bucket: Bucket, run_id: str) -> Outcome | None:
+    """Return the outcome of a run, None if it has not ended."""
+    stored = bucket.find(keys.outcome(run_id))
+    return Outcome.model_validate_json(stored.body) if stored else None
 
 
 def record_run(bucket: Bucket, plan: Plan, trials: Sequence[TrialResult], outcome: Outcome) -> None:

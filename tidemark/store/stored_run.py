@@ -13,8 +13,8 @@ from tidemark.model.plan import Plan, Resume
 from tidemark.model.results import TrialResult
 from tidemark.store import keys
 from tidemark.store.bucket import Bucket
-from tidemark.store.run_objects import read_exclusions, read_trials
-from tidemark.store.stored_plan import read_plan, read_resumes
+from tidemark.store.run_objects import read_exclusions, read_trials, recorded_trials
+from tidemark.store.stored_plan import find_plan, read_plan, read_resumes
 
 _Result = TypeVar("_Result")
 
@@ -50,6 +50,27 @@ def read_run(bucket: Bucket, plan: Plan) -> StoredRun:
     return StoredRun(
         so_far(plan, trials, exclusions), trials, exclusions, read_resumes(bucket, plan.run_id)
     )
+
+
+class Progress(NamedTuple):
+    """The numbers of recorded and planned trials of a run."""
+
+    recorded: int
+    planned: int
+
+
+def read_progress(bucket: Bucket, run_id: str) -> Progress | None:
+    """Return the progress of a run, None if it has no plan."""
+    plan = find_plan(bucket, run_id)
+    if plan is None:
+        return None
+    planned = planned_so_far(bucket, plan).all_trials
+    return Progress(len(recorded_trials(bucket, run_id)), len(planned))
+
+
+def planned_so_far(bucket: Bucket, plan: Plan) -> Plan:
+    """Return a plan with the trials that its run needs, as far as its recorded trials say."""
+    return read_run(bucket, plan).plan if plan.request.until else plan
 
 
 def _contents(bucket: Bucket, run_id: str) -> dict[str, bytes]:

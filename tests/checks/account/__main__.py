@@ -28,6 +28,9 @@ from tests.checks.account.claims import CLAIMS, Check, NotSeen, Verified
 from tests.checks.account.stacks import Client, CommandFailed
 from tidemark.client.stack import DeploymentFailed, Stack
 from tidemark.money.run_cost import run_cost
+from tidemark.store.run_ends import find_outcome
+from tidemark.store.run_objects import all_trials
+from tidemark.store.stored_plan import find_plan
 
 _POLL_SECONDS = 2.0
 _BY_HAND = (
@@ -132,8 +135,8 @@ def _measured(client: Client, stack: Stack, records: int) -> Verified:
     print(f"Run {run.run_id} measures one trial.", flush=True)
     while app.runs.active(run):
         time.sleep(_POLL_SECONDS)
-    plan, outcome = app.results.plan(run.run_id), app.results.outcome(run.run_id)
-    trials = list(app.results.trials(run.run_id))
+    plan, outcome = find_plan(app.bucket, run.run_id), find_outcome(app.bucket, run.run_id)
+    trials = list(all_trials(app.bucket, run.run_id))
     if plan is None or outcome is None or not trials:
         status, cause = app.runs.status(run)
         raise DeploymentFailed(f"run {run.run_id} ended as {status} without a trial: {cause}")

@@ -13,10 +13,10 @@ from pathlib import Path
 
 from tests.checks.bench.slowed_rocksdb import suite_of, write_suite, write_workload
 from tests.checks.bench.slowed_runs import opened, run
-from tidemark.client.results import Results
 from tidemark.figures.profiles.growth import FunctionChange, ProfiledTrial, compare
 from tidemark.figures.profiles.growth_sentence import growth_sentence
 from tidemark.model.checkout import ROOT
+from tidemark.store.profiles.stored_profile import read_profiles, read_stacks
 
 FOLDER = ROOT / ".bench" / "culprit"
 SUITE = "rocksdb"
@@ -37,12 +37,11 @@ def write_system(folder: Path) -> None:
 def told(folder: Path, new: str) -> Sequence[FunctionChange]:
     """Return the functions that the newest run says have changed since the base."""
     with opened(folder) as bucket:
-        results = Results(bucket)
         newest = max(bucket.folders("runs/"))
-        profiles = [each for each in results.profiles(SUITE) if each.run == newest]
+        profiles = [each for each in read_profiles(bucket, SUITE) if each.run == newest]
         sides = [
             [
-                ProfiledTrial(results.stacks(each), each.seconds, each.drawn)
+                ProfiledTrial(read_stacks(bucket, each), each.seconds, each.drawn)
                 for each in profiles
                 if each.version == version
             ]

@@ -28,6 +28,7 @@ from tidemark.cli.target import Target
 from tidemark.client.runs import Run, RunClient
 from tidemark.model.results import TrialResult
 from tidemark.one_machine.app import deploy, machine_app
+from tidemark.store.run_objects import all_trials
 
 
 def measure(process_start: float, state: Path, fields: dict[str, Any]) -> dict[str, Any]:
@@ -40,7 +41,7 @@ def measure(process_start: float, state: Path, fields: dict[str, Any]) -> dict[s
         code = show_result(client, run, target, console)
         printed = time.time()
         assert code == 0, "the measured run did not complete"
-        trials = list(client.results.trials(run.run_id))
+        trials = list(all_trials(client.bucket, run.run_id))
         states = cloud.endpoint.client("stepfunctions")
         overheads = [_overhead(states, client, run, trial) for trial in trials]
     tasks = [task for trial in trials for test in trial.tests for task in test.tasks]

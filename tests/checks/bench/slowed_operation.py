@@ -19,7 +19,6 @@ import yaml
 
 from tests.checks.bench.slowed_runs import opened, run
 from tests.checks.bench.slowed_service import SLOWED, SLOWER
-from tidemark.client.results import Results
 from tidemark.model.checkout import ROOT
 from tidemark.store import keys
 
@@ -65,7 +64,7 @@ def named(folder: Path, new: str) -> Sequence[str]:
     """Return the operations that the newest run says are slower in a version than in the base."""
     with opened(folder) as bucket:
         newest = max(bucket.folders("runs/"))
-        stored = Results(bucket).read(keys.report(SUITE, newest, "summary.json"))
+        stored = bucket.read(keys.report(SUITE, newest, "summary.json"))
     rates = json.loads(stored)
     judged = [
         (json.loads(rate["labels"])["operation"], rate["statistic"], rate["verdict"])

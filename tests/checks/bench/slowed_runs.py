@@ -16,13 +16,15 @@ from typing import NamedTuple
 from onebox.store.object_files import ObjectFiles
 from tests.checks.bench.commands import TIDEMARK
 from tests.checks.bench.slowed_rocksdb import write_system
-from tidemark.client.results import Results
 from tidemark.model.checkout import ROOT
 from tidemark.model.context import written_stack
 from tidemark.model.plan import Plan
 from tidemark.model.results import TrialResult
 from tidemark.one_machine.stored import FileBucket, results_bucket
 from tidemark.report.comparison.document import CANNOT_TELL
+from tidemark.store.bucket import Bucket
+from tidemark.store.run_objects import all_trials
+from tidemark.store.stored_plan import find_plan
 
 FOLDER = ROOT / ".bench" / "slowed"
 
@@ -61,7 +63,7 @@ def stored(folder: Path, suite: str) -> list[StoredRun]:
     if not (folder / "state" / "objects").is_dir():
         return []
     with opened(folder) as bucket:
-        return list(_runs(Results(bucket), sorted(bucket.folders("runs/")), suite))
+        return list(_runs(bucket, sorted(bucket.folders("runs/")), suite))
 
 
 @contextmanager
@@ -71,11 +73,11 @@ def opened(folder: Path) -> Iterator[FileBucket]:
         yield FileBucket(files, results_bucket(files, written_stack()))
 
 
-def _runs(results: Results, names: Sequence[str], suite: str) -> Iterator[StoredRun]:
+def _runs(bucket: Bucket, names: Sequence[str], suite: str) -> Iterator[StoredRun]:
     for name in names:
-        plan = results.plan(name)
+        plan = find_plan(bucket, name)
         if plan and plan.suite.name == suite:
-            yield StoredRun(plan, list(results.trials(name)))
+            yield StoredRun(plan, list(all_trials(bucket, name)))
 
 
 def seconds_of_trials(runs: Sequence[StoredRun]) -> Mapping[str, float]:

@@ -9,8 +9,8 @@ from aws.bucket import S3Bucket
 from onebox.cloud.objects import FileKey, install
 from onebox.store.object_files import ObjectFiles
 from tests.unit.fakes import FakeBucket
-from tidemark.client.results import Results
 from tidemark.one_machine.stored import FileBucket
+from tidemark.store.claims import claimed_runs
 from tidemark.store.keys import CLAIMS
 
 
@@ -166,7 +166,7 @@ def test_a_damaged_claim_is_told_and_hides_no_other_in_a_running_cloud(endpoint,
     file = FileKey.files.find("results", f"{CLAIMS}damaged.json").path
     file.write_bytes(b"{")
 
-    claims = Results(S3Bucket(s3, "results", told.append)).claims()
+    claims = claimed_runs(S3Bucket(s3, "results", told.append))
     installed.close()
 
     assert claims == {"whole": "arn:x"}

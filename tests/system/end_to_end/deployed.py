@@ -22,6 +22,7 @@ from tidemark.client.runs import Run, RunClient
 from tidemark.client.stack import Stack
 from tidemark.one_machine import app
 from tidemark.store import keys
+from tidemark.store.run_objects import all_trials
 
 REQUEST = {
     "suite": "rocksdb", "versions": ["9.0.0", "9.8.4"], "baseline": "9.0.0", "repetitions": 1,
@@ -50,7 +51,9 @@ class Deployed:
 
     def trials(self, run: Run) -> list[dict[str, Any]]:
         """Return the results of a run's finished trials as JSON has them."""
-        return [trial.model_dump(mode="json") for trial in self.client.results.trials(run.run_id)]
+        return [
+            trial.model_dump(mode="json") for trial in all_trials(self.client.bucket, run.run_id)
+        ]
 
     def run(self, fields) -> tuple[Run, str, str]:
         """Measure a run to its end; return the run with the status and cause of its execution."""

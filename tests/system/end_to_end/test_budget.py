@@ -3,6 +3,9 @@
 import pytest
 
 from tidemark.money.estimate import count_transitions
+from tidemark.store.run_ends import find_outcome
+from tidemark.store.run_objects import find_report, recorded_trials
+from tidemark.store.stored_plan import find_plan
 
 # Each trial has two tasks, and AWS bills a minute for each: 0.0042 USD.
 REQUEST = {"suite": "rocksdb", "versions": ["9.8.4"], "repetitions": 2, "records": 1000}
@@ -28,11 +31,11 @@ def ended(deployed):
 def test_a_run_ends_before_the_trial_that_would_exceed_its_budget(deployed, ended):
     run, status, cause = ended
 
-    assert (status, deployed.client.results.recorded(run.run_id)) == ("FAILED", [1])
-    assert deployed.client.results.outcome(run.run_id).status == "incomplete"
-    assert cause == deployed.client.results.outcome(run.run_id).reason
+    assert (status, recorded_trials(deployed.client.bucket, run.run_id)) == ("FAILED", [1])
+    assert find_outcome(deployed.client.bucket, run.run_id).status == "incomplete"
+    assert cause == find_outcome(deployed.client.bucket, run.run_id).reason
     assert cause.startswith("budget_usd: 0.0042 USD of 0.0060 USD are spent by 1 of 2 trials, and")
-    report = deployed.client.results.report("rocksdb", run.run_id, "report.md").decode()
+    report = find_report(deployed.client.bucket, "rocksdb", run.run_id, "report.md").decode()
     assert "| Budget |  | 0.0060 |" in report
     assert cause in report.replace("\\_", "_")
 
@@ -43,13 +46,13 @@ def test_a_run_resumes_with_a_greater_budget(deployed, ended):
     again = deployed.run({"suite": "rocksdb", "run": run.run_id, "budget_usd": 0.01})
 
     assert again[1:] == ("SUCCEEDED", "")
-    assert deployed.client.results.recorded(run.run_id) == [1, 2]
-    report = deployed.client.results.report("rocksdb", run.run_id, "report.md").decode()
+    assert recorded_trials(deployed.client.bucket, run.run_id) == [1, 2]
+    report = find_report(deployed.client.bucket, "rocksdb", run.run_id, "report.md").decode()
     assert "| Budget |  | 0.0100 |" in report
 
 
 def test_the_estimate_has_as_many_state_transitions_as_a_run_makes(deployed, measured):
-    plan = deployed.client.results.plan(measured.run_id)
+    plan = find_plan(deployed.client.bucket, measured.run_id)
     trials = [deployed.client.trial_arn(measured, trial.trial) for trial in plan.trials]
     states = [entered(deployed, arn) for arn in (measured.execution_arn, *trials)]
     readings = [name for names in states for name in names].count("CollectRates")

@@ -4,6 +4,9 @@ import json
 
 import pytest
 
+from tidemark.store.run_objects import all_trials
+from tidemark.store.stored_plan import find_plan
+
 REQUEST = {"suite": "rocksdb", "versions": ["9.8.4"], "repetitions": 2, "records": 2000}
 SMALLEST = {**REQUEST, "repetitions": 1, "tasks": 1}
 
@@ -16,7 +19,7 @@ def outcome(deployed, run_id):
 def stopped(deployed):
     """Return a run that was stopped after the record of its first of two trials."""
     run = deployed.client.start(REQUEST)
-    deployed.until(lambda: list(deployed.client.results.trials(run.run_id)))
+    deployed.until(lambda: list(all_trials(deployed.client.bucket, run.run_id)))
     deployed.client.stop(run, "enough")
     return run
 
@@ -50,7 +53,7 @@ def test_a_resumed_run_has_every_trial_once_and_is_complete(deployed, stopped, r
 
 def test_a_second_run_of_a_suite_is_refused_and_the_first_continues(deployed):
     first = deployed.client.start(SMALLEST)
-    deployed.until(lambda: deployed.client.results.plan(first.run_id))
+    deployed.until(lambda: find_plan(deployed.client.bucket, first.run_id))
 
     _, status, cause = deployed.run(REQUEST)
 
@@ -62,8 +65,8 @@ def test_a_second_run_of_a_suite_is_refused_and_the_first_continues(deployed):
 
 def test_the_sweep_cleans_up_after_a_stopped_run(deployed):
     run = deployed.client.start(REQUEST)
-    deployed.until(lambda: deployed.client.results.plan(run.run_id))
-    plan = deployed.client.results.plan(run.run_id)
+    deployed.until(lambda: find_plan(deployed.client.bucket, run.run_id))
+    plan = find_plan(deployed.client.bucket, run.run_id)
     deployed.until(lambda: deployed.client.current_test(run, plan, 1))
     deployed.client.stop(run, "enough")
 

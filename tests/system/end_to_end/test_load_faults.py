@@ -13,6 +13,7 @@ from onebox.logs.store import LogStore
 from tests.system.end_to_end.deployed import deploy
 from tests.system.faults.checks import processes, task_processes
 from tidemark.store import keys
+from tidemark.store.run_objects import recorded_trials
 
 pytestmark = pytest.mark.systems
 SYSTEM = Path(__file__).parent / "system"
@@ -118,7 +119,9 @@ def trials(tmp_path_factory):
         for number, (fault, _) in enumerate(FAULTS.values(), start=1):
             level = _first_level(deployed, run, number)
             with fault(deployed, level):
-                deployed.until(lambda n=number: n in deployed.client.results.recorded(run.run_id))
+                deployed.until(
+                    lambda n=number: n in recorded_trials(deployed.client.bucket, run.run_id)
+                )
             assert task_processes(deployed.cloud.endpoint.url) == []
         deployed.until(lambda: not deployed.client.active(run))
         yield {trial["trial"]: trial for trial in deployed.trials(run)}

@@ -31,29 +31,29 @@ with start_cloud(machine_app({"systems": sys.argv[2]}), Path(sys.argv[1])) as cl
     while app.runs.active(run):
         time.sleep(0.1)
     app.runs.await_end([run.run_id])
-    results = app.runs.results
-    report = results.report("kiwi", run.run_id, "report.md")
+    results = app.runs.bucket
+    report = find_report(bucket, "kiwi", run.run_id, "report.md")
     rates = ask_saved(app.tables, "rates_by_version").records()
     logged = app.tables.ask("SELECT labels, value FROM task_rates WHERE version = '12.4'")
     print(json.dumps({
-        "outcome": results.outcome(run.run_id).model_dump(mode="json"),
+        "outcome": find_outcome(bucket, run.run_id).model_dump(mode="json"),
         "rates": rates,
         "logged": logged.rows,
         "pairs": ask_saved(app.tables, "version_pairs").records(),
         "steps": [
             [task.step for task in test.tasks]
-            for trial in results.trials(run.run_id)
+            for trial in all_trials(bucket, run.run_id)
             for test in trial.tests
         ],
         "series": [
             sum(point.value for point in series.points)
-            for trial in results.trials(run.run_id)
+            for trial in all_trials(bucket, run.run_id)
             for test in trial.tests
             for series in test.series
         ],
         "artefacts": [
             [trial.version, [file.name for file in test.artefacts], test.artefact_notes]
-            for trial in results.trials(run.run_id)
+            for trial in all_trials(bucket, run.run_id)
             for test in trial.tests
         ],
         "report": report.decode() if report else "",

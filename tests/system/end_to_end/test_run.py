@@ -12,6 +12,8 @@ from onebox.logs.store import LogStore
 from tests.system.end_to_end.raw_lines import mean_by_grep_and_awk
 from tidemark import __version__
 from tidemark.money.prices import list_prices
+from tidemark.store.run_objects import find_report
+from tidemark.store.stored_plan import find_plan
 
 LOG_GROUP = "/Tidemark/rocksdb"
 
@@ -128,7 +130,7 @@ def test_the_tasks_of_a_suite_may_not_touch_results_logs_or_functions(deployed, 
 
 
 def test_the_report_names_versions_machine_and_note(deployed, measured):
-    report = deployed.client.results.report("rocksdb", measured.run_id, "report.md").decode()
+    report = find_report(deployed.client.bucket, "rocksdb", measured.run_id, "report.md").decode()
 
     assert "## ingest_rate" in report
     assert "| 9.0.0 | rocksdict==0.3.23 |" in report
@@ -146,7 +148,7 @@ def test_the_outcome_is_recorded(deployed, measured):
 
 def test_the_cost_of_a_run_is_the_aws_bill_for_its_tasks_and_queries(deployed, measured):
     (row,) = deployed.rows(measured, "runs")
-    plan = deployed.client.results.plan(measured.run_id)
+    plan = find_plan(deployed.client.bucket, measured.run_id)
     tasks = [
         task
         for trial in deployed.trials(measured)
@@ -224,8 +226,8 @@ def test_a_stopped_trial_is_recorded_and_the_run_continues(deployed):
     run = deployed.client.start(fields)
     first = deployed.client.trial_arn(run, 1)
 
-    deployed.until(lambda: deployed.client.results.plan(run.run_id))
-    plan = deployed.client.results.plan(run.run_id)
+    deployed.until(lambda: find_plan(deployed.client.bucket, run.run_id))
+    plan = find_plan(deployed.client.bucket, run.run_id)
     deployed.until(lambda: deployed.client.current_test(run, plan, 1))
     states.stop_execution(executionArn=first, error="Stopped", cause="by hand")
     deployed.until(lambda: not deployed.client.active(run))

@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 
 from tidemark.model.version_order import versions_parameter
+from tidemark.store.stored_plan import find_plan
 
 ALARM = "Tidemark-schedule-missed"
 SMALL = {"repetitions": 1, "tasks": 1, "records": 1000}
@@ -69,7 +70,7 @@ def weekly(deployed, missed, due, clock):
     endpoint.client("ssm").delete_parameter(Name=parameter)
     execution = states.describe_execution(executionArn=arn)
     run_id = json.loads(execution["output"])["run_id"]
-    return Weekly(execution, deployed.client.results.plan(run_id).model_dump(mode="json"))
+    return Weekly(execution, find_plan(deployed.client.bucket, run_id).model_dump(mode="json"))
 
 
 def executions(states, machine):

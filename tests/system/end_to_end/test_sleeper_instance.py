@@ -24,6 +24,7 @@ from tests.system.policies.reasons import INSTANCE_REASONS
 from tests.system.policies.recording import read_recordings
 from tidemark.model.checkout import ROOT
 from tidemark.model.instance import is_of_instance, of_instance
+from tidemark.store.run_ends import find_outcome
 
 pytestmark = pytest.mark.systems
 SUITE, COMPACTION, IMPATIENT = "sleeper_instance", "sleeper_compaction", "sleeper_impatient"
@@ -227,7 +228,7 @@ def test_a_run_that_is_stopped_in_any_step_enables_the_rules_again(cloud, make, 
     cloud.until(lambda: "DISABLED" in stand_in.states())
     cloud.client.stop(run, "by hand")
 
-    cloud.until(lambda: cloud.client.results.outcome(run.run_id))
+    cloud.until(lambda: find_outcome(cloud.client.bucket, run.run_id))
     cloud.until(lambda: stand_in.states() == {"ENABLED"})
 
 

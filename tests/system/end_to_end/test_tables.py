@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 
 from tests.checks.conformance.figures import measured_run
+from tidemark.client.decisions import exclude
 from tidemark.client.history import histories
 from tidemark.client.tables import StatementFailed, ask_saved
 from tidemark.store import keys
 from tidemark.store.columns import PARTITIONS, TABLES
+from tidemark.store.run_objects import find_report
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +48,9 @@ def test_athena_gives_the_stored_rates_bit_for_bit(deployed, measured, tables):
 
 
 def test_the_reports_figures_equal_the_saved_query_bit_for_bit(deployed, measured, tables):
-    summary = json.loads(deployed.client.results.report("rocksdb", measured.run_id, "summary.json"))
+    summary = json.loads(
+        find_report(deployed.client.bucket, "rocksdb", measured.run_id, "summary.json")
+    )
     query = (Path(__file__).parents[3] / "queries" / "sql" / "rates_by_version.sql").read_text()
     # The saved query covers all runs; this one covers one run.
     of_run = query.replace("WHERE trials > 0", "WHERE run_id = ? AND trials > 0")
@@ -77,14 +81,14 @@ def repeated(deployed):
         deployed.cloud.endpoint.client("s3").put_object(
             Bucket=deployed.stack.bucket, Key=key, Body=model.model_dump_json().encode()
         )
-    deployed.app.exclude(plan.run_id, noisy, "a noisy hour", excluded=True)
+    exclude(deployed.app, plan.run_id, noisy, "a noisy hour", excluded=True)
     return plan
 
 
 def test_means_and_spreads_are_equal_in_objects_athena_history_and_report(
     deployed, repeated, tables
 ):
-    body = deployed.client.results.report("rocksdb", repeated.run_id, "summary.json")
+    body = find_report(deployed.client.bucket, "rocksdb", repeated.run_id, "summary.json")
     report = {
         (rate["version"], rate["metric"]): (rate["value"], rate["spread"], rate["trials"])
         for rate in json.loads(body)

@@ -16,12 +16,15 @@ from typing import Any
 from aws.bucket import S3Bucket
 from aws.client.deployed import deployed_stack
 from onebox.cloud.cloud import start_cloud
+from tidemark.client.decisions import exclude
 from tidemark.client.deployed import Deployed
 from tidemark.dashboard.data_sets import read_data_set
 from tidemark.dashboard.rows import read_rows
 from tidemark.figures.verdicts.version_verdicts import verdicts, version_pairs
 from tidemark.one_machine.app import deploy, machine_app
 from tidemark.store.bucket import Bucket
+from tidemark.store.run_ends import find_outcome
+from tidemark.store.run_objects import find_report, recorded_trials
 from tidemark.store.stored_plan import read_plan
 from tidemark.store.stored_run import StoredRun, read_run
 
@@ -36,7 +39,7 @@ def measure(app: Deployed, fields: dict[str, Any], stop_after: int | None = None
     """Measure a run to its end, or stop it after some trials; return its id."""
     run = app.runs.start(fields)
     while app.runs.active(run):
-        if stop_after and len(app.results.recorded(run.run_id)) >= stop_after:
+        if stop_after and len(recorded_trials(app.bucket, run.run_id)) >= stop_after:
             app.runs.stop(run, "enough")
             stop_after = None
         time.sleep(0.1)
@@ -52,7 +55,7 @@ def decided(app: Deployed) -> str:
 def out_of_budget_and_resumed(app: Deployed) -> str:
     """Measure until the budget is spent, and resume with a greater one."""
     run_id = measure(app, {**_DECIDED, "budget_usd": 0.002})
-    assert app.results.outcome(run_id).status == "incomplete"
+    assert find_outcome(app.bucket, run_id).status == "incomplete"
     return measure(app, {"suite": _SUITE, "run": run_id, "budget_usd": 1})
 
 
@@ -64,7 +67,7 @@ def stopped_and_resumed(app: Deployed) -> str:
 def with_an_excluded_trial(app: Deployed) -> str:
     """Exclude a trial of a run that has ended."""
     run_id = measure(app, _PLANNED)
-    app.exclude(run_id, 3, "busy", excluded=True)
+    exclude(app, run_id, 3, "busy", excluded=True)
     return run_id
 
 
@@ -113,7 +116,7 @@ def in_comparisons(app: Deployed, run: StoredRun) -> Iterator[tuple[Any, ...]]:
     """Yield the verdicts of a run's comparisons for programs."""
     for base, version in version_pairs(run.plan):
         name = f"{version}-against-{base}.json"
-        body = app.results.report(_SUITE, run.plan.run_id, name)
+        body = find_report(app.bucket, _SUITE, run.plan.run_id, name)
         for metric in json.loads(body)["metrics"] if body else ():
             yield base, version, *(metric[column] for column in COLUMNS[2:])
 
@@ -122,7 +125,7 @@ def told(app: Deployed, bucket: Bucket, run_id: str) -> dict[str, Any]:
     """Return the verdicts of a run by reader."""
     run = read_run(bucket, read_plan(bucket, run_id))
     return {
-        "status": app.results.outcome(run_id).status,
+        "status": find_outcome(app.bucket, run_id).status,
         "recomputed": list(recomputed(run)),
         "athena": list(in_athena(app, run_id)),
         "page": on_the_page(app),

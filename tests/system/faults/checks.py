@@ -15,10 +15,13 @@ from typing import Any
 
 from tests.system.faults.fault import Ending
 from tests.system.faults.ground import LOG_GROUP, SUITE, Ground
-from tidemark.client.results import Progress
 from tidemark.client.runs import Run
 from tidemark.model.plan import Plan
 from tidemark.store import keys
+from tidemark.store.run_ends import find_outcome
+from tidemark.store.run_objects import all_trials
+from tidemark.store.stored_plan import find_plan
+from tidemark.store.stored_run import Progress, read_progress
 
 # The rate lines of the scripted workload, read without the engine under test.
 _RATE = re.compile(
@@ -40,7 +43,7 @@ Row = dict[str, Any]
 
 def ending(ground: Ground, run: Run) -> Ending:
     """Return the ending of a run."""
-    outcome = ground.client.results.outcome(run.run_id)
+    outcome = find_outcome(ground.client.bucket, run.run_id)
     kept = sum(row["value"] is not None for row in _rows(ground, "rates", run.run_id))
     if outcome is None:
         return Ending("", "", kept)
@@ -49,21 +52,21 @@ def ending(ground: Ground, run: Run) -> Ending:
 
 def problems(ground: Ground, run: Run) -> Iterator[str]:
     """Yield the problems of a run that has ended."""
-    plan = ground.client.results.plan(run.run_id)
+    plan = find_plan(ground.client.bucket, run.run_id)
     yield from _figures(ground, run, plan)
     yield from _leftovers(ground, run)
 
 
 def problems_of_resume(ground: Ground, run: Run) -> Iterator[str]:
     """Resume a run that has missing trials and yield the problems of the resumed run."""
-    results = ground.client.results
-    plan, progress = results.plan(run.run_id), results.progress(run.run_id)
+    bucket = ground.client.bucket
+    plan, progress = find_plan(bucket, run.run_id), read_progress(bucket, run.run_id)
     if plan is None or progress is None or progress.recorded == progress.planned:
         return
     before = _trials(ground, run)
     again = ground.resume(run)
     after = _trials(ground, again)
-    if results.progress(run.run_id) != Progress(len(after), len(after)):
+    if read_progress(bucket, run.run_id) != Progress(len(after), len(after)):
         yield f"the resumed run has {len(after)} trials and needs more"
     if [trial["trial"] for trial in after] != [trial.trial for trial in plan.trials[: len(after)]]:
         yield f"the resumed run has the trials {[trial['trial'] for trial in after]}"
@@ -75,7 +78,7 @@ def problems_of_resume(ground: Ground, run: Run) -> Iterator[str]:
 
 
 def _trials(ground: Ground, run: Run) -> list[Row]:
-    return [trial.model_dump(mode="json") for trial in ground.client.results.trials(run.run_id)]
+    return [trial.model_dump(mode="json") for trial in all_trials(ground.client.bucket, run.run_id)]
 
 
 def task_processes(url: str) -> list[str]:

@@ -25,6 +25,7 @@ from tidemark.model.context import written_stack
 from tidemark.model.version_order import versions_parameter
 from tidemark.one_machine.app import deploy, machine_app
 from tidemark.store import keys
+from tidemark.store.run_ends import find_outcome
 
 SYSTEM = Path(__file__).parent / "system"
 SUITE = "scripted"
@@ -193,7 +194,7 @@ class Ground:
 
     def wait_for_outcome(self, run: Run) -> Run:
         """Wait until a run has its outcome and its suite is free again; return the run."""
-        self.until(lambda: self.client.results.outcome(run.run_id) and not self._claimed())
+        self.until(lambda: find_outcome(self.client.bucket, run.run_id) and not self._claimed())
         return run
 
     def resume(self, run: Run) -> Run:

@@ -10,7 +10,6 @@ from click.testing import CliRunner
 from tests.unit.client.test_history import change
 from tests.unit.fakes import FakeBucket
 from tidemark.cli import acknowledge
-from tidemark.client.results import Results
 from tidemark.client.stored import Stored
 
 RUN, NEWEST = "20261120T124455Z-abcdef", "20261127T124455Z-0a1b2c"
@@ -53,7 +52,7 @@ def output_of(monkeypatch, bucket, publisher):
 
     @contextmanager
     def stored(_target):
-        yield Stored(Results(bucket), SimpleNamespace(ask=ask), publisher)
+        yield Stored(bucket, SimpleNamespace(ask=ask), publisher)
 
     monkeypatch.setattr(acknowledge, "stored", stored)
 

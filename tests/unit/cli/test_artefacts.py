@@ -12,7 +12,6 @@ from tests.plans import RUN
 from tests.unit.fakes import FakeBucket
 from tests.unit.measured_runs import measured, planned
 from tidemark.cli import artefacts
-from tidemark.client.results import Results
 from tidemark.model.kept_files import Artefact, KeptFile
 from tidemark.model.results import TrialResult
 from tidemark.store import keys
@@ -35,7 +34,7 @@ def bucket(monkeypatch):
 
     @contextmanager
     def stored(_target):
-        yield SimpleNamespace(results=Results(bucket))
+        yield SimpleNamespace(bucket=bucket)
 
     monkeypatch.setattr(artefacts, "stored", stored)
     return bucket

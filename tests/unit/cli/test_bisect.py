@@ -8,10 +8,12 @@ import pytest
 from click.testing import CliRunner
 
 from tests.plans import DATABASES, with_axes
+from tests.unit.fakes import FakeBucket
 from tidemark.cli import attended_run, bisect, written_suites
 from tidemark.client.runs import Run
 from tidemark.model.subject import Subject
 from tidemark.model.suite_files import read_suites
+from tidemark.store import keys
 
 SEARCH = ["8.8.1", "9.8.4", "--metric", "compaction_rate"]
 
@@ -29,11 +31,13 @@ def search(monkeypatch):
         stored = None
         if is_conclusive is not None:
             stored = json.dumps({"is_conclusive": is_conclusive}).encode()
-        results = SimpleNamespace(report=lambda *_: stored)
+        bucket = FakeBucket()
+        if stored:
+            bucket.write(keys.report("rocksdb", "run-1", "search.json"), stored)
 
         @contextmanager
         def deployed(_target, **_):
-            yield SimpleNamespace(runs=SimpleNamespace(start=start), results=results, stack=None)
+            yield SimpleNamespace(runs=SimpleNamespace(start=start), bucket=bucket, stack=None)
 
         monkeypatch.setattr(attended_run, "deployed", deployed)
         monkeypatch.setattr(attended_run, "prepare", lambda *_: None)

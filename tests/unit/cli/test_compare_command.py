@@ -8,6 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 from tests.plans import RUN
+from tests.unit.fakes import FakeBucket
+from tests.unit.measured_runs import planned
 from tests.unit.report.test_pipelines import SLOWER
 from tidemark.cli import compare
 from tidemark.cli.compare import changes_picture, command
@@ -17,10 +19,20 @@ from tidemark.model.refusal import Refused
 from tidemark.report.blocks import Details, Report, Section, Table
 from tidemark.report.files import dump
 from tidemark.report.markdown import markdown
+from tidemark.store import keys
 from tidemark.store.keys import BLOCKS
 
 SUITE = ("--suite", "rocksdb")
 REPORT = Report("x", (), ())
+PLAN = planned(name=RUN).model_dump_json().encode()
+
+
+class OneVersionLess(FakeBucket):
+    """The results bucket with a run of each version but 9.8.4."""
+
+    def keys(self, prefix, at_once=1_000, after=""):
+        is_of_versions = prefix.startswith(keys.VERSIONS) and "9.8.4" not in prefix
+        return iter([f"{prefix}{RUN}"]) if is_of_versions else super().keys(prefix, at_once, after)
 
 
 class Cloud:
@@ -30,22 +42,11 @@ class Cloud:
     """
 
     def __init__(self):
-        self.rated, self.planned = {}, True
-
-    @property
-    def results(self):
-        return self
-
-    publisher = tables = results
+        self.rated, self.bucket = {}, OneVersionLess({keys.plan(RUN): PLAN})
+        self.publisher = self.tables = self
 
     def comparison(self, suite, _base, new):
         raise Refused(f"NEW: no run with a rate of {suite} {new} is known")
-
-    def is_indexed(self, _suite, version):
-        return version != "9.8.4"
-
-    def plan(self, run_id):
-        return run_id if self.planned else None
 
     def ask(self, statement, parameters):
         with duckdb.connect() as tables:
@@ -143,7 +144,8 @@ def test_a_run_without_a_report_is_named_with_the_command_that_makes_it_comparab
 
 
 def test_imported_figures_are_no_run_for_a_hint(cloud):
-    cloud.rated, cloud.planned = {RUN: False}, False
+    cloud.rated = {RUN: False}
+    cloud.bucket.discard(keys.plan(RUN))
 
     assert "`tidemark runs` lists" in refused()
 
@@ -168,7 +170,7 @@ def compared(cloud, monkeypatch, arguments, report=REPORT):
     }
     bodies = {key: text.encode() for key, text in texts.items()}
     monkeypatch.setattr(cloud, "comparison", lambda *_: forms)
-    monkeypatch.setattr(cloud, "read", bodies.__getitem__, raising=False)
+    monkeypatch.setattr(cloud.bucket, "read", bodies.__getitem__)
     return CliRunner().invoke(command, ["9.0.0", "9.8.4", *SUITE, *arguments])
 
 
@@ -263,7 +265,7 @@ def test_a_printed_comparison_has_its_folded_tables_with_all_alone(cloud, monkey
 def test_both_forms_are_saved_beside_the_report_of_the_new_side(cloud, monkeypatch, tmp_path):
     stored = stored_as("md", "html")
     monkeypatch.setattr(cloud, "comparison", lambda *_: stored)
-    monkeypatch.setattr(cloud, "read", str.encode, raising=False)
+    monkeypatch.setattr(cloud.bucket, "read", str.encode)
     options = ["--state", str(tmp_path), "--output", str(tmp_path / "x.md")]
 
     result = CliRunner().invoke(command, ["9.0.0", "9.8.4", *SUITE, *options])
@@ -277,7 +279,7 @@ def test_the_flame_graphs_that_a_page_links_to_are_saved_beside_it(cloud, monkey
     graphs = "functions-ingest-9.8.4-against-9.0.0.html"
     stored = {**stored_as("html"), "functions-ingest": f"reports/rocksdb/{RUN}/{graphs}"}
     monkeypatch.setattr(cloud, "comparison", lambda *_: stored)
-    monkeypatch.setattr(cloud, "read", str.encode, raising=False)
+    monkeypatch.setattr(cloud.bucket, "read", str.encode)
     page = tmp_path / "page.html"
     options = ["--state", str(tmp_path / "state"), "--format", "html", "--output", str(page)]
 

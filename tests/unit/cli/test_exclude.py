@@ -1,15 +1,13 @@
 """Output of `tidemark exclude` and `include`, without functions."""
 
 from contextlib import contextmanager
-from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
 
-from tests.unit.fakes import FakeBucket
+from tests.unit.measured_runs import bucket_of, planned
 from tidemark.cli import exclude as exclusion
 from tidemark.client.publisher import FunctionPublisher
-from tidemark.client.results import Results
 from tidemark.client.stack import Stack
 from tidemark.client.stored import Stored
 
@@ -46,14 +44,12 @@ def outputs():
 @pytest.fixture
 def output_of(monkeypatch, machines, outputs):
     """Return a function that runs a command over one bucket and returns its output."""
-    results = Results(FakeBucket())
-    plan = SimpleNamespace(trials=[1, 2])
-    monkeypatch.setattr(results, "plan", lambda run_id: plan if run_id == RUN else None)
+    bucket = bucket_of(planned(["9.8.4"], repetitions=2, name=RUN))
     publisher = FunctionPublisher(FakeFunctions(), machines, Stack("s", outputs))
 
     @contextmanager
     def stored(_target):
-        yield Stored(results, None, publisher)
+        yield Stored(bucket, None, publisher)
 
     monkeypatch.setattr(exclusion, "stored", stored)
 

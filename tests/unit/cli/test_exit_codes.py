@@ -99,7 +99,7 @@ class Store:
         self.bucket = FakeBucket({keys.plan(RUN): run.plan.model_dump_json().encode()})
         for version in rated:
             self.bucket.write(keys.run_of_version("rocksdb", version, RUN), b"")
-        self.publisher = self.results = self
+        self.publisher = self
 
     def comparison(self, suite: str, base: str, new: str) -> dict[str, str]:
         """Store the comparison of two sides, as the function of the cloud does."""
@@ -107,9 +107,6 @@ class Store:
         found = document(sides((self.run, base_version), (self.run, version)))
         self.bucket.write("comparison.json", found.model_dump_json().encode())
         return {"json": "comparison.json"}
-
-    def read(self, key: str) -> bytes:
-        return self.bucket.read(key)
 
 
 class Drawn(Store):
@@ -341,7 +338,7 @@ def test_the_gate_of_a_run_has_the_exit_code_of_its_verdicts(stores):
 def test_the_gate_of_a_comparison_has_the_exit_code_of_its_verdicts(stores, words):
     def compared(store, base, new):
         key = store.comparison("rocksdb", base, new)["json"]
-        return exit_code([ComparisonDocument.model_validate_json(store.read(key))])
+        return exit_code([ComparisonDocument.model_validate_json(store.bucket.read(key))])
 
     pairs = [words or tuple(store.versions[:2]) for store in stores]
     expected = [store.expected_comparison(*pair) for store, pair in zip(stores, pairs, strict=True)]

@@ -15,7 +15,7 @@ class Store:
 
     def __init__(self, *documents):
         self.documents, self.asked = list(documents), []
-        self.publisher = self.results = self
+        self.publisher = self.bucket = self
 
     def comparison(self, _suite, base, new):
         self.asked.append((base.split("/")[1], new.split("/")[1]))

@@ -10,17 +10,19 @@ import pytest
 from rich.console import Console
 
 from tests.plans import DATABASES, naming, plan_of, with_axes
-from tests.unit.measured_runs import measured, planned, with_values
+from tests.unit.fakes import FakeBucket
+from tests.unit.measured_runs import bucket_of, ended, measured, planned, with_values
 from tidemark.cli.live import Place, place, show_result
 from tidemark.cli.rates_table import fitting, table
 from tidemark.cli.remaining import ahead
 from tidemark.cli.target import Target
-from tidemark.client.results import Progress
 from tidemark.client.runs import Run
 from tidemark.figures.verdicts.sequential_run import SequentialRun, after
 from tidemark.model.level_alarm import LevelAlarm
+from tidemark.store import keys
 
 PLAN = planned(["9.0.0"], repetitions=2)
+TWO = planned(["9.0.0"], repetitions=2, name="r")
 UNTIL = planned(["9.0.0", "9.8.4"], until="decided", repetitions=5)
 
 
@@ -48,14 +50,14 @@ def test_the_place_of_a_run_is_asked_for_at_most_every_two_seconds():
 
 
 def standings(pairs, plan=UNTIL):
-    """Return results whose run until decided has these d of ingest, and no d of compaction."""
+    """Return the bucket of a run until decided with these d of ingest, and no d of compaction."""
     standing = SequentialRun()
     trials = {trial.trial: trial for trial in measured(plan)}
     for planned_trial in plan.trials[: 2 * len(pairs)]:
         d = pairs[planned_trial.repetition - 1] if planned_trial.version == "9.8.4" else 0
         trial = with_values(trials[planned_trial.trial], "ingest", [1000 * math.exp(d)])
         standing = after(standing, plan, trial, excluded=False)
-    return SimpleNamespace(standing=lambda _: standing)
+    return FakeBucket({keys.standing(plan.run_id): standing.model_dump_json().encode()})
 
 
 def test_the_progress_of_a_run_until_decided_has_its_verdicts_and_about_what_is_left():
@@ -77,9 +79,8 @@ def test_the_progress_of_a_run_until_decided_has_its_verdicts_and_about_what_is_
 def test_what_is_left_has_the_trials_of_every_combination_and_of_the_canary():
     fields = {"versions": ["9.0.0", "9.8.4"], "until": "decided", "repetitions": 5, "tasks": 1}
     suite = with_axes(DATABASES).model_copy(update={"canary": "8.8.1"})
-    nothing = SimpleNamespace(standing=lambda _: SequentialRun())
 
-    assert ahead(nothing, plan_of(fields, suite=suite), []).trials == 3 * 2 * 5
+    assert ahead(FakeBucket(), plan_of(fields, suite=suite), []).trials == 3 * 2 * 5
 
 
 def test_the_progress_of_a_search_goes_on_to_the_trials_of_its_next_comparison():
@@ -107,11 +108,9 @@ def test_an_alarm_is_not_told_before_new_pairs_confirm_it():
     [("budget_usd: 1 USD of 1 USD are spent", " --budget-usd USD"), ("trial 2 failed", "")],
 )
 def test_the_hint_after_a_spent_budget_has_a_new_budget(reason, options):
-    results = SimpleNamespace(
-        outcome=lambda _: None, plan=lambda _: None, progress=lambda _: Progress(1, 2)
-    )
+    bucket = bucket_of(TWO, measured(TWO)[:1])
     client = SimpleNamespace(
-        await_end=lambda _: True, status=lambda _: ("FAILED", reason), results=results
+        await_end=lambda _: True, status=lambda _: ("FAILED", reason), bucket=bucket
     )
     printed = io.StringIO()
 
@@ -122,10 +121,9 @@ def test_the_hint_after_a_spent_budget_has_a_new_budget(reason, options):
 
 
 def test_a_run_that_was_stopped_after_its_last_trial_is_complete():
-    complete = SimpleNamespace(status="complete", reason="", level_changes=())
-    results = SimpleNamespace(outcome=lambda _: complete, plan=lambda _: None)
+    bucket = bucket_of(outcome=ended("r", "complete"))
     client = SimpleNamespace(
-        await_end=lambda _: True, status=lambda _: ("ABORTED", "by hand"), results=results
+        await_end=lambda _: True, status=lambda _: ("ABORTED", "by hand"), bucket=bucket
     )
     printed = io.StringIO()
 
@@ -135,12 +133,9 @@ def test_a_run_that_was_stopped_after_its_last_trial_is_complete():
 
 @pytest.mark.parametrize("status", ["aborted", "incomplete", "failed"])
 def test_a_run_that_was_stopped_before_its_last_trial_fails_with_its_reason(status):
-    ended = SimpleNamespace(status=status, reason="stopped by a user", level_changes=())
-    results = SimpleNamespace(
-        outcome=lambda _: ended, plan=lambda _: None, progress=lambda _: Progress(1, 2)
-    )
+    bucket = bucket_of(TWO, measured(TWO)[:1], ended("r", status, "stopped by a user"))
     client = SimpleNamespace(
-        await_end=lambda _: True, status=lambda _: ("ABORTED", "by hand"), results=results
+        await_end=lambda _: True, status=lambda _: ("ABORTED", "by hand"), bucket=bucket
     )
     printed = io.StringIO()
 
@@ -151,14 +146,9 @@ def test_a_run_that_was_stopped_before_its_last_trial_fails_with_its_reason(stat
 def test_a_complete_run_prints_the_paths_of_its_report_and_its_comparisons(tmp_path):
     comparison = "9.8.4-against-9.0.0.md"
     files = {"report.md": b"# RocksDB", comparison: b"# RocksDB: 9.8.4 against 9.0.0"}
-    results = SimpleNamespace(
-        outcome=lambda _: None,
-        plan=lambda _: planned(name="r"),
-        report=lambda _suite, _run, file: files.get(file),
-        comparisons=lambda _suite, _run: [comparison],
-    )
+    bucket = bucket_of(planned(name="r"), files=files)
     client = SimpleNamespace(
-        await_end=lambda _: True, status=lambda _: ("SUCCEEDED", None), results=results
+        await_end=lambda _: True, status=lambda _: ("SUCCEEDED", None), bucket=bucket
     )
     printed = io.StringIO()
 
@@ -175,14 +165,9 @@ def test_a_complete_run_prints_the_paths_of_its_report_and_its_comparisons(tmp_p
 def test_a_search_prints_its_end_and_leaves_its_path_beside_the_report(tmp_path):
     end = "By ingest_rate 9.8.4 is not slower than 8.8.1."
     files = {"report.html": b"<html>", "search.json": json.dumps({"sentence": end}).encode()}
-    results = SimpleNamespace(
-        outcome=lambda _: None,
-        plan=lambda _: planned(name="r"),
-        report=lambda _suite, _run, file: files.get(file),
-        comparisons=lambda _suite, _run: [],
-    )
+    bucket = bucket_of(planned(name="r"), files=files)
     client = SimpleNamespace(
-        await_end=lambda _: True, status=lambda _: ("SUCCEEDED", None), results=results
+        await_end=lambda _: True, status=lambda _: ("SUCCEEDED", None), bucket=bucket
     )
     printed = io.StringIO()
 
@@ -196,14 +181,9 @@ def test_a_search_prints_its_end_and_leaves_its_path_beside_the_report(tmp_path)
 def test_a_run_prints_what_to_measure_for_a_missing_verdict(tmp_path):
     sentence = "Measure again, with about 27 repetitions: tidemark run rocksdb"
     files = {"advice.json": json.dumps({"sentence": sentence}).encode()}
-    results = SimpleNamespace(
-        outcome=lambda _: None,
-        plan=lambda _: planned(name="r"),
-        report=lambda _suite, _run, file: files.get(file),
-        comparisons=lambda _suite, _run: [],
-    )
+    bucket = bucket_of(planned(name="r"), files=files)
     client = SimpleNamespace(
-        await_end=lambda _: True, status=lambda _: ("SUCCEEDED", None), results=results
+        await_end=lambda _: True, status=lambda _: ("SUCCEEDED", None), bucket=bucket
     )
     printed = io.StringIO()
 
@@ -217,10 +197,9 @@ def test_a_run_prints_the_changes_of_level_that_its_message_tells():
         test="ingest", metric="ingest_rate", name="ingest_rate", run_id="20260926T030511Z-0a1b2c",
         version="9.8.4", version_before="9.0.0", verdict="slower", change=-0.104, told_by="r",
     )  # fmt: skip
-    outcome = SimpleNamespace(status="complete", level_changes=(change,))
-    results = SimpleNamespace(outcome=lambda _: outcome, plan=lambda _: None)
+    bucket = bucket_of(outcome=ended("r", "complete", level_changes=(change,)))
     client = SimpleNamespace(
-        await_end=lambda _: True, status=lambda _: ("SUCCEEDED", None), results=results
+        await_end=lambda _: True, status=lambda _: ("SUCCEEDED", None), bucket=bucket
     )
     printed = io.StringIO()
 
@@ -321,12 +300,9 @@ def test_each_verdict_has_a_mark_and_on_a_terminal_a_colour(monkeypatch, word, m
 def test_a_run_of_unknown_order_says_how_its_versions_are_compared(tmp_path):
     versions = ["topic", "main"]
     plan = plan_of({"versions": versions}, suite=naming(versions), name="r")
-    results = SimpleNamespace(
-        outcome=lambda _: None, plan=lambda _: plan, report=lambda *_: None,
-        comparisons=lambda *_: [],
-    )  # fmt: skip
+    bucket = bucket_of(plan)
     client = SimpleNamespace(
-        await_end=lambda _: True, status=lambda _: ("SUCCEEDED", None), results=results
+        await_end=lambda _: True, status=lambda _: ("SUCCEEDED", None), bucket=bucket
     )
     printed = io.StringIO()
 

@@ -14,10 +14,10 @@ from click.testing import CliRunner
 from tests.unit.client.profiled.drawn_graphs import flamegraph_pl
 from tests.unit.fakes import FakeBucket
 from tidemark.cli.profile import command, function_shares, growth_table, importing, options, removal
-from tidemark.client.results import Results
 from tidemark.model.profile import Profile
 from tidemark.model.refusal import Refused
 from tidemark.store.columns import TABLES
+from tidemark.store.profiles.stored_profile import read_profiles, read_stacks
 
 OLD = {"low;BG;ns::Process": 4030, "low;ns::Process;ns::Next": 547, "one;commit;Iterate": 5423}
 NEW = {"low;BG;ns::Process": 3000, "low;ns::Process;ns::Next<int>": 1172, "one;commit;Write": 5828}
@@ -29,7 +29,7 @@ def bucket(monkeypatch):
 
     @contextmanager
     def stored(_target, **_):
-        yield SimpleNamespace(results=Results(bucket), tables=None)
+        yield SimpleNamespace(bucket=bucket, tables=None)
 
     for module in (importing, function_shares, growth_table, removal):
         monkeypatch.setattr(module, "stored", stored)
@@ -110,7 +110,7 @@ def test_names_with_control_characters_are_kept_and_shown_escaped(bucket, tmp_pa
     add(tmp_path, "8.8.1", folded(odd))
     add(tmp_path, "9.8.4", folded({"a b;c x": 19, "a b": 1}))
 
-    stored = [Results(bucket).stacks(each) for each in Results(bucket).profiles("rocksdb")]
+    stored = [read_stacks(bucket, each) for each in read_profiles(bucket, "rocksdb")]
     assert odd in stored
     table, said = compared()
     assert "c\\u001b[1m (50.00 % itself)" in table
@@ -137,8 +137,8 @@ def test_an_import_that_is_cut_off_at_any_moment_is_completed_by_its_repetition(
         )  # fmt: skip
         bucket.moment = lambda: None
         # Whoever reads meanwhile finds a whole profile or none.
-        for profile in Results(bucket).profiles("rocksdb"):
-            assert Results(bucket).stacks(profile) == OLD
+        for profile in read_profiles(bucket, "rocksdb"):
+            assert read_stacks(bucket, profile) == OLD
         add(tmp_path, "8.8.1", folded(OLD))
         assert bucket.objects == whole
         if died.exit_code == 0:
@@ -151,7 +151,7 @@ def test_a_profile_is_removed_and_can_be_imported_again(bucket, tmp_path):
     add(tmp_path, "8.8.1", folded(OLD))
     before = dict(bucket.objects)
     add(tmp_path, "9.8.4", folded(NEW), "--test", "ingest")
-    (name,) = {each.name for each in Results(bucket).profiles("rocksdb") if each.test}
+    (name,) = {each.name for each in read_profiles(bucket, "rocksdb") if each.test}
 
     removed = invoke("remove", name, "--suite", "rocksdb")
 
@@ -205,7 +205,7 @@ def test_an_option_that_is_not_accepted_is_one_sentence(bucket, tmp_path, words,
 def test_a_time_is_stored_by_million_records(bucket, tmp_path):
     add(tmp_path, "8.8.1", folded(OLD), "--cpu-seconds", "30", "--records", "20000000")
 
-    (profile,) = Results(bucket).profiles("rocksdb")
+    (profile,) = read_profiles(bucket, "rocksdb")
     assert profile.seconds == 1.5
 
 

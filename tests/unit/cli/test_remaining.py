@@ -2,14 +2,15 @@
 
 from datetime import timedelta
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
+from tests.unit.fakes import FakeBucket
 from tests.unit.measured_runs import measured, planned
 from tidemark.cli.remaining import Countdown, Expected, Outlook
 from tidemark.cli.target import Target
 from tidemark.cli.wording import around
+from tidemark.store import keys
 
 FAST, SLOW = Expected(trial=5, before=2, after=3), Expected(trial=15, before=2, after=3)
 PLAN = planned(["9.0.0"], repetitions=2)
@@ -61,18 +62,23 @@ def test_a_time_between_two_has_one_figure_if_it_is_within_a_quarter_of_both(lea
 
 @pytest.fixture
 def first_run(monkeypatch):
-    """Return the outlook of the first run of a suite on an idle machine, and its finished tests."""
+    """Return the outlook of the first run of a suite on an idle machine, and its bucket."""
     monkeypatch.setattr("tidemark.cli.remaining.slowness", lambda *_: 1.0)
-    finished = []
-    results = SimpleNamespace(newest_runs=lambda _: iter(()), tests_of=lambda *_: finished)
-    return Outlook(results, PLAN, Target(Path(), None)), finished
+    bucket = FakeBucket()
+    return Outlook(bucket, PLAN, Target(Path(), None)), bucket
+
+
+def finish(bucket, test):
+    """Store the result of a test of the first trial."""
+    key = keys.measured(PLAN.run_id, PLAN.trials[0].trial, test.test)
+    bucket.write(key, test.model_dump_json().encode())
 
 
 def test_the_first_finished_test_makes_the_outlook_exact(first_run):
-    outlook, finished = first_run
+    outlook, bucket = first_run
     trial, (ingest, compaction) = PLAN.trials[0], measured(PLAN)[0].tests
     unknown = outlook.bounds(trial, now=0.0)
-    finished.append(ingest)  # it took 5 s, and its declared time is 3.22 s
+    finish(bucket, ingest)  # it took 5 s, and its declared time is 3.22 s
 
     asked_too_early = outlook.bounds(trial, now=1.9)
     fast, slow = outlook.bounds(trial, now=2.0)
@@ -82,14 +88,15 @@ def test_the_first_finished_test_makes_the_outlook_exact(first_run):
     declared = 5 / 3.22 * (3.22 + 2.7)
     assert (fast.trial, slow.trial) == pytest.approx((declared + 0.8 * 0.8, declared + 0.8 * 1.4))
     longer = compaction.ended_at + timedelta(seconds=5)
-    finished.append(compaction.model_copy(update={"ended_at": longer}))
+    finish(bucket, compaction.model_copy(update={"ended_at": longer}))
     assert outlook.bounds(trial, now=4.0)[0].trial == pytest.approx(15 + 0.8 * 0.8)
 
 
 def test_nobody_asks_for_the_tests_of_a_first_trial_that_is_finished(first_run):
-    outlook, finished = first_run
-    finished.extend(measured(PLAN)[0].tests)
+    outlook, bucket = first_run
+    for test in measured(PLAN)[0].tests:
+        finish(bucket, test)
     exact = outlook.bounds(PLAN.trials[0], now=0.0)
-    finished.clear()
+    bucket.delete(keys.work(PLAN.run_id))
 
     assert outlook.bounds(PLAN.trials[1], now=9.0) == exact

@@ -8,9 +8,9 @@ from click.testing import CliRunner
 from rich.console import Console
 
 from tests.plans import DATABASES, with_axes
-from tests.unit.measured_runs import planned
+from tests.unit.fakes import FakeBucket
+from tests.unit.measured_runs import bucket_of, measured, planned
 from tidemark.cli import attended_run, chosen_suite, run, written_suites
-from tidemark.client.results import Progress
 from tidemark.client.stack import Stack
 from tidemark.model.checkout import ROOT
 from tidemark.model.refusal import Refused
@@ -166,12 +166,11 @@ def test_a_run_that_cannot_be_resumed_is_refused_before_a_cloud_starts(
     monkeypatch, recorded, sentence
 ):
     plan = planned(["9.8.4"])
-    progress = recorded and Progress(recorded, 3)
-    results = SimpleNamespace(plan=lambda _: plan, progress=lambda _: progress, claims=dict)
+    bucket = bucket_of(plan, measured(plan)[:recorded]) if recorded else FakeBucket()
 
     @contextmanager
     def stored(_):
-        yield SimpleNamespace(results=results)
+        yield SimpleNamespace(bucket=bucket)
 
     monkeypatch.setattr(run, "stored", stored)
     refused = CliRunner().invoke(run.command, ["--resume", plan.run_id]).exception
@@ -180,9 +179,8 @@ def test_a_run_that_cannot_be_resumed_is_refused_before_a_cloud_starts(
 
 
 def test_a_resumed_run_of_one_version_cannot_fail_on_slower(monkeypatch):
-    plan, progress = planned(["9.8.4"]), SimpleNamespace(planned=3, recorded=1)
-    results = SimpleNamespace(plan=lambda _: plan, progress=lambda _: progress)
-    runs = SimpleNamespace(results=results, find=lambda _: None)
+    plan = planned(["9.8.4"])
+    runs = SimpleNamespace(bucket=bucket_of(plan, measured(plan)[:1]), find=lambda _: None)
 
     @contextmanager
     def cloud(*_):

@@ -12,9 +12,10 @@ from tests.unit.cli.test_profile_command import invoke
 from tests.unit.report.test_grown_functions import stored
 from tests.unit.run.test_profiled_trials import plan
 from tidemark.cli.profile import function_shares, growth_table
-from tidemark.client.results import Results
 from tidemark.model.refusal import Refused
 from tidemark.store import keys
+from tidemark.store.run_objects import recorded_trials
+from tidemark.store.stored_run import read_progress
 
 
 @pytest.fixture
@@ -24,7 +25,7 @@ def opened(monkeypatch):
     def opened(bucket):
         @contextmanager
         def stored(_target, **_):
-            yield SimpleNamespace(results=Results(bucket), tables=None)
+            yield SimpleNamespace(bucket=bucket, tables=None)
 
         for module in (function_shares, growth_table):
             monkeypatch.setattr(module, "stored", stored)
@@ -106,11 +107,11 @@ def test_a_run_of_one_version_is_compared_with_nothing(opened):
 
 def test_files_and_numbers_of_profiled_trials_are_among_those_of_a_run(opened):
     made = plan()
-    results = Results(opened(stored(made)))
+    bucket = opened(stored(made))
 
-    assert results.recorded(RUN) == [*range(1, 11), *range(901, 911)]
-    assert results.recorded(RUN, after=9) == [10, *range(901, 911)]
-    assert results.recorded(RUN, after=905) == [*range(906, 911)]
-    progress = results.progress(RUN)
+    assert recorded_trials(bucket, RUN) == [*range(1, 11), *range(901, 911)]
+    assert recorded_trials(bucket, RUN, after=9) == [10, *range(901, 911)]
+    assert recorded_trials(bucket, RUN, after=905) == [*range(906, 911)]
+    progress = read_progress(bucket, RUN)
     assert (progress.recorded, progress.planned) == (20, 20)
     assert keys.trial(RUN, 900).startswith(keys.trials(RUN))

@@ -12,7 +12,6 @@ from tests.unit.fakes import FakeBucket
 from tests.unit.measured_runs import planned
 from tests.unit.sized_runs import sized_plan, sized_trials
 from tidemark.cli import sizes
-from tidemark.client.results import Results
 from tidemark.store import keys
 
 
@@ -27,7 +26,7 @@ def printed(monkeypatch):
 
         @contextmanager
         def stored(_target):
-            yield SimpleNamespace(results=Results(FakeBucket(objects)))
+            yield SimpleNamespace(bucket=FakeBucket(objects))
 
         monkeypatch.setattr(sizes, "stored", stored)
         return CliRunner().invoke(sizes.command, [RUN, *options])

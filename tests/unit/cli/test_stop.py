@@ -8,13 +8,14 @@ import pytest
 from click.testing import CliRunner
 
 from tests.plans import RUN
-from tests.unit.measured_runs import planned
+from tests.unit.measured_runs import bucket_of, ended, measured, planned
 from tidemark.cli import stop
 from tidemark.cli.stop import command
 from tidemark.cli.target import Target
 from tidemark.cli.this_machine import CloudLost
-from tidemark.client.results import Progress
 from tidemark.client.runs import Run
+from tidemark.store import claims
+from tidemark.store.claims import Claim
 
 
 class EndingCloud:
@@ -38,11 +39,11 @@ def stopped(monkeypatch):
     """Stop the run, whose process leaves an outcome in the files; return what was stopped."""
 
     def stopped(outcome):
-        runs, progress = EndingCloud(), Progress(recorded=1, planned=3)
-        results = SimpleNamespace(
-            claims=lambda: {RUN: None}, outcome=lambda _: outcome, progress=lambda _: progress
-        )
-        cloud, files = SimpleNamespace(runs=runs), SimpleNamespace(results=results)
+        runs, plan = EndingCloud(), planned(["9.8.4"], repetitions=3, name=RUN)
+        bucket = bucket_of(plan, measured(plan)[:1], outcome)
+        claim = Claim(run_id=RUN, execution_arn="arn", claimed_at=plan.started_at)
+        claims.take(bucket, "rocksdb", claim)
+        cloud, files = SimpleNamespace(runs=runs), SimpleNamespace(bucket=bucket)
         monkeypatch.setattr(stop, "deployed", lambda _: nullcontext(cloud))
         monkeypatch.setattr(stop, "stored", lambda _: nullcontext(files))
         command.callback.__wrapped__(
@@ -56,7 +57,7 @@ def stopped(monkeypatch):
 def test_a_stop_reads_the_end_of_its_run_from_the_files_of_a_cloud_that_ends_with_it(
     stopped, capsys
 ):
-    assert stopped(SimpleNamespace(status="aborted")) == [(RUN, "seen enough")]
+    assert stopped(ended(RUN, "aborted")) == [(RUN, "seen enough")]
 
     assert capsys.readouterr().out == (
         f"Run {RUN} is aborted, 1 of 3 trials kept; resume it with `tidemark run --resume {RUN}`\n"
@@ -71,14 +72,14 @@ def test_a_stop_of_a_lost_cloud_fails_if_the_run_left_no_outcome(stopped):
 @pytest.mark.parametrize(
     ("plan", "sentence"),
     [
-        (planned(), f"RUN: {RUN} has ended already"),
+        (planned(name=RUN), f"RUN: {RUN} has ended already"),
         (None, f"RUN: {RUN} is not stored; `tidemark runs` lists the runs"),
     ],
 )
 def test_a_run_that_is_not_active_is_refused(monkeypatch, plan, sentence):
     @contextmanager
     def stored(_):
-        yield SimpleNamespace(results=SimpleNamespace(plan=lambda _: plan, claims=dict))
+        yield SimpleNamespace(bucket=bucket_of(plan))
 
     monkeypatch.setattr(stop, "stored", stored)
 

@@ -11,11 +11,11 @@ import pytest
 
 from tests.checks.conformance.figures import SLEEPER
 from tests.unit.fakes import FakeBucket
+from tidemark.client.decisions import exclude
 from tidemark.client.imports import differences, finish, releases, store
 from tidemark.client.in_process import InProcessPublisher
 from tidemark.client.published.amounts import amount
 from tidemark.client.published.release_figure import ReleaseFigure
-from tidemark.client.results import Results
 from tidemark.client.stored import Stored
 from tidemark.client.tables import Answer
 from tidemark.model.checkout import ROOT
@@ -23,6 +23,8 @@ from tidemark.model.plan import Import
 from tidemark.model.publication import find_publication
 from tidemark.report.comparison.publishing import publish_comparison
 from tidemark.store import keys
+from tidemark.store.run_objects import find_report
+from tidemark.store.stored_plan import find_plan
 
 PUBLICATION = find_publication(ROOT, "sleeper")
 ORIGIN = Import(file="page.md", line=1, source="", imported_on=date(2026, 11, 23))
@@ -72,7 +74,7 @@ def target(monkeypatch):
     # The script of charts takes seconds to make, and no test opens a page.
     monkeypatch.setattr("tidemark.pages.vega.vega", lambda: "")
     bucket = FakeBucket()
-    return Stored(Results(bucket), StoredRows(bucket), InProcessPublisher(bucket))
+    return Stored(bucket, StoredRows(bucket), InProcessPublisher(bucket))
 
 
 def take_in(target, figures):
@@ -100,12 +102,12 @@ def test_each_release_is_a_run_with_one_figure_of_each_metric_and_its_origin(tar
 
 def test_the_same_figures_again_add_nothing(target):
     take_in(target, published())
-    before = dict(target.results._bucket.objects)
+    before = dict(target.bucket.objects)
 
     found, runs = take_in(target, published())
 
     assert (found.new, found.known, found.conflicts, runs) == ([], 12, [], [])
-    assert target.results._bucket.objects == before
+    assert target.bucket.objects == before
 
 
 def test_a_figure_that_differs_in_its_value_or_its_day_is_a_conflict_and_changes_nothing(target):
@@ -134,7 +136,7 @@ def test_a_corrected_figure_replaces_an_excluded_one_with_the_others_of_its_rele
             yield figure("0.12.0", "2022-10-18", metric, text)
 
     _, (wrong,) = take_in(target, page("37800"))
-    target.exclude(wrong, None, "a typo", excluded=True)
+    exclude(target, wrong, None, "a typo", excluded=True)
 
     again, _ = take_in(target, page("37800"))
     corrected, _ = take_in(target, page("378000"))
@@ -157,7 +159,7 @@ def test_releases_of_one_day_are_runs_in_the_order_of_their_versions(target):
         [figure(version, day, "ingest_rate", "1") for version in ("0.10.0", "0.9.0", "0.9.1")],
     )
 
-    plans = [target.results.plan(run) for run in sorted(runs)]
+    plans = [find_plan(target.bucket, run) for run in sorted(runs)]
     assert [plan.request.versions for plan in plans] == [("0.9.0",), ("0.9.1",), ("0.10.0",)]
     assert plans[2].started_at == datetime(2025, 6, 23, 0, 0, 2, tzinfo=UTC)
 
@@ -170,7 +172,7 @@ def cut_off(figures, every):
     """Yield what imports leave: each dies so many moments later than the one before."""
     for last in count(every, every):
         bucket, moments = FakeBucket(), iter(range(1, last))
-        target = Stored(Results(bucket), StoredRows(bucket), InProcessPublisher(bucket))
+        target = Stored(bucket, StoredRows(bucket), InProcessPublisher(bucket))
         bucket.moment = partial(_pass, moments)
         try:
             take_in(target, figures)
@@ -192,11 +194,11 @@ def test_an_import_that_dies_at_any_moment_stores_on_repetition_what_one_import_
     # The order of a day holds, too, once the first of its releases are stored.
     figures += [figure(each, "2022-06-13", "ingest_rate", "1") for each in ("0.9.0", "0.10.0")]
     take_in(target, figures)
-    whole = target.results._bucket.objects
+    whole = target.bucket.objects
 
     for again in cut_off(figures, every=7):
         # A release is known as soon as its rates are, and then all of it is stored.
-        objects = again.results._bucket.objects
+        objects = again.bucket.objects
         known = {row["run_id"] for row in again.tables.rows()}
         assert all(keys.outcome(run) in objects for run in known)
         take_in(again, figures)
@@ -226,14 +228,14 @@ def test_a_stored_release_has_the_bounds_of_its_metrics(target):
 
     _, (run,) = take_in(target, [one._replace(metric=one.metric.model_copy(update=bounds))])
 
-    (metric,) = target.results.plan(run).suite.tests[0].metrics
+    (metric,) = find_plan(target.bucket, run).suite.tests[0].metrics
     assert (metric.margin, metric.same_within) == (0.1, 0.2)
 
 
 @pytest.mark.parametrize(("base", "new"), [*pairwise(SLEEPER)])
 def test_a_comparison_of_published_figures_cannot_tell_and_says_why(target, base, new):
     take_in(target, published())
-    bucket = target.results._bucket
+    bucket = target.bucket
 
     written = publish_comparison(bucket, "sleeper", base, new, lambda: "")
 
@@ -251,7 +253,7 @@ def test_a_comparison_of_published_figures_cannot_tell_and_says_why(target, base
 def test_the_report_of_a_release_has_its_figures_and_where_they_stand(target):
     _, (run, *_) = take_in(target, published())
 
-    text = target.results.report("sleeper", run, "report.md").decode()
+    text = find_report(target.bucket, "sleeper", run, "report.md").decode()
     assert "Sleeper 0.11.0: published figures, from page.md, line 9" in text
     assert "- compaction_rate: 0.11.0: 366,000.0 records/s." in text
     assert "vCPU" not in text

@@ -24,6 +24,7 @@ from tidemark.model.refusal import Refused
 from tidemark.model.run_id import is_run_id
 from tidemark.model.sentences import listed, shown
 from tidemark.report.flame_page import NOT_DRAWN, Graph, flame_page
+from tidemark.store.profiles.stored_profile import read_stacks
 
 _Shares = Mapping[str, float]
 """Shares of all samples by function [%]."""
@@ -105,12 +106,12 @@ def command(
         raise Refused("--sum has no effect without --function")
     scripts = page_scripts(output)
     with stored(target) as store:
-        results, run = store.results, suite if suite and is_run_id(suite) else ""
+        bucket, run = store.bucket, suite if suite and is_run_id(suite) else ""
         suite = plan_of(store, target, run).suite.name if run else suite
         suite = suite_to_read(suite, store.tables)
-        found = profiles_by_version(results, suite, test, versions, run)
+        found = profiles_by_version(bucket, suite, test, versions, run)
         trees = {
-            version: call_tree(merged(map(results.stacks, profiles)))
+            version: call_tree(merged(read_stacks(bucket, each) for each in profiles))
             for version, profiles in found.items()
         }
     place = Place(under, outside)

@@ -28,6 +28,7 @@ from tidemark.model.refusal import Refused
 from tidemark.model.run_id import is_run_id
 from tidemark.model.sentences import listed, shown, visible
 from tidemark.report.flame_page import differential_page, profiled_version
+from tidemark.store.profiles.stored_profile import read_stacks
 
 _MOST_UNTOLD = 10
 _FOR_PEOPLE = frozenset({"table", "markdown"})
@@ -74,16 +75,16 @@ def command(
     run, versions = run_and_versions(words)
     scripts = page_scripts(output)
     with stored(target) as store:
-        results = store.results
+        bucket = store.bucket
         if run:
             plan = plan_of(store, target, run, suite)
             suite, versions = plan.suite.name, versions or compared_versions(plan)
         suite = suite_to_read(suite, store.tables)
         base, new = versions
-        found = profiles_by_version(results, suite, test, (base, new), run)
+        found = profiles_by_version(bucket, suite, test, (base, new), run)
         sides = [
             [
-                ProfiledTrial(results.stacks(each), each.seconds, each.drawn)
+                ProfiledTrial(read_stacks(bucket, each), each.seconds, each.drawn)
                 for each in found[version]
             ]
             for version in (base, new)

@@ -21,7 +21,7 @@ from tidemark.model.profile import Profile
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import plural, shown
 from tidemark.store.profiles.file_content import Unreadable
-from tidemark.store.profiles.stored_profile import digest, named
+from tidemark.store.profiles.stored_profile import add_profile, digest, named
 
 _MILLION = 1_000_000
 
@@ -99,7 +99,7 @@ def command(
     )
     found = [_found(file, profile) for file in files]
     with stored(target, new=True) as results:
-        known = [results.results.add_profile(each.profile, each.read.stacks) for each in found]
+        known = [add_profile(results.bucket, each.profile, each.read.stacks) for each in found]
     _show([each for each, stored_one in zip(found, known, strict=True) if stored_one is None])
     number = sum(each is None for each in known)
     already = f"{len(known) - number:,} stored already"

@@ -11,13 +11,15 @@ import click
 
 from tidemark.cli.saving import check_folder, check_page
 from tidemark.cli.target import Target
-from tidemark.client.results import Results
 from tidemark.client.stored import Stored
 from tidemark.model.plan import Plan
 from tidemark.model.profile import Profile
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed, shown, there_are
 from tidemark.report.flame_page import flame_graph_scripts
+from tidemark.store.bucket import Bucket
+from tidemark.store.profiles.stored_profile import read_profiles
+from tidemark.store.stored_plan import find_plan
 
 output_option = click.option(
     "--output",
@@ -40,7 +42,7 @@ def check_test(_: click.Context, __: click.Parameter, value: str) -> str:
 
 def plan_of(store: Stored, target: Target, run: str, suite: str | None = None) -> Plan:
     """Return the plan of a run; refuse one that is not stored, or is of another suite."""
-    plan = store.results.plan(run)
+    plan = find_plan(store.bucket, run)
     if plan is None:
         raise target.not_stored(run)
     if suite not in {None, plan.suite.name}:
@@ -54,7 +56,7 @@ def page_scripts(output: Path | None) -> str:
     return flame_graph_scripts() if output else ""
 
 
-def profiles_of(results: Results, suite: str, test: str, run: str = "") -> list[Profile]:
+def profiles_of(bucket: Bucket, suite: str, test: str, run: str = "") -> list[Profile]:
     """Return the profiles of a suite, perhaps of one test or of the trials of one run.
 
     Raises
@@ -63,7 +65,7 @@ def profiles_of(results: Results, suite: str, test: str, run: str = "") -> list[
         If there are none.
 
     """
-    of_suite = (each for each in results.profiles(suite) if not run or each.run == run)
+    of_suite = (each for each in read_profiles(bucket, suite) if not run or each.run == run)
     if found := [each for each in of_suite if test in {"", each.test}]:
         return found
     of_test = f" of test {test}" if test else ""
@@ -85,7 +87,7 @@ def check_unit(suite: str, profiles: Sequence[Profile]) -> None:
 
 
 def profiles_by_version(
-    results: Results, suite: str, test: str, versions: Sequence[str] = (), run: str = ""
+    bucket: Bucket, suite: str, test: str, versions: Sequence[str] = (), run: str = ""
 ) -> dict[str, list[Profile]]:
     """Return the profiles of a test by version, in the order of versions; all without ``versions``.
 
@@ -98,7 +100,7 @@ def profiles_by_version(
         different units.
 
     """
-    found = profiles_of(results, suite, test, run)
+    found = profiles_of(bucket, suite, test, run)
     tests = sorted({each.test for each in found})
     if len(tests) > 1:
         names = listed(name or "no test" for name in tests)

@@ -8,6 +8,7 @@ from tidemark.cli.chosen_suite import check_suite
 from tidemark.cli.target import Target, stored, target_options
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import shown, there_are
+from tidemark.store.profiles.stored_profile import read_profiles, remove_profile
 
 
 @click.command("remove")
@@ -22,10 +23,10 @@ def command(name: str, suite: str, target: Target) -> None:
       tidemark profile remove 20230817T000000Z-0a1b2c --suite rocksdb
     """
     with stored(target) as store:
-        known = {each.name: each for each in store.results.profiles(suite)}
+        known = {each.name: each for each in read_profiles(store.bucket, suite)}
         if name not in known:
             raise Refused(f"PROFILE: {shown(name)} is not stored; {there_are(known, name)}")
-        store.results.remove_profile(known[name])
+        remove_profile(store.bucket, known[name])
     profile = known[name]
     of_test = f" of test {profile.test}" if profile.test else ""
     click.echo(f"Removed {profile.file}, a profile of {profile.version}{of_test}.")

@@ -9,12 +9,13 @@ from tests.system.faults.fault import Ending, Fault
 from tests.system.faults.ground import Ground
 from tests.system.faults.wire import error_answer, slow
 from tidemark.client.runs import Run
+from tidemark.store.run_objects import all_trials
 
 
 def _at_once(ground: Ground) -> list[Run]:
     with ground.wire.fault(invocations("PrepareTrial"), slow(3), times=1, after=1):
         first = ground.start(repetitions=2)
-        ground.until(lambda: list(ground.client.results.trials(first.run_id)))
+        ground.until(lambda: list(all_trials(ground.client.bucket, first.run_id)))
         second = ground.wait_for_end(ground.start())
     return [ground.wait_for_end(first), second]
 

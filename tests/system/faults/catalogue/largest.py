@@ -18,6 +18,7 @@ from tidemark.model.plan import Plan, PlannedTrial
 from tidemark.model.results import Sample, TaskResult, TestResult, TrialResult, Usage, no_rate
 from tidemark.model.suite import Test
 from tidemark.store import keys
+from tidemark.store.stored_plan import find_plan
 
 _VERSIONS = ("healthy", "healthy-too", "exit-1", "one-dead", "silent", "zero")
 # Six versions, 92 repetitions and 200 tasks with nine entries each: 993,600 of 1,000,000.
@@ -35,7 +36,7 @@ def of_size(repetitions: int, tasks: int) -> Callable[[Ground], list[Run]]:
             arrived.wait()
             ground.stop(run.execution_arn)
         ground.wait_for_outcome(run)
-        plan = ground.client.results.plan(run.run_id)
+        plan = find_plan(ground.client.bucket, run.run_id)
         assert plan, "PlanRun had planned the run"
         _store(ground, plan)
         return [ground.wait_for_outcome(ground.resume(run))]
