@@ -19,7 +19,7 @@ from onebox.cloud.cloud import start_cloud
 from tidemark.client.decisions import exclude
 from tidemark.client.deployed import Deployed
 from tidemark.dashboard.data_sets import read_data_set
-from tidemark.dashboard.rows import read_rows
+from tidemark.dashboard.page import read_rows
 from tidemark.figures.verdicts.version_verdicts import verdicts, version_pairs
 from tidemark.one_machine.app import deploy, machine_app
 from tidemark.store.bucket import Bucket

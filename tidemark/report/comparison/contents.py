@@ -11,13 +11,13 @@ from tidemark.model.numerals import change
 from tidemark.model.sentences import plural
 from tidemark.report import grown_functions
 from tidemark.report.blocks import Block, Details, Report, Section
+from tidemark.report.charts import Group
 from tidemark.report.comparison import by_labels, results, setup
 from tidemark.report.comparison.findings import action_items, comments
 from tidemark.report.comparison.results import why_incomparable
 from tidemark.report.comparison.setup import unlike_work
 from tidemark.report.comparison.sides import Pair, Sides
 from tidemark.report.grown_functions import Grown
-from tidemark.report.line_chart import Group
 from tidemark.report.marks import FAILURES, answers
 from tidemark.report.run_report import trials
 from tidemark.report.run_report.course import course

@@ -12,7 +12,7 @@ from tidemark.model.numerals import MISSING, figure, percent
 from tidemark.model.results import MeasuredSeries, Sample, TestResult
 from tidemark.model.sentences import listed
 from tidemark.report.blocks import Block, Bullets, Chart, Row, Section, Table
-from tidemark.report.line_chart import (
+from tidemark.report.charts import (
     MOST_GROUPS,
     Group,
     Line,

@@ -11,7 +11,7 @@ from statistics import fmean, median
 from tidemark.model.numerals import ranges
 from tidemark.model.results import TestResult, Usage
 from tidemark.report.blocks import Block
-from tidemark.report.line_chart import Group, Line, Points, lines, means_and_largest
+from tidemark.report.charts import Group, Line, Points, lines, means_and_largest
 
 _MB = 10**6
 _Value = Callable[[Usage], float | None]

@@ -11,10 +11,11 @@ from tidemark.figures.version_rates import Quantity, VersionRate
 from tidemark.model.axes import figure_name
 from tidemark.model.numerals import MISSING, change, figure, interval, percent_places, supported
 from tidemark.model.sentences import plural
+from tidemark.report import charts
 from tidemark.report.blocks import Block, Bullets, Details, Row, Section, Table
 from tidemark.report.marks import CHANGES, FAILURES, marked
 from tidemark.report.rule import confirmation, rule, within
-from tidemark.report.run_report import rates_chart, trials
+from tidemark.report.run_report import trials
 from tidemark.report.run_report.measured import MeasuredRun, Measurement
 from tidemark.report.samples_chart import Column, chart
 
@@ -193,9 +194,9 @@ def _levels(run: MeasuredRun) -> Iterator[Block]:
     steps = [(quantity, _steps(run, quantity)) for quantity in run.quantities]
     steps.sort(key=lambda each: _urgency(each[1]))
     for quantity, of_quantity in steps[:_MOST_LEVELS]:
-        levels = [rates_chart.Level(step.rate, *step.level) for step in of_quantity]
+        levels = [charts.Level(step.rate, *step.level) for step in of_quantity]
         if sum(level.rate.value is not None for level in levels) >= _FEWEST_LEVELS:
-            yield rates_chart.chart(quantity, levels)
+            yield charts.version_levels(quantity, levels)
 
 
 def _result(quantity: Quantity, step: _Step) -> tuple[str, ...]:

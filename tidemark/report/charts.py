@@ -1,17 +1,19 @@
-"""A chart of lines over the seconds of a test, in groups, as Vega-Lite."""
+"""Charts of lines over the seconds of a test, and of levels over the versions of a run."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from itertools import pairwise
 from statistics import fmean
 from typing import NamedTuple
 
-from tidemark.model.numerals import figure
+from tidemark.figures.version_rates import Quantity, VersionRate, mean
+from tidemark.model.numerals import MISSING, figure, supported
 from tidemark.model.results import TestResult, TrialResult
 from tidemark.pages import vega_lite
-from tidemark.pages.vega_lite import Json, figures, layer, tooltip
+from tidemark.pages.vega_lite import Json, as_it_is, figures, layer, tooltip
 from tidemark.report.blocks import Chart, Mark, Row, Table
+from tidemark.report.marks import MARKS, marked
 
 # More points than a chart can show; the limit keeps the page of a long test small.
 _MOST_POINTS = 200
@@ -168,3 +170,114 @@ def _extremes(points: Points) -> Points:
     """Return the points of the least and of the largest value, in order of time."""
     by_value = sorted(enumerate(points), key=lambda each: each[1][1])
     return [point for _, point in sorted((by_value[0], by_value[-1]))]
+
+
+_COLORS = {"slower": "var(--worse)", "faster": "var(--better)", "cannot tell": "var(--unclear)"}
+_NO_VERDICT = "var(--ink)"  # the base, and versions that are the same
+_NONE = "nothing to compare"
+_LEVEL_COLUMNS = ("Version", "Rate", "± spread", "Verdict")
+
+
+class Level(NamedTuple):
+    """The rate of one version."""
+
+    rate: VersionRate
+    word: str
+    """The verdict against the version's base, '' without one; of a search, what it looks like."""
+    told: str
+    """The words of the verdict."""
+
+
+def version_levels(quantity: Quantity, levels: Sequence[Level]) -> Chart:
+    """Return the chart of the mean of each version ± its spread, in version order.
+
+    At least one version has a rate.
+    """
+    name, metric = quantity.name, quantity.metric
+    points = [_level_point(each) for each in levels if each.rate.value is not None]
+    return Chart(
+        caption=f"{name} by version, ± its spread over the trials; {metric.direction} is better",
+        spec=vega_lite.chart(
+            height=200,
+            encoding={"x": _by_version(levels), "y": _by_rate(quantity, points)},
+            layer=_level_layers(points),
+        ),
+        width=20,
+        table=_level_table(quantity, levels),
+        legend=tuple(_level_legend({each.word for each in levels})),
+    )
+
+
+def _level_point(level: Level) -> Json:
+    rate = level.rate
+    assert rate.value is not None
+    spread = rate.spread or 0.0
+    return {
+        "version": rate.version,
+        "rate": rate.value,
+        "low": rate.value - spread,
+        "high": rate.value + spread,
+        "color": _COLORS.get(level.word, _NO_VERDICT),
+        "verdict": level.told or _NONE,
+    }
+
+
+def _by_version(levels: Sequence[Level]) -> Json:
+    return {
+        "field": "version",
+        "type": "ordinal",
+        "title": None,
+        "scale": {"domain": [each.rate.version for each in levels]},
+        "axis": {"labelAngle": 0, "labelOverlap": "greedy", "labelSeparation": 4, "grid": False},
+    }
+
+
+def _by_rate(quantity: Quantity, points: Sequence[Json]) -> Json:
+    """Return the axis of rates, on which rates that are the same look the same."""
+    middle = mean([point["rate"] for point in points])
+    room = 2 * quantity.metric.same_within * abs(middle)
+    low = min(middle - room, *(point["low"] for point in points))
+    high = max(middle + room, *(point["high"] for point in points))
+    return figures(
+        f"{quantity.name} [{quantity.metric.unit}]",
+        {"tickCount": 5, "domain": False},
+        scale={"domain": [low, high], "nice": True},
+    )
+
+
+def _level_layers(points: Sequence[Json]) -> list[Json]:
+    color = as_it_is("color")
+    of_rate = {"y": {"field": "rate"}}
+    spreads = {"y": {"field": "low"}, "y2": {"field": "high"}, "color": color}
+    point = {"type": "point", "filled": True, "size": 70, "opacity": 1}
+    return [
+        layer("levels", points, {"type": "line", "color": "var(--quiet)"}, of_rate),
+        layer("spreads", points, {"type": "rule", "strokeWidth": 2}, spreads),
+        layer(
+            "rates",
+            points,
+            point,
+            {**of_rate, "color": color, "tooltip": tooltip("version", "rate", "verdict")},
+        ),
+    ]
+
+
+def _level_legend(words: Set[str]) -> Iterator[Mark]:
+    for word in (each for each in MARKS if each in words):
+        yield Mark(_COLORS.get(word, _NO_VERDICT), "●", word)
+
+
+def _level_table(quantity: Quantity, levels: Sequence[Level]) -> Table:
+    return Table(
+        caption=f"Rates of {quantity.name} by version [{quantity.metric.unit}]",
+        columns=_LEVEL_COLUMNS,
+        rows=tuple(Row(_level_cells(each)) for each in levels),
+        numbers=frozenset(_LEVEL_COLUMNS[1:3]),
+    )
+
+
+def _level_cells(level: Level) -> tuple[str, ...]:
+    rate = level.rate
+    shown = (MISSING, "") if rate.value is None else supported(rate.value, rate.spread)
+    told = marked(level.word) if level.word and level.word == level.told else level.told
+    return rate.version, *shown, told or _NONE
