@@ -12,8 +12,7 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from tidemark.model.axes import figure_name
-from tidemark.model.numerals import MISSING, delta, figure, percent_places, span, supported
+from tidemark.model.numerals import delta, figure, percent_places, span, supported
 from tidemark.report.marks import marked
 from tidemark.report.terminal import STYLES
 
@@ -79,37 +78,28 @@ def _add_columns(
 
 
 def _name(rate: dict[str, Any]) -> str:
-    # Older summaries have no names, or means without labels.
-    own = figure_name(rate["metric"], rate.get("statistic", "mean"), rate.get("labels", ""))
-    return str(rate.get("name", own))
+    return str(rate["name"])
 
 
 def _figures(rate: dict[str, Any], *, exact: bool) -> tuple[str, str]:
-    return (_all_digits if exact else _supported)(rate["value"], rate["spread"])
-
-
-def _supported(value: float | None, spread: float | None) -> tuple[str, str]:
-    return (MISSING, "") if value is None else supported(value, spread)
-
-
-def _all_digits(value: float | None, spread: float | None) -> tuple[str, str]:
-    return figure(value), "" if spread is None else figure(spread)
+    value, spread = rate["value"], rate["spread"]
+    if exact or value is None:
+        return figure(value), "" if spread is None else figure(spread)
+    return supported(value, spread)
 
 
 def _judged(rate: dict[str, Any], *, exact: bool) -> tuple[str, str, Text]:
-    """Return the change that the verdict judges, its interval and the verdict.
-
-    Older summaries have no verdict, and the change of the means alone.
-    """
-    verdict = rate.get("verdict")
-    change = verdict["effect"] if verdict else rate["change"]
-    low, high = (verdict["low"], verdict["high"]) if verdict else (None, None)
+    """Return the change that the verdict judges, its interval and the verdict."""
+    verdict = rate["verdict"]
+    if verdict is None:
+        return "", "", Text()
+    change, low, high = verdict["effect"], verdict["low"], verdict["high"]
     places = 2 if exact else percent_places(low, high)
-    of = rate.get("direction", ""), rate["unit"]
+    of = rate["direction"], rate["unit"]
     return (
         "" if change is None else delta(change, *of, places),
         "" if low is None or high is None else span(low, high, *of, places),
-        _told(verdict["word"], rate.get("nearer", "")) if verdict else Text(),
+        _told(verdict["word"], rate["nearer"]),
     )
 
 

@@ -213,8 +213,8 @@ def test_a_run_prints_the_changes_of_level_that_its_message_tells():
 
 def test_the_table_of_a_run_has_the_verdict_and_interval_of_each_change():
     rate = {
-        "metric": "ingest_rate", "unit": "records/s", "direction": "higher", "samples": 12,
-        "baseline": None,
+        "name": "ingest_rate", "unit": "records/s", "direction": "higher", "samples": 12,
+        "baseline": None, "nearer": "",
         "spread": 1.5,
     }  # fmt: skip
     verdict = {"word": "faster", "effect": 0.051, "low": 0.031, "high": 0.072}
@@ -237,8 +237,8 @@ def test_the_table_of_a_run_has_the_verdict_and_interval_of_each_change():
 @pytest.mark.parametrize("name", ["ingest_rate", "latency p99 {operation: create}"])
 def test_on_a_narrow_terminal_each_metric_has_a_table_with_whole_figures(name):
     rate = {
-        "version": "9.8.4", "metric": name, "unit": "records/s", "direction": "higher",
-        "samples": 12, "baseline": None, "value": 1_616_000.0, "spread": 60_000.0, "change": -0.19,
+        "version": "9.8.4", "name": name, "unit": "records/s", "direction": "higher",
+        "samples": 12, "baseline": None, "nearer": "", "value": 1_616_000.0, "spread": 60_000.0,
         "verdict": {"word": "cannot tell", "effect": -0.193, "low": -0.222, "high": -0.163},
     }  # fmt: skip
     console = Console(file=io.StringIO(), width=80)
@@ -261,8 +261,8 @@ def test_on_a_narrow_terminal_each_metric_has_a_table_with_whole_figures(name):
 )
 def test_the_table_of_a_run_has_all_digits_on_request_and_large_changes_as_times(exact, told):
     rate = {
-        "version": "9.8.4", "metric": "latency", "unit": "ms", "direction": "lower", "samples": 12,
-        "baseline": None,
+        "version": "9.8.4", "name": "latency", "unit": "ms", "direction": "lower", "samples": 12,
+        "baseline": None, "nearer": "",
         "value": 734306.64, "spread": 22316.3, "change": 12.8,
         "verdict": {"word": "slower", "effect": 12.8, "low": 11.0, "high": 14.5},
     }  # fmt: skip
@@ -284,8 +284,9 @@ def test_the_table_of_a_run_has_all_digits_on_request_and_large_changes_as_times
 def test_each_verdict_has_a_mark_and_on_a_terminal_a_colour(monkeypatch, word, mark, color):
     monkeypatch.delenv("NO_COLOR", raising=False)
     rate = {
-        "version": "9.8.4", "metric": "ingest_rate", "unit": "records/s", "samples": 12,
-        "baseline": None,
+        "version": "9.8.4", "name": "ingest_rate", "unit": "records/s", "direction": "higher",
+        "samples": 12,
+        "baseline": None, "nearer": "",
         "spread": 1.5, "value": 1.0, "change": 0.05,
         "verdict": {"word": word, "effect": 0.05, "low": -0.1, "high": 0.2},
     }  # fmt: skip

@@ -116,10 +116,10 @@ def test_a_program_gets_a_comparison_with_its_folds_on_request_alone(capsys):
 def test_the_first_screen_has_the_answer_and_the_rates_if_they_fit(monkeypatch, lines, tables):
     monkeypatch.setenv("LINES", str(lines))
     monkeypatch.setenv("COLUMNS", "80")
-    rate = {"unit": "records/s", "samples": 9, "spread": 1.5, "value": 700.0, "change": None}
+    rate = {"unit": "records/s", "samples": 9, "spread": 1.5, "value": 700.0, "verdict": None}
     rate["baseline"] = None
     rates = [
-        {**rate, "metric": metric, "version": version}
+        {**rate, "name": metric, "version": version}
         for metric in ("ingest_rate", "compaction_rate")
         for version in ("9.0.0", "9.8.4")
     ]
