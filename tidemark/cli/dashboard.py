@@ -78,7 +78,7 @@ def _serve(page: str, port: int) -> None:
 def flame_links(state: Path, folder: Path) -> Iterator[Link]:
     """Yield a link to each page of the newest run with flame graphs of each suite.
 
-    The links are those of a page in ``folder``.
+    The links are for a page in ``folder``.
     """
     for suite in sorted((state / "reports").glob("*")):
         pages = sorted(suite.glob(f"*/{keys.FLAME_GRAPHS}*.html"))

@@ -44,7 +44,7 @@ class Place:
         self._text, self._asked_at = "", -math.inf
 
     def text(self, plan: Plan, left: Ahead, now: float) -> str:
-        """Return the place of a run of which this is ``left``; ``now`` is monotonic time [s]."""
+        """Return the place of a run; ``left`` is what remains, ``now`` is monotonic time [s]."""
         if now - self._asked_at >= _PLACE_SECONDS:
             self._text, self._asked_at = place(self._client, self._run, plan, left), now
         return self._text

@@ -40,8 +40,8 @@ function charts(visual, rows) {
   return [made("div", { class: "panels", style }, ...drawn)];
 }
 
-// The rows whose categories belong in the chart of a row. A category that only another suite or size
-// has, or another value of a label such as a database, is no gap in this chart.
+// The rows whose categories belong in the chart of a row. This chart has no gap for a category that
+// only another suite or size has, or another value of a label such as a database.
 function kin(rows, { suite, sizes, labels }) {
   const own = labelsOf(labels);
   const agrees = ([name, value]) => (own[name] ?? value) === value;

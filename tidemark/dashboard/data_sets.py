@@ -149,7 +149,7 @@ COLORS = {
         "rejected": _GREY,
     },
 }
-"""The colours of values, those of verdicts as on the pages of reports in light."""
+"""The colours of values; verdicts have the colours of the pages of reports in light."""
 FORMATS = {
     **{
         Column(data_set, name): NUMBER
@@ -177,7 +177,7 @@ FORMATS = {
         for name in names.split()
     },
 }
-"""The formats of columns that are not those of their types."""
+"""The formats of columns whose type has another one."""
 
 
 def default_format(kind: str) -> Format:

@@ -10,8 +10,8 @@ from dataclasses import dataclass, fields, is_dataclass
 
 from tidemark.dashboard.data_sets import Column, Format, read_data_set
 
-# The columns that the page needs beside a column, and QuickSight does not: a change of which less
-# is better is 13.8 times as long, a gain is written as a change, a chart has the changes of level
+# The columns that the page needs beside a column, and QuickSight does not: a change is 13.8 times
+# as long if less is better, a gain is written as a change, a chart has the changes of level
 # of its metric and size and the categories of its labels, and a run is shown with its version.
 _NEEDED = {
     **dict.fromkeys(("change", "effect"), ("direction", "unit")),

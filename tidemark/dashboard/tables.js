@@ -9,7 +9,7 @@ function made(name, properties = {}, ...children) {
 
 const EXTREMES = ["MIN", "MAX"];
 
-// A browser is slow with thousands of lines, and nobody reads so many.
+// A browser is slow with thousands of lines, which nobody reads.
 const MOST_LINES = 500;
 
 // A least or largest figure is shown with the name of its metric.

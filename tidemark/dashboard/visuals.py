@@ -39,7 +39,7 @@ from tidemark.dashboard.model import (
 
 WIDTH = 36  # columns of a sheet's grid
 _MOST_CONTROLS = 4  # in a row, as wide as each other
-# The names of fields that are not those of their columns.
+# The names of fields that differ from the names of their columns.
 _NAMES = {"effect": "change", "effect_gain": "gain", "qualified_verdict": "verdict"}
 
 
@@ -52,7 +52,7 @@ class Sized(NamedTuple):
 
 
 def _field(visual: str, column: Column, label: str = "", *, name: str = "") -> Field:
-    """Return a field of a visual; ``name`` is its name there if it is not that of the column."""
+    """Return a field of a visual; ``name`` is its name there if it differs from the column's."""
     part = name or _NAMES.get(column.name, column.name).replace("_", "-")
     format_ = FORMATS.get(column) or default_format(column.type)
     if column.type == INTEGER and format_.places is None:
@@ -108,7 +108,7 @@ def table(
     """Return a table of a data set's rows.
 
     ``columns`` are the labels by column, ``order`` columns with a minus for descending, and
-    ``names`` the names of fields that are not those of their columns.
+    ``names`` the names of fields that differ from the names of their columns.
     """
     fields = tuple(
         _field(name, Column(data_set, each), label, name=names.get(each, ""))
@@ -155,7 +155,7 @@ def line_charts(
 ) -> Sized:
     """Return a chart for each series: mean, least and largest figure by category.
 
-    ``called`` is the category's name in the visual if it is not that of the column. Without an
+    ``called`` is the category's name in the visual if it differs from the column's. Without an
     ``order`` by another column the categories are in their own. ``points`` have no line.
     """
 
@@ -274,8 +274,8 @@ def filters(
 ) -> FilterGroup:
     """Return the filters of a data set on a sheet, or on some of its visuals.
 
-    Columns must have the values of ``equals``, not those of ``differs``, and the values of
-    ``parameters``. The column ``time`` must be between the days that a reader chooses.
+    Columns must have the values of ``equals`` and of ``parameters``, and none of ``differs``.
+    The column ``time`` must be between the days that a reader chooses.
     """
 
     def column(name: str) -> Column:

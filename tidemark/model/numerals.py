@@ -146,7 +146,7 @@ def percent_change(share: float, places: int = 2) -> str:
 def delta(share: float, direction: str, unit: str, places: int = 2) -> str:
     """Return the change of a figure, ``−3.61 %``; ``13.8 times as long`` if less is better.
 
-    A change of which less is better can be far above 100 %.
+    A change can be far above 100 % if less is better.
     """
     return times_as(share, direction, unit) or percent_change(share, places)
 

@@ -223,7 +223,7 @@ def differential_page(
 
 
 def _both_graphs(base: ProfiledVersion, new: ProfiledVersion, found: Comparison) -> list[Graph]:
-    """Return the graph of each version: frames that one lacks are in that of the other."""
+    """Return the graph of each version; each graph has the frames that the other version lacks."""
     before, after = call_tree(renamed_stacks(base.stacks, found.renamed)), call_tree(new.stacks)
     gone, come = (
         found.told | {each.function: ONLY for each in only} for only in (found.gone, found.come)

@@ -55,7 +55,7 @@ def version_profiles(plan: Plan, version: str, trials: Iterable[TrialResult]) ->
 
 
 def write_grown(bucket: Bucket, base: VersionProfiles, new: VersionProfiles) -> Iterator[Grown]:
-    """Write the flame graphs of each test of which both versions have profiles; yield what grew."""
+    """Write the flame graphs of each test that both versions have profiles of; yield what grew."""
     for test in (test.name for test in new.plan.suite.tests):
         sides = [list(_profiled(bucket, side, test)) for side in (base, new)]
         if all(sides):

@@ -95,7 +95,8 @@ _USERS = "users"
 def supported_users(sides: Sides, pairs: Sequence[Pair]) -> Iterator[Table]:
     """Yield the table of supported users; nothing if no metric has them.
 
-    They are the first figure of each metric of which more users are better.
+    A metric counts supported users if its unit is users and more are better; its first figure is
+    shown.
     """
     figures = (*(f"Mean of {side.name}" for side in sides.both), "Δ")
     if rows := tuple(_users_row(pair) for pair in pairs if _has_users(pair)):
@@ -146,7 +147,7 @@ class _Difference(NamedTuple):
 
 
 def axis_blocks(sides: Sides, pairs: Sequence[Pair]) -> Iterator[Block]:
-    """Yield a table for each axis of which both sides together have several values.
+    """Yield a table for each axis that has several values on both sides together.
 
     Small differences under labels are only counted.
     """

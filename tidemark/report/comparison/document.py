@@ -55,7 +55,7 @@ class ComparedMetric(Frozen):
     method: str
     """The method of the verdict, empty if there is nothing to compare."""
     pairs: int
-    """The number of pairs of trials; after a confirmation, that of the new pairs alone."""
+    """The number of pairs of trials; a confirmation counts the new pairs alone."""
     stage: Literal["first", "confirmed"]
     """`confirmed` if new pairs had to confirm a first `slower` or `faster`."""
     more_pairs: int | None

@@ -26,8 +26,8 @@ _MOST_AT_ONCE = 5
 def blocks(sides: Sides, pairs: Sequence[Pair]) -> Iterator[Block]:
     """Yield the chart of changes, the table of the metrics that matter most, and the other metrics.
 
-    The order is that of the suites, or the worst verdict first if there are more than a comment
-    shows at once.
+    Metrics are in the order of the suites, or the worst verdict comes first if there are more than
+    a comment shows at once.
     """
     if len(pairs) > _MOST_AT_ONCE:
         pairs = sorted(pairs, key=lambda pair: [*MARKS].index(pair.word))
@@ -176,7 +176,7 @@ def _value(pair: Pair, reading: Reading | None) -> str:
 
 
 def _other_unit(pair: Pair, reading: Reading) -> str:
-    """Return the unit of a reading if it is not that of the pair."""
+    """Return the unit of a reading if the pair has another."""
     unit = reading.metric.unit
     return f" {unit}" if unit != pair.metric.unit else ""
 

@@ -145,7 +145,7 @@ class Sides(NamedTuple):
         return self.base.run.plan.run_id == self.new.run.plan.run_id
 
     def combinations(self) -> list[Combination]:
-        """Return the combinations of axes of both runs, those of the new side first."""
+        """Return the combinations of axes of both runs, the new side's first."""
         runs = [side.run.plan.request for side in (self.new, self.base)]
         each = [axes for request in runs for axes in combinations(request.axes)]
         return list({canonical(axes): axes for axes in each}.values())

@@ -52,7 +52,7 @@ def _shares(reading: Reading) -> Points:
 def _trend(versions: Sequence[Points]) -> str:
     """Return the rise or fall of the points in words, '' if it is small or may be chance.
 
-    The ends are those of the straight line through the points (least squares).
+    The ends are the ends of the straight line through the points (least squares).
     """
     points = sorted(point for version in versions for point in version)
     shares = [share for _, share in points]

@@ -188,7 +188,7 @@ class _Split(NamedTuple):
     levels: Levels
 
     def sentence(self, name: str) -> str:
-        """Return both levels in words, ``name`` being that of the version."""
+        """Return both levels in words; ``name`` is the version's."""
         unit = self.quantity.metric.unit
         sides = (
             [task for task in self.tasks if self.levels.is_high(task.value) == is_high]

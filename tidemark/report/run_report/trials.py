@@ -127,7 +127,7 @@ def _troubles(run: MeasuredRun) -> Iterator[str]:
         name = f"trial {trial.trial} ({trial.name})"
         if trial.status != "ok":
             tests = [f"{test.test}: {test.reason}" for test in trial.tests if test.reason]
-            # The trial's reason mostly repeats that of its first test.
+            # The trial's reason mostly repeats the reason of its first test.
             why = "; ".join(dict.fromkeys([trial.reason, *tests]))
             yield f"{name} {_status(run, trial)}: {why}"
         if (reason := run.exclusions.reason(trial.trial)) is not None:

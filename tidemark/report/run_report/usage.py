@@ -35,7 +35,7 @@ _CHARTS: Mapping[str, _Value] = {
 def usage(test: str, groups: Sequence[Group]) -> list[Block]:
     """Return the charts of a test's usage, and sentences on usage that is not known.
 
-    The tasks of each service have charts of their own, before those of the test.
+    The tasks of each service have charts of their own, before the charts of the test.
     """
     results = [result for group in groups for _, result in group.results]
     services = {task.service for result in results for task in result.tasks if task.service}

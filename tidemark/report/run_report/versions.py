@@ -36,7 +36,7 @@ MOST_CHARTS = 20
 
 
 class _Step(NamedTuple):
-    """A version's rate and that of its base, None if it has none."""
+    """The rates of a version and of its base, None if it has none."""
 
     base: VersionRate | None
     rate: VersionRate
@@ -101,7 +101,7 @@ class _Step(NamedTuple):
 
     @property
     def is_news(self) -> bool:
-        """Whether there is no verdict, or another than the same."""
+        """Whether the verdict is missing, or is not the same."""
         return self.word != "same"
 
     @property
@@ -265,7 +265,7 @@ def _steps(run: MeasuredRun, quantity: Quantity) -> list[_Step]:
 
 
 def _sentence(quantity: Quantity, steps: Sequence[_Step]) -> str:
-    # The rate of a version without a base is news only if there is no other version.
+    # A version without a base is news only if the run has no other version.
     compared = [step for step in steps if step.base]
     changes = [step.in_words for step in compared or steps if step.is_news]
     return "; ".join(changes) or f"{marked('same')} within {within(quantity.metric)}"
