@@ -38,6 +38,7 @@ from tidemark.model.suite import (
     MOST_BUDGET_USD,
     MOST_REPETITIONS,
     MOST_VERSIONS,
+    ROUNDS,
     TRIALS,
     Layout,
     Suite,
@@ -49,6 +50,7 @@ from tidemark.model.version_order import NEWEST, PREVIOUS
 LONGEST_NOTE = 500
 MOST_OF_ROUND = 6
 """The most versions that take turns in one task, which holds the data of all of them."""
+Loss = Annotated[int, Field(strict=True, ge=0, le=90)]
 Note = Annotated[str, Field(max_length=LONGEST_NOTE, pattern=ONE_LINE)]
 Budget = Annotated[float, Field(strict=True, allow_inf_nan=False, gt=0, le=MOST_BUDGET_USD)]
 _WHEEL = r"^file:///[^\s#]{1,400}(\.whl|/)#sha256=[0-9a-f]{64}$"
@@ -88,6 +90,9 @@ class RunRequest(Frozen):
     """On one machine: the wheels, or the folders of jars, of versions that nobody released, such as
     ``{"1.4.0+1a2b3c4d": "file:///home/you/dist/x.whl#sha256=…"}``. The command line makes them from
     paths and commits among its versions."""
+    slowed: Annotated[list[Loss], Field(min_length=1, max_length=5)] | None = None
+    """In rounds: the percentages by which the run also measures its one version slowed, by waiting,
+    such as ``[0, 5]``. It compares them with the version itself and shows what a run would find."""
     baseline: str | None = None
     """The version of ``versions`` that each other version is compared with."""
     repetitions: int | None = Field(default=None, strict=True, ge=1, le=MOST_REPETITIONS)
@@ -203,6 +208,9 @@ def resolve_request(
         request = _first_comparison(request, bisect, suite)
     parameters, repetitions = _parameters(request, suite), request.repetitions
     versions, baseline = _versions(request, parameters, suite, released, reported)
+    slowed = _slowed(request, versions)
+    if slowed:
+        versions, baseline = (*versions, *slowed), versions[0]
     axes = narrowed(suite.name, suite.axes, {**suite.defaults.axes, **(request.axes or {})})
     layout = _layout(request, suite, versions)
     suite = suite.in_layout(layout)
@@ -218,6 +226,7 @@ def resolve_request(
         suite=suite.name,
         versions=versions,
         builds=request.builds or {},
+        slowed=slowed,
         baseline=baseline,
         repetitions=repetitions or suite.defaults.repetitions,
         parameters=parameters,
@@ -243,6 +252,17 @@ def resolve_request(
     return spec.model_copy(update={"bisect": search})
 
 
+def _slowed(request: RunRequest, versions: Sequence[str]) -> dict[str, int]:
+    """Return the names of the slowed versions of a run and their percentages."""
+    if request.slowed is None:
+        return {}
+    if len(versions) != 1 or request.baseline or request.bisect:
+        raise Refused("slowed: expected one version, without a baseline or a search")
+    if len(set(request.slowed)) < len(request.slowed):
+        raise Refused(f"slowed: a percentage is given twice in {listed(map(str, request.slowed))}")
+    return {f"{versions[0]}+slow.{loss}": loss for loss in request.slowed}
+
+
 def _until_decided(
     request: RunRequest, suite: Suite, versions: Sequence[str], baseline: str | None
 ) -> RunRequest:
@@ -263,6 +283,8 @@ def _layout(request: RunRequest, suite: Suite, versions: Sequence[str]) -> Layou
     """Return the layout of a run; refuse rounds in which versions cannot take turns."""
     layout = request.layout or suite.defaults.layout
     if layout == TRIALS:
+        if request.slowed:
+            raise Refused(f"slowed: only versions that take turns can be; expected {ROUNDS}")
         return layout
     if names := suite.without_turns:
         raise Refused(

@@ -61,6 +61,8 @@ class RunSpec(Frozen):
     versions: tuple[str, ...]
     builds: dict[str, str] = Field(default={})
     """The wheel of each version that is no release, as a URL with its digest."""
+    slowed: dict[str, int] = Field(default={}, exclude_if=operator.not_)
+    """The percentage by which each version is slowed that is the baseline under another name."""
     baseline: str | None
     repetitions: int
     parameters: dict[str, Value]
@@ -163,6 +165,11 @@ class RunSpec(Frozen):
         return (*versions, self.canary) if self.canary and is_extra else versions
 
 
+def released(request: RunSpec, version: str) -> str:
+    """Return the release that a version of a run is: the baseline if it is slowed."""
+    return request.baseline or version if version in request.slowed else version
+
+
 def beside(request: RunSpec) -> str:
     """Return the canary for a sentence, '' if a run measures none beside its versions."""
     is_extra = request.measured_versions != request.versions
@@ -171,6 +178,7 @@ def beside(request: RunSpec) -> str:
 
 def requirement(request: RunSpec, suite: Suite, version: str) -> str:
     """Return what installs a version of a run; see ``Subject.requirement``."""
+    version = released(request, version)
     if version not in request.builds:
         return suite.subject.requirement(version)
     wheel = f"{suite.subject.package or suite.name}@{request.builds[version]}"

@@ -20,6 +20,7 @@ from tidemark.model.profile import with_profile
 from tidemark.model.refusal import Refused
 from tidemark.model.results import CLOUD, MeasuredSeries, Status, TaskResult
 from tidemark.model.run_id import is_profiled
+from tidemark.model.run_spec import released
 from tidemark.model.sentences import shortened
 from tidemark.model.services import LAST_LINES_QUERY
 from tidemark.model.step_tasks import of_steps, tasks_of
@@ -253,7 +254,7 @@ def collect(
     own = [
         logged._replace(
             metrics=side.metrics,
-            version=_released_version(side.trial),
+            version=_released_version(side.trial, plan),
             environments=search.rows("environment", before=side.before),
             failures=side.failures or (search.rows("failures") if some_failed else []),
         )
@@ -348,9 +349,9 @@ def _died(task: TaskResult) -> bool:
     return bool(task.service) and task.status != "ok"
 
 
-def _released_version(trial: PlannedTrial) -> str | None:
-    """Return the version of a trial; None if it is a build, whose system reports another."""
-    return None if "@file:" in trial.package else trial.version
+def _released_version(trial: PlannedTrial, plan: Plan) -> str | None:
+    """Return the release of a trial; None if it is a build, whose system reports another."""
+    return None if "@file:" in trial.package else released(plan.request, trial.version)
 
 
 def patience_seconds(test: Test) -> float:

@@ -11,6 +11,7 @@ from tidemark.model.base import Frozen
 from tidemark.model.instance_names import filled, word_of
 from tidemark.model.plan import Plan, PlannedTrial
 from tidemark.model.run_id import is_profiled
+from tidemark.model.run_spec import released
 from tidemark.model.services import READY_QUERY
 from tidemark.model.sizes import Size
 from tidemark.model.steps import Step
@@ -309,8 +310,14 @@ def _round(plan: Plan, trials: Sequence[PlannedTrial], test: Test) -> list[dict[
     """Return the versions of a round, with the order of their turns and the number of slices."""
     if plan.request.layout == TRIALS or is_profiled(trials[0].trial):
         return []
+    slowed = plan.request.slowed
     versions = [
-        {"name": trial.version, "version": trial.version, "package": trial.package}
+        {
+            "name": trial.version,
+            "version": released(plan.request, trial.version),
+            "package": trial.package,
+            **({"loss": slowed[trial.version] / 100} if trial.version in slowed else {}),
+        }
         for trial in trials
     ]
     given = {"repetition": trials[0].repetition, "slices": test.jobs, "versions": versions}

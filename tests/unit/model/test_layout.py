@@ -4,6 +4,7 @@ import pytest
 
 from tidemark.model.refusal import Refused
 from tidemark.model.request import resolve_request
+from tidemark.model.run_spec import released, requirement
 from tidemark.model.suite_files import read_suites
 
 SUITES = read_suites()
@@ -66,3 +67,29 @@ def test_a_limit_of_time_is_that_of_five_repetitions_at_least():
     assert run.trials_within(trial_seconds=60) == 2 * 5
     assert run.trials_within(trial_seconds=4.5) == 2 * 10
     assert run.trials_within(trial_seconds=0.001) == run.most_trials
+
+
+def test_a_version_may_be_measured_beside_itself_slowed():
+    run = resolve_request({"suite": "rocksdb", "versions": ["9.8.4"], "slowed": [0, 5]}, SUITES)
+
+    assert run.versions == ("9.8.4", "9.8.4+slow.0", "9.8.4+slow.5")
+    assert run.baseline == "9.8.4"
+    assert {released(run, version) for version in run.versions} == {"9.8.4"}
+    assert {requirement(run, SUITES["rocksdb"], each) for each in run.versions} == {
+        "rocksdict==0.3.29"
+    }
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"versions": ["9.0.0", "9.8.4"]}, "slowed: expected one version, without a baseline"),
+        ({"slowed": [5, 5]}, "slowed: a percentage is given twice in 5, 5"),
+        ({"layout": "trials"}, "slowed: only versions that take turns can be; expected rounds"),
+    ],
+)
+def test_versions_that_cannot_be_slowed_are_refused(fields, sentence):
+    with pytest.raises(Refused, match=f"^{sentence}"):
+        resolve_request(
+            {"suite": "rocksdb", "versions": ["9.8.4"], "slowed": [5], **fields}, SUITES
+        )

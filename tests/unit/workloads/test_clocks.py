@@ -62,3 +62,14 @@ def test_the_time_of_work_is_that_of_this_process_too():
 
     assert 0 < took.cpu_seconds <= took.seconds + 0.01
     assert clocks.Took(2.0, 0.5).cpu_per(1_000_000) == "0.5000 CPU microseconds per record"
+
+
+@pytest.mark.parametrize(("loss", "seconds", "cpu"), [(0.0, 3.0, 3.0), (0.5, 6.0, 6.0)])
+def test_a_version_that_is_slowed_loses_a_share_of_its_rate(monkeypatch, loss, seconds, cpu):
+    machine = Machine(busy_seconds=3.0)
+    monkeypatch.setattr(clocks.time, "perf_counter", machine.time)
+    monkeypatch.setattr(clocks.time, "sleep", machine.sleep)
+    monkeypatch.setattr(clocks, "cpu_seconds", machine.used)
+    monkeypatch.setattr(clocks, "wait_until_idle", lambda: None)
+
+    assert clocks.timed(lambda: machine.sleep(3.0), loss) == (seconds, cpu)

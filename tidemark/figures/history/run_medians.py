@@ -77,7 +77,8 @@ class RunMedians(Frozen):
 def run_medians(plan: Plan, trials: Sequence[TrialResult], exclusions: Exclusions) -> RunMedians:
     """Return the medians of a run."""
     canary = plan.request.canary
-    under_test = [version for version in plan.ascending if version != canary]
+    others = {canary, *plan.request.slowed}
+    under_test = [version for version in plan.ascending if version not in others]
     version = (under_test or plan.ascending)[-1]
     counting = [trial for trial in trials if exclusions.reason(trial.trial) is None]
     rates, of_canary = (

@@ -81,11 +81,7 @@ class _Series(NamedTuple):
         cls, quantity: Quantity, before: Mapping[int, Rate], after: Mapping[int, Rate]
     ) -> _Series:
         """Return the series of the rates of both versions, by repetition."""
-        base, new = _values(before), _values(after)
-        both = before.keys() & after.keys()
-        slices = {each: (before[each].slices, after[each].slices) for each in both}
-        beside = {each: in_round(base[each], new[each], slices[each]) for each in both}
-        return cls(quantity, base, new, beside)
+        return cls(quantity, _values(before), _values(after), _beside(before, after))
 
     @property
     def is_zero(self) -> bool:
@@ -122,6 +118,23 @@ class _Series(NamedTuple):
         """Return the criteria of a quantity that shares the alarms with a family."""
         metric = self.quantity.metric
         return Criteria(metric.direction, method, Margins.of(metric), 1 / family)
+
+
+def rates_beside(
+    trials: Iterable[TrialResult], exclusions: Exclusions, key: Key, base: str, version: str
+) -> tuple[Rates, Rates]:
+    """Return the rates of a base, and those that differ from them as a version does."""
+    counting = [trial for trial in trials if exclusions.reason(trial.trial) is None]
+    before, after = (_rates(counting, each)[key] for each in (base, version))
+    return _values(before), _beside(before, after)
+
+
+def _beside(before: Mapping[int, Rate], after: Mapping[int, Rate]) -> Rates:
+    base, new = _values(before), _values(after)
+    return {
+        each: in_round(base[each], new[each], (before[each].slices, after[each].slices))
+        for each in base.keys() & new.keys()
+    }
 
 
 def version_pairs(plan: Plan) -> list[tuple[str, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import time
 from collections.abc import Callable, Iterator
@@ -14,6 +15,8 @@ _LOOK_SECONDS = 0.02
 # Looking itself takes CPU time, and so does a thread that only wakes up now and then.
 _IDLE_SHARE = 0.05
 _PATIENCE_SECONDS = 2.0
+# A version that is slowed to calibrate a suite loses this share of its rates.
+_LOSS = float(os.environ.get("TIDEMARK_LOSS", "0"))
 _CPUCLOCK_SCHED = 2  # Linux, include/linux/posix-timers_types.h
 
 
@@ -61,16 +64,18 @@ def _children(process: str) -> Iterator[str]:
             continue  # the thread has ended meanwhile
 
 
-def timed(work: Callable[[], object]) -> Took:
+def timed(work: Callable[[], object], loss: float = _LOSS) -> Took:
     """Do some work once this process is idle; return the time that it took.
 
-    What an engine still does in the background would otherwise fall into the next clock.
+    What an engine still does in the background would otherwise fall into the next clock. The clock
+    waits after the work until the rate is lower by the share ``loss``, and counts as much CPU time.
     """
     wait_until_idle()
     cpu, began = cpu_seconds(), time.perf_counter()
     work()
-    seconds = time.perf_counter() - began
-    return Took(seconds, cpu_seconds() - cpu)
+    took, used = time.perf_counter() - began, cpu_seconds() - cpu
+    time.sleep(took * loss / (1 - loss))
+    return Took(time.perf_counter() - began if loss else took, used / (1 - loss))
 
 
 def wait_until_idle(

@@ -6,7 +6,8 @@ machine. The first block warms the versions up and does not count.
 
 ``TIDEMARK_ROUND`` has the versions as JSON, with the number of the repetition and of the measured
 slices: ``{"repetition": 1, "slices": 8, "versions": [{"name": "9.8.4", "version": "9.8.4",
-"package": "rocksdict==0.3.29"}]}``. The preparation adds the variables of each version's process.
+"package": "rocksdict==0.3.29"}]}``. A version may have a ``loss``: the share of its rates by which
+it is slowed. The preparation adds the variables of each version's process.
 """
 
 from __future__ import annotations
@@ -138,6 +139,7 @@ def run(module: str, test: str, scratch: Path, variables: Mapping[str, str]) -> 
                 # Files, temporary files and stored data of the versions are apart.
                 "TMPDIR": str(folder),
                 "TIDEMARK_DATA": f"{variables['TIDEMARK_DATA']}/version-{place}",
+                "TIDEMARK_LOSS": str(version.get("loss", 0)),
             }
             players.append(Player(version["name"], command, own, share))
         order = f"{variables['TIDEMARK_SEED']}/{given['repetition']}/{test}"

@@ -1,0 +1,111 @@
+"""``tidemark calibrate``: what runs of a suite find on this machine, or in this account."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterator
+
+import click
+from rich.console import Console
+
+from tidemark.cli.attended_run import check_target, cloud_at, intention, measure, preflight
+from tidemark.cli.chosen_suite import suite_to_run
+from tidemark.cli.formats import show
+from tidemark.cli.set_option import resolved
+from tidemark.cli.target import Target, target_options
+from tidemark.cli.written_suites import written_suite
+from tidemark.client.deployed import Deployed
+from tidemark.figures.calibration import CHANGES, DRAWS, SHARE, Found, found, noise, seconds_of_pair
+from tidemark.figures.version_rates import Quantity, quantities
+from tidemark.model.plan import Plan
+from tidemark.model.refusal import Refused
+
+_LOSSES = [0, 5, 10, 20]
+_MINUTES = (1, 5, 30)
+
+
+@click.command(name="calibrate")
+@click.argument("suite", default=suite_to_run)
+@click.option("--version", help="Version to measure; if not given, the suite's last default.")
+@click.option(
+    "--repetitions",
+    type=int,
+    default=20,
+    show_default=True,
+    help="Rounds to measure, 5 to 100; more of them know the noise better.",
+)
+@target_options
+def command(suite: str, version: str | None, repetitions: int, target: Target) -> None:
+    """Show what runs of SUITE find on this machine, or with --aws in your account.
+
+    Rounds measure one version beside itself: as it is, and slowed by 5, 10 and 20 % by waiting.
+    What their pairs scatter around these true changes is the noise. The table says of each metric
+    the smallest slowdown that 80 % of the runs until decided find in 1, 5 and 30 minutes, and how
+    many runs of equal versions are called slower or faster.
+
+    \b
+    Example:
+      tidemark calibrate rocksdb
+    """
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else 120)
+    system = written_suite(suite)
+    check_target(system, target)
+    if repetitions < 5:
+        raise Refused(f"--repetitions: {repetitions} are too few; expected 5 or more")
+    fields = {
+        "suite": suite,
+        "versions": [version or system.defaults.versions[-1]],
+        "slowed": _LOSSES,
+        "repetitions": repetitions,
+        "trigger": "cli",
+    }
+    request = resolved(fields, system)
+    names = f"{request.baseline} beside itself, slowed by {', '.join(map(str, _LOSSES))} %"
+    console.print(intention(names, request, system, target), soft_wrap=True)
+    preflight(request, system, target, console)
+    with cloud_at(target, console, system) as cloud:
+        run = cloud.runs.start(fields)
+        code = measure(cloud.runs, run, target, console)
+        plan = cloud.results.plan(run.run_id)
+        if plan:
+            _print(cloud, plan)
+    sys.exit(code)
+
+
+def _print(cloud: Deployed, plan: Plan) -> None:
+    trials = list(cloud.results.trials(plan.run_id))
+    exclusions = cloud.results.exclusions(plan.run_id)
+    seconds = seconds_of_pair(plan, trials)
+    rows = []
+    for quantity in quantities(plan, trials):
+        left = noise(plan, trials, exclusions, quantity)
+        if len(left) > 1:
+            lengths = [found(plan, quantity, left, _rounds(each, seconds)) for each in _MINUTES]
+            rows.append(dict(_cells(quantity, left, lengths)))
+    if not rows:
+        click.echo("No round has all versions: nothing is known of the noise.")
+        return
+    click.echo(
+        f"A round of two versions takes {seconds:.1f} s. The smallest slowdown that "
+        f"{SHARE:.0%} of {DRAWS} drawn runs find:"
+    )
+    show(list(rows[0]), rows, "table")
+
+
+def _rounds(minutes: int, seconds: float) -> int:
+    return max(1, math.floor(60 * minutes / seconds))
+
+
+def _cells(
+    quantity: Quantity, left: list[float], lengths: list[Found]
+) -> Iterator[tuple[str, str | None]]:
+    mean = sum(left) / len(left)
+    scatter = math.sqrt(sum((each - mean) ** 2 for each in left) / (len(left) - 1))
+    yield "metric", quantity.name
+    yield "scatter of a round", f"{scatter:.1%}"
+    for minutes, length in zip(_MINUTES, lengths, strict=True):
+        smallest = length.smallest
+        text = f"over {CHANGES[-1]:.0%}" if smallest is None else f"{smallest:.0%}"
+        yield f"{minutes} min", text
+    yield "false alarms", f"{max(each.false_alarms for each in lengths):.1%}"
