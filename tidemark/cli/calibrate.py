@@ -20,6 +20,8 @@ from tidemark.figures.calibration import CHANGES, DRAWS, SHARE, Found, found, no
 from tidemark.figures.version_rates import Quantity, quantities
 from tidemark.model.plan import Plan
 from tidemark.model.refusal import Refused
+from tidemark.store.run_objects import read_exclusions, read_trials
+from tidemark.store.stored_plan import find_plan
 
 _LOSSES = [0, 5, 10, 20]
 _MINUTES = (1, 5, 30)
@@ -67,15 +69,15 @@ def command(suite: str, version: str | None, repetitions: int, target: Target) -
     with cloud_at(target, console, system) as cloud:
         run = cloud.runs.start(fields)
         code = measure(cloud.runs, run, target, console)
-        plan = cloud.results.plan(run.run_id)
+        plan = find_plan(cloud.bucket, run.run_id)
         if plan:
             _print(cloud, plan)
     sys.exit(code)
 
 
 def _print(cloud: Deployed, plan: Plan) -> None:
-    trials = list(cloud.results.trials(plan.run_id))
-    exclusions = cloud.results.exclusions(plan.run_id)
+    trials = read_trials(cloud.bucket, plan.run_id)
+    exclusions = read_exclusions(cloud.bucket, plan.run_id)
     seconds = seconds_of_pair(plan, trials)
     rows = []
     for quantity in quantities(plan, trials):

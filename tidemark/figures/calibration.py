@@ -83,7 +83,7 @@ class _Runs(NamedTuple):
             course = SequentialMetric()
             for _ in range(self.rounds):
                 d = sign * (chance.choice(self.left) + math.log1p(-loss))
-                course = course.after(d, rule, most=self.plan.request.most_repetitions)
+                course = course.after(d, rule)
                 if course.is_decided:
                     break
             yield course.judgement(rule).word
