@@ -59,7 +59,7 @@ def check_queries(suite: Suite, suites: Path) -> Sequence[str]:
             problems[query] = None
             continue
         found = [(*query.choice, sentence, True) for sentence in _misfits(query, need)]
-        for line, column, sentence, certain in [*query.unmade, *found]:
+        for line, column, sentence, certain in [*query.undefined, *found]:
             (problems if certain else doubts)[_at(file, line, column, sentence)] = None
     if problems:
         raise Refused("\n".join(problems))

@@ -23,7 +23,7 @@ from cwli.command.paths import (
 )
 from cwli.insights import CompiledQuery, EventsError, EventSource, QueryResult, run
 from cwli.insights import compile as compile_query
-from cwli.insights.execution import Told
+from cwli.insights.execution import ProgressReceiver
 from cwli.insights.source import NoLogGroupError, chosen, split_log
 from cwli.program import Refused, tell, warn
 from cwli.readers.clocks import Clock
@@ -98,7 +98,7 @@ class LogQuery(NamedTuple):
         self, files: list[Path], folder: Path, mending: Mending
     ) -> Mapping[Path, Path] | None:
         """Return copies with the events that may pass the filters, None if all are to be read."""
-        texts = [text.encode() for text in self.query.needles]
+        texts = [text.encode() for text in self.query.prefilter]
         try:
             if not texts or sum(file.stat().st_size for file in files) < _SEARCHED_BYTES:
                 return None
@@ -132,7 +132,7 @@ class LogQuery(NamedTuple):
 
     def over(self, events: EventSource, named: EventSource) -> QueryResult:
         """Return the result over events; ``named`` has the events of the logs that it names."""
-        with reading() as told:
+        with reading() as on_progress:
             return interruptible(
                 lambda ending: run(
                     self.query,
@@ -141,7 +141,7 @@ class LogQuery(NamedTuple):
                     None,
                     named,
                     self.tables,
-                    told,
+                    on_progress,
                     cancellation=ending,
                 )
             )
@@ -232,7 +232,7 @@ def _sentence(number: str, first: str, last: str) -> str:
 
 
 @contextmanager
-def reading() -> Iterator[Told | None]:
+def reading() -> Iterator[ProgressReceiver | None]:
     """Show the progress of a query on standard error if it is a terminal; yield its receiver."""
     if not sys.stderr.isatty():
         yield None

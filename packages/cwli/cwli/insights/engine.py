@@ -12,12 +12,12 @@ from cwli import duckdb_core as duckdb
 from cwli.cancellation import Cancellation
 from cwli.insights.commands.fields import Display, Fields
 from cwli.insights.commands.stats import Stats
-from cwli.insights.execution import Told, count_events, execute, report_progress
+from cwli.insights.execution import ProgressReceiver, count_events, execute, report_progress
 from cwli.insights.lookup_tables import Lookup, LookupTableError
 from cwli.insights.names import resolve
 from cwli.insights.parser import parse
-from cwli.insights.plan import MOST_ROWS, Comparison, Unmade
-from cwli.insights.prefilter import needles
+from cwli.insights.plan import MOST_ROWS, Comparison, UndefinedField
+from cwli.insights.prefilter import prefilter
 from cwli.insights.regexes import Pattern
 from cwli.insights.source import EventSource, Groups
 from cwli.insights.sql import Statements, statements
@@ -62,8 +62,8 @@ class CompiledQuery(NamedTuple):
         Whether each row is of one event, in the order of the events.
     warnings : tuple of str
         The warnings to the author of the query, each with line and column.
-    unmade : tuple of Unmade
-        The fields that no command makes, in queries that take fields from texts.
+    undefined : tuple of UndefinedField
+        The fields that no command defines, in queries that take fields from texts.
     stages : tuple of str
         The commands, each as query text.
     sources : tuple of Groups
@@ -84,7 +84,7 @@ class CompiledQuery(NamedTuple):
         The regular expressions of the query.
     most_rows : int
         The largest number of rows that the query returns.
-    needles : frozenset of str
+    prefilter : frozenset of str
         Literals: an event must hold one of them to pass the filters; empty if none is known.
     """
 
@@ -94,7 +94,7 @@ class CompiledQuery(NamedTuple):
     grouped: bool
     per_event: bool
     warnings: tuple[str, ...]
-    unmade: tuple[Unmade, ...]
+    undefined: tuple[UndefinedField, ...]
     stages: tuple[str, ...]
     sources: tuple[Groups, ...]
     named: tuple[Groups, ...]
@@ -105,7 +105,7 @@ class CompiledQuery(NamedTuple):
     statements: Statements
     patterns: tuple[Pattern, ...]
     most_rows: int
-    needles: frozenset[str]
+    prefilter: frozenset[str]
 
     def earlier(self, start: int | None, end: int | None) -> list[tuple[int, int]]:
         """Return the earlier time ranges that the query compares with its own; raise QueryError."""
@@ -165,7 +165,7 @@ def compile_query(query: str) -> CompiledQuery:
         any(isinstance(one, Stats) for one in commands),
         all(step.per_event for step in plan.steps) and not any(map(_is_sort, commands)),
         plan.warnings,
-        plan.unmade,
+        plan.undefined,
         tuple(map(str, commands)),
         plan.sources,
         plan.named,
@@ -176,7 +176,7 @@ def compile_query(query: str) -> CompiledQuery:
         statements(plan),
         plan.patterns,
         MOST_ROWS if plan.limited else DEFAULT_ROWS,
-        needles(plan),
+        prefilter(plan),
     )
 
 
@@ -192,7 +192,7 @@ def run(
     limit: int | None = None,
     named: EventSource | None = None,
     tables: Mapping[str, Path] | None = None,
-    told: Told | None = None,
+    on_progress: ProgressReceiver | None = None,
     cancellation: Cancellation | None = None,
 ) -> QueryResult:
     """Run a query over events.
@@ -212,7 +212,7 @@ def run(
         The events that SOURCE selects from; by default ``events``.
     tables : dict of str to Path, optional
         The lookup tables: CSV files in UTF-8 with a header line.
-    told : callable, optional
+    on_progress : callable, optional
         A receiver of the progress [%] of each reading of the events, called from another thread.
     cancellation : Cancellation, optional
         The end of the query before its result.
@@ -236,7 +236,7 @@ def run(
     with (
         duckdb.connect(config=_CONFIG) as connection,
         (cancellation or Cancellation()).of(connection),
-        report_progress(connection, told),
+        report_progress(connection, on_progress),
     ):
         # DuckDB would draw a progress bar on standard output, terminal or not.
         connection.execute("SET enable_progress_bar_print = FALSE")

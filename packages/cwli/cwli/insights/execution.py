@@ -101,14 +101,16 @@ def _nodes(operators: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         yield from _nodes(operator.get("children", []))
 
 
-Told = Callable[[float], None]
+ProgressReceiver = Callable[[float], None]
 """A receiver of percentages from 0 to 100; each reading of the events begins again at 0."""
 
 _SECONDS = 0.2
 
 
 @contextmanager
-def report_progress(connection: duckdb.DuckDBPyConnection, receiver: Told | None) -> Iterator[None]:
+def report_progress(
+    connection: duckdb.DuckDBPyConnection, receiver: ProgressReceiver | None
+) -> Iterator[None]:
     """Report the progress of the connection's statements until the block ends."""
     if receiver is None:
         yield

@@ -29,7 +29,7 @@ from cwli.insights.syntax import (
     Text,
 )
 from cwli.insights.times import SYMBOLS, UNITS
-from cwli.insights.tokens import Kind, Token, Words
+from cwli.insights.tokens import Kind, Token, TokenReader
 from cwli.insights.values import LEAST_LONG, MOST_DIGITS
 
 # Python and DuckDB walk expressions by recursion; their limits are well above this.
@@ -82,7 +82,7 @@ def check_names(items: Iterable[Item]) -> None:
             )
 
 
-class Reader(Words):
+class Reader(TokenReader):
     """A reader of expressions; the function ``commands`` reads the commands of a subquery."""
 
     def __init__(self, query: str, commands: Callable[[Reader], tuple[Command, ...]]) -> None:

@@ -21,7 +21,7 @@ from cwli.insights.plan import (
     Order,
     Plan,
     Step,
-    Unmade,
+    UndefinedField,
     columns_of,
 )
 from cwli.insights.printing import quoted
@@ -90,7 +90,7 @@ class Names:
         self._steps: list[Step] = []
         self._patterns: list[Pattern] = []
         self._warnings: dict[str, None] = {}
-        self._unmade: list[Unmade] = []
+        self._undefined: list[UndefinedField] = []
         self._captured: list[str] = []
         self.discovered: dict[str, str] = {}
         self.compared: set[str] = set()
@@ -144,7 +144,7 @@ class Names:
             self.order,
             (*self._patterns, *chain.from_iterable(plan.patterns for plan in subplans)),
             (*self._warnings, *chain.from_iterable(plan.warnings for plan in subplans)),
-            (*self._unmade, *chain.from_iterable(plan.unmade for plan in subplans)),
+            (*self._undefined, *chain.from_iterable(plan.undefined for plan in subplans)),
             limited="Limit" in self.seen,
             discovered=self.discovered,
             compared=frozenset(self.compared),
@@ -183,7 +183,7 @@ class Names:
     def warn_of_missing(self, span: Span, message: str) -> None:
         """Warn of a field that no row has."""
         self.warn(span, message)
-        self._unmade.append(Unmade(span.line, span.column, message, certain=True))
+        self._undefined.append(UndefinedField(span.line, span.column, message, certain=True))
 
     def sort(self, keys: Order) -> None:
         """Sort by columns, then by the default order, so that the result is always the same."""
@@ -294,7 +294,7 @@ class Names:
         hint = suggestion(nearest(field.name, self._captured))
         message = f"no command makes {field.name!r}, so JSON in the message must have it; {hint}"
         place = field.span.line, field.span.column
-        self._unmade.append(Unmade(*place, message.rstrip("; "), certain=False))
+        self._undefined.append(UndefinedField(*place, message.rstrip("; "), certain=False))
 
     # Expressions
 

@@ -38,8 +38,8 @@ SYSTEM_FIELDS = {
 """The fields of every event, and their columns."""
 
 
-class Unmade(NamedTuple):
-    """A field that no command before its place makes, and that not every event has."""
+class UndefinedField(NamedTuple):
+    """A field that no command before its place defines, and that not every event has."""
 
     line: int
     column: int
@@ -168,8 +168,8 @@ class Plan(NamedTuple):
         The regular expressions of the query, used or not.
     warnings : tuple of str
         The warnings to the author of the query.
-    unmade : tuple of Unmade
-        The fields that no command makes, in queries that take fields from texts.
+    undefined : tuple of UndefinedField
+        The fields that no command defines, in queries that take fields from texts.
     limited : bool
         Whether the query has a ``limit``.
     discovered : dict of str to str
@@ -193,7 +193,7 @@ class Plan(NamedTuple):
     order: Order
     patterns: tuple[Pattern, ...]
     warnings: tuple[str, ...]
-    unmade: tuple[Unmade, ...]
+    undefined: tuple[UndefinedField, ...]
     limited: bool
     discovered: Mapping[str, str]
     compared: frozenset[str]

@@ -31,7 +31,7 @@ _PIECE = re.compile(
 )
 
 
-def needles(plan: Plan) -> Texts:
+def prefilter(plan: Plan) -> Texts:
     """Return the literals of the filters before any step that needs other events."""
     found = []
     for step in plan.steps if not plan.has_subqueries else ():

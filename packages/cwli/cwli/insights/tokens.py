@@ -118,7 +118,7 @@ _KEY = re.compile("`([^`]*)`")
 _FLAGS = re.compile("[gimsuxy]+")
 
 
-class Words:
+class TokenReader:
     """A reader of the tokens of one query."""
 
     def __init__(self, query: str) -> None:

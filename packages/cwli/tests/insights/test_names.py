@@ -186,7 +186,7 @@ def test_a_field_that_stats_does_not_return_is_missing_with_a_warning(source, qu
 
 
 @pytest.mark.parametrize(
-    ("query", "unmade"),
+    ("query", "undefined"),
     [
         (
             "parse @message 'took * ms' as valeu\n| stats avg(value)",
@@ -205,8 +205,8 @@ def test_a_field_that_stats_does_not_return_is_missing_with_a_warning(source, qu
                                 "'@logStream'?", True)]),
     ],
 )  # fmt: skip
-def test_a_field_that_no_command_makes_is_named_with_its_place(query, unmade):
-    assert list(insights.compile(query).unmade) == unmade
+def test_a_field_that_no_command_makes_is_named_with_its_place(query, undefined):
+    assert list(insights.compile(query).undefined) == undefined
 
 
 def test_a_field_as_a_condition_holds_if_it_is_a_number_other_than_zero(ask):

@@ -35,7 +35,7 @@ def test_progress_is_reported_only_while_a_statement_runs(monkeypatch):
 def test_a_receiver_of_progress_does_not_change_the_answer(source):
     events = source("n=1", "n=3")
     query = "parse 'n=*' as n | stats avg(n)"
-    assert run(query, events, told=lambda percentage: None) == run(query, events)
+    assert run(query, events, on_progress=lambda percentage: None) == run(query, events)
 
 
 def test_progress_goes_to_the_terminal_and_not_to_standard_output(tmp_path):

@@ -18,29 +18,6 @@ from cwli.readers.mending import Damage, Mending
 from cwli.readers.timing import Untimed
 
 MOST = 4_000
-PIECES = [
-    b"plain", b"\xe2\x98\x83", b"\xe2\x98", b"\xff", b"\x80\x80", b"\0", b"\xef\xbb\xbf",
-    b"\xf4\x8f\xbf\xbf", b"\xed\xa0\x80", b"\r", b"\r\n", b"\n", b"\n\n", b"x" * 5_000,
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("seed", range(25))
-def test_every_line_of_dirty_bytes_is_right_or_counted(tmp_path, seed):
-    chance = random.Random(seed)
-    content = b"begin" + b"".join(chance.choices(PIECES, k=chance.choice([5, 50, 300])))
-    file = tmp_path / "dirty.log"
-    file.write_bytes(content)
-    mended = Mending(most_bytes=MOST).copies([file], tmp_path)
-
-    lines = [line.rstrip(b"\r") for line in content.split(b"\n")]
-    short = [line for line in lines if len(line) < MOST]
-    texts = [line.decode(errors="replace").replace("\U0010ffff", "\ufffd") for line in short]
-    expected = [text for text in texts if text]
-
-    rows = run("fields @message | sort @ptr", log_files([file], copies=mended.copies)).rows
-    assert [row[0]["value"] for row in rows] == expected
-    assert mended.damage.get(Damage.LONG, 0) == len(lines) - len(short)
-    assert mended.damage.get(Damage.BYTES, 0) == sum("\ufffd" in text for text in texts)
 
 
 def test_a_file_without_damage_is_not_copied(tmp_path):

@@ -103,7 +103,7 @@ class Unnest(Command):
 
     def resolve(self, names: Names) -> None:
         """Make the rows."""
-        take_apart(names, self.field, self.name)
+        unnest(names, self.field, self.name)
 
     def __str__(self) -> str:
         return f"unnest {printing.name(self.field.name)} into {printing.name(self.name)}"
@@ -123,13 +123,13 @@ class Expand(Command):
 
     def resolve(self, names: Names) -> None:
         """Make the rows."""
-        take_apart(names, self.field, self.field.name)
+        unnest(names, self.field, self.field.name)
 
     def __str__(self) -> str:
         return f"expand {printing.name(self.field.name)}"
 
 
-def take_apart(names: Names, list_: Field, element: str) -> None:
+def unnest(names: Names, list_: Field, element: str) -> None:
     """Make a row of each element of a list; their order decides between equal sort keys."""
     source = names.column(list_)
     (column,) = names.define_captures([element])

@@ -23,7 +23,7 @@ from cwli.insights.prefilter import of_pattern
     ],
 )  # fmt: skip
 def test_filters_name_the_texts_of_an_event(query, texts):
-    assert compile_query(query).needles == texts
+    assert compile_query(query).prefilter == texts
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_filters_name_the_texts_of_an_event(query, texts):
     ],
 )
 def test_a_query_that_may_need_other_events_names_no_text(query):
-    assert not compile_query(query).needles
+    assert not compile_query(query).prefilter
 
 
 @pytest.mark.parametrize(
