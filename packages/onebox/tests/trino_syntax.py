@@ -280,8 +280,8 @@ REFUSED = {
     ),
     "SELECT -run_id FROM rates": "TYPE_MISMATCH: line 1:9: Cannot negate varchar",
     "SELECT NOT samples FROM rates": "TYPE_MISMATCH: line 1:12: Logical expression term",
-    "SELECT started_at - started_at FROM rates": (
-        "TYPE_MISMATCH: line 1:8: Cannot apply operator: timestamp(3) - timestamp(3)"
+    "SELECT started_at + started_at FROM rates": (
+        "TYPE_MISMATCH: line 1:8: Cannot apply operator: timestamp(3) + timestamp(3)"
     ),
     "SELECT run_id || samples FROM rates": (
         "FUNCTION_NOT_FOUND: line 1:18: Unexpected parameters (integer) for function concat"

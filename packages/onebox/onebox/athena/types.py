@@ -151,6 +151,8 @@ def _arithmetic(operation: exp.Binary) -> Type:
         _refuse_decimal(left)
         _refuse_decimal(right)
     type_ = _shared([left, right], text, operation)
+    if type_.this in TIMES and isinstance(operation, exp.Sub):
+        raise not_supported("A time minus a time, unlike date_diff('second', …),", operation)
     if type_.this not in NUMBERS:
         raise _mismatch(text.format(trino_name(left.type), trino_name(right.type)), operation)
     return type_
