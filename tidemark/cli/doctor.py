@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from onebox.cloud.presence import find_cloud
+from onebox.cloud.cloud_note import find_cloud
 from onebox.store.errors import ObjectFilesError
 from tidemark.cli.options import state_flag, state_option
 from tidemark.cli.this_machine import check_state, in_use

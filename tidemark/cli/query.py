@@ -127,12 +127,12 @@ def _over_stored(query: LogQuery, groups: tuple[str, ...], state: Path) -> Query
     ClickException
         If stored logs are damaged.
     """
-    from onebox.logs.parsed import ParsedCache  # noqa: PLC0415 (files need no store)
     from onebox.logs.store import LogStore, LogStoreError  # noqa: PLC0415
+    from onebox.logs.value_cache import ValueCache  # noqa: PLC0415 (files need no store)
 
     if groups and query.query.sources:
         raise Refused(f"--log-group: {groups[0]!r} is given, but the query has a SOURCE")
-    store = LogStore(state / "logs", ACCOUNT, cache=ParsedCache(state / "parsed"))
+    store = LogStore(state / "logs", ACCOUNT, cache=ValueCache(state / "parsed"))
     try:
         known = store.groups()
         _check_groups(groups, known, state)

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from onebox.app import DeploymentFailed
-from onebox.cloud.presence import Presence, announced, find_cloud, forget, has_ended
-from onebox.cloud.state_folder import make_private
+from onebox.cloud.cloud_note import Presence, announced, find_cloud, forget, has_ended, make_private
 from onebox.store.errors import FolderInUse, ObjectFilesError
 from tidemark.cli.wording import ending
 from tidemark.client.deployed import Deployed

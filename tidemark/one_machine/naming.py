@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from onebox.disk import sync_folder
-from onebox.store.aside import move_aside
+from onebox.disk import quarantine, sync_folder
 from onebox.store.object_files import ObjectFiles
 from tidemark.client.in_process import InProcessPublisher
 from tidemark.model.exclusions import Exclusion
@@ -68,7 +67,7 @@ def name_again(folder: Path, bucket: str) -> bool:
     """
     again = folder.with_name(f"{folder.name}.again")
     if again.exists():  # an earlier attempt died
-        move_aside(again, folder.parent)
+        quarantine(again, folder.parent)
     nameless, left = False, _left_by_tasks(folder)
     with closing(ObjectFiles(again)) as files:
         results = FileBucket(files, bucket)
@@ -83,7 +82,7 @@ def name_again(folder: Path, bucket: str) -> bool:
             _write_rows(results, _contents(folder, left))
             _write_alarms(results)
         _publish(results)
-    move_aside(folder, folder.parent)
+    quarantine(folder, folder.parent)
     again.rename(folder)
     sync_folder(folder.parent)
     return not nameless

@@ -14,11 +14,11 @@ from cwli.cancellation import interruptible
 from onebox.athena.catalogue import Catalogue
 from onebox.athena.errors import QueryError
 from onebox.athena.execution import MOST_SECONDS, Rows, Translation, execute
-from onebox.athena.kept import KeptRows
+from onebox.athena.row_cache import RowCache
 from onebox.store.errors import DamagedObject
 from onebox.store.object_files import ObjectFiles
 from onebox.store.table_objects import FileObjects, UndamagedObjects
-from onebox.store.translations import KeptTranslations
+from onebox.store.translation_cache import TranslationCache
 from tidemark.client.in_process import InProcessPublisher
 from tidemark.client.stored import Stored
 from tidemark.client.tables import Answer, StatementFailed, Value, literal
@@ -195,8 +195,8 @@ class FileTables:
         reported: Callable[[str], None],
     ) -> None:
         self._objects, self._catalogue = UndamagedObjects(FileObjects(files), reported), catalogue
-        self._kept = KeptRows(folder)
-        self._translations = KeptTranslations(folder / "translations", catalogue, database)
+        self._kept = RowCache(folder)
+        self._translations = TranslationCache(folder / "translations", catalogue, database)
 
     def ask(self, statement: str, parameters: Sequence[Value] = ()) -> Answer:
         """Return the answer to a statement; each ``?`` in it stands for a parameter.

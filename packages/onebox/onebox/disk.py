@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
+
+
+def quarantine(path: Path, state: Path) -> Path:
+    """Move a file or folder of a state folder into ``damaged``; return its new place."""
+    place = state / "damaged" / path.relative_to(state)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    return path.rename(place.with_name(f"{place.name}.{time.time_ns()}"))
 
 
 def sync_folder(folder: Path) -> None:

@@ -24,8 +24,8 @@ from rich.table import Table
 from cwli.insights import EventSource, run
 from cwli.insights import compile as compile_query
 from cwli.readers.files import log_files
-from onebox.logs.parsed import ParsedCache
 from onebox.logs.store import LogStore
+from onebox.logs.value_cache import ValueCache
 from tests.checks.bench.insights_data import FOLDER, KINDS, LINES, store_of, text_of
 
 ROUNDS = 7
@@ -71,7 +71,7 @@ def figures() -> Iterator[Figure]:
     yield Figure("parse and compile the seed's query", _compile_seconds() * 1000, 1.0, "ms")
     for kind in KINDS:
         text, store = text_of(kind), store_of(kind)
-        cached = LogStore(store, cache=ParsedCache(FOLDER / "parsed")).events(["bench"])
+        cached = LogStore(store, cache=ValueCache(FOLDER / "parsed")).events(["bench"])
         for _ in range(2):  # the second query keeps its rows
             _mean(cached)
         fastest = _fastest(

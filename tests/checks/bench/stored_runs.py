@@ -42,7 +42,7 @@ def main() -> int:
         with start_cloud(machine_app(), state) as cloud:
             tables = {runs: _stored(cloud.endpoint, runs) for runs in RUNS}
             # A cloud keeps the rows of its runs when it closes.
-            kept = athena.KeptRows(state / "tables")
+            kept = athena.RowCache(state / "tables")
             athena.keep(BucketObjects(), catalogue(), kept, most_seconds=math.inf)
             reported = reports.times(
                 cloud.endpoint, {runs: (stores.bucket(runs), _run_ids(runs)[-1]) for runs in RUNS}

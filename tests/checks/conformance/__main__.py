@@ -23,7 +23,7 @@ from trino_functions import statements
 from trino_syntax import FOREIGN, NATIVE, REFUSED, arithmetic, in_duckdb
 
 from onebox.athena import api as athena
-from onebox.athena.texts import text
+from onebox.athena.execution import text
 from tests.checks.conformance.figures import rows_of, stored_figures
 from tests.checks.conformance.local_engine import LocalEngine
 from tests.checks.conformance.trino import start_trino

@@ -1,7 +1,7 @@
 import pytest
 from botocore.exceptions import ClientError
 
-from onebox.cloud import quotas
+from onebox.cloud import cloud
 from tidemark.model.parameters import MOST_TASKS
 from tidemark.money.quotas import QUOTAS
 from tidemark.one_machine.app import machine_app
@@ -9,7 +9,7 @@ from tidemark.one_machine.app import machine_app
 
 @pytest.fixture
 def service(server):
-    replacements = quotas.install(machine_app().quotas)
+    replacements = cloud.add_quotas(machine_app().quotas)
     yield server.client("service-quotas")
     replacements.restore()
 

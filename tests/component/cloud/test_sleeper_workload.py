@@ -15,7 +15,7 @@ import boto3
 import pytest
 from botocore.exceptions import ClientError
 
-from onebox.cloud.addresses import address_of
+from onebox.cloud.containers import address_of
 from tidemark.model.checkout import ROOT
 from tidemark.store.keys import DATA
 

@@ -12,8 +12,8 @@ from written_logs import COLUMNS, CONDITIONS, KINDS, QUERY, records
 
 from cwli.insights import run
 from cwli.insights.templates import CONSTANT, MARK
-from onebox.logs.parsed import ParsedCache
 from onebox.logs.store import LogStore
+from onebox.logs.value_cache import ValueCache
 
 MEAN = "filter @message like 'to S3' | parse '* - * at * per' as a, b, rate | stats avg(rate)"
 QUERIES = [
@@ -146,7 +146,7 @@ def test_merged_files_get_templates_of_their_own(tmp_path):
 def test_the_cache_keeps_the_rows_that_templates_give(tmp_path):
     messages = [f"Wrote {n} rows to S3 - x at {n / 4} per s" for n in range(2000)]
     plain = run(MEAN, stored(tmp_path / "logs", messages).events(["g"]))
-    cache = ParsedCache(tmp_path / "parsed", worthwhile_bytes=0)
+    cache = ValueCache(tmp_path / "parsed", worthwhile_bytes=0)
     for _ in range(3):
         assert run(MEAN, stored(tmp_path / "logs", [], cache=cache).events(["g"])) == plain
     assert list((tmp_path / "parsed").glob("*.parquet"))

@@ -14,7 +14,7 @@ from moto.core.request import Request, determine_request_protocol
 from moto.core.routing import get_service_router
 from moto.core.utils import get_service_model
 
-from onebox.cloud.access_keys import access_key_id
+from onebox.cloud.endpoint import access_key_id
 from tests.system.policies.violations import violations
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ import click
 import pytest
 from botocore.exceptions import EndpointConnectionError
 
+from onebox.cloud.cloud_note import Presence
 from onebox.cloud.endpoint import Endpoint
-from onebox.cloud.presence import Presence
 from tidemark.cli import this_machine
 from tidemark.cli.this_machine import CloudLost, check_cloud, check_room, on_this_machine
 from tidemark.client.stack import Stack

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from sqlglot import exp
 
@@ -16,20 +18,90 @@ from cwli.cancellation import Cancellation
 from onebox.athena.catalogue import Catalogue
 from onebox.athena.errors import MalformedQuery, QueryError, ScanLimitExceeded
 from onebox.athena.execution import MOST_SECONDS, execute, keep
-from onebox.athena.kept import KeptRows
 from onebox.athena.objects import Objects, StoredObject
 from onebox.athena.parser import parse
-from onebox.athena.results import Result, csv, page
+from onebox.athena.row_cache import RowCache
 from onebox.athena.translation import translate, translate_parsed
+from onebox.athena.values import Kind, Type, column_type
+
+Row = Sequence[str | None]
+
+
+@dataclass(frozen=True)
+class Result:
+    """The result of a query.
+
+    Attributes
+    ----------
+    columns : list of tuple
+        The name and the type of each column.
+    rows : list of list
+        The values as Athena's results show them; None stands for null.
+    scanned_bytes : int
+        The size of the objects that were read.
+    """
+
+    columns: list[tuple[str, Type]]
+    rows: list[list[str | None]]
+    scanned_bytes: int
+
+
+def csv(result: Result) -> bytes:
+    """Return a result as a CSV file: every value in quotes, and nothing for null."""
+    return "".join(f"{','.join(map(_quoted, row))}\n" for row in _rows(result)).encode()
+
+
+def page(result: Result, first: int, count: int) -> tuple[dict[str, Any], int | None]:
+    """Return a ResultSet of ``count`` rows from ``first``, and the first row of the next one.
+
+    Row 0 holds the names of the columns.
+    """
+    rows = _rows(result)
+    result_set = {
+        "Rows": [{"Data": [_cell(value) for value in row]} for row in rows[first : first + count]],
+        "ResultSetMetadata": {
+            "ColumnInfo": [_column(name, type_) for name, type_ in result.columns]
+        },
+    }
+    return result_set, first + count if first + count < len(rows) else None
+
+
+def _rows(result: Result) -> list[Row]:
+    return [[name for name, _ in result.columns], *result.rows]
+
+
+def _quoted(value: str | None) -> str:
+    return "" if value is None else '"' + value.replace('"', '""') + '"'
+
+
+def _cell(value: str | None) -> dict[str, str]:
+    return {} if value is None else {"VarCharValue": value}
+
+
+def _column(name: str, type_: Type) -> dict[str, Any]:
+    shown, precision = column_type(type_)
+    return {
+        "CatalogName": "hive",
+        "SchemaName": "",
+        "TableName": "",
+        "Name": name,
+        "Label": name,
+        "Type": shown,
+        "Precision": precision,
+        "Scale": 0,
+        "Nullable": "UNKNOWN",
+        "CaseSensitive": type_.this is Kind.VARCHAR,
+    }
+
 
 __all__ = [
     "MOST_SECONDS",
     "Catalogue",
-    "KeptRows",
     "MalformedQuery",
     "Objects",
     "QueryError",
     "Result",
+    "RowCache",
     "ScanLimitExceeded",
     "StoredObject",
     "csv",
@@ -49,7 +121,7 @@ def run(
     database: str | None = None,
     parameters: Sequence[str] = (),
     most_bytes: float = math.inf,
-    kept: KeptRows | None = None,
+    kept: RowCache | None = None,
     cancellation: Cancellation | None = None,
 ) -> Result:
     """Run a query and return its result.

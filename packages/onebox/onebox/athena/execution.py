@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from datetime import date, datetime
 from itertools import chain
 from typing import Any
 
@@ -15,9 +17,9 @@ import duckdb
 from cwli.cancellation import Cancellation, TimedOut
 from onebox.athena.catalogue import Catalogue, Partition, Table, read_table
 from onebox.athena.errors import QueryError, ScanLimitExceeded
-from onebox.athena.kept import KeptRows
 from onebox.athena.macros import MACROS
 from onebox.athena.objects import Objects, objects_in, pairs
+from onebox.athena.row_cache import RowCache
 from onebox.athena.rows import (
     Reader,
     partition_columns,
@@ -25,7 +27,49 @@ from onebox.athena.rows import (
     quoted_name,
     quoted_text,
 )
-from onebox.athena.texts import text
+
+
+def text(value: Any) -> str | None:  # noqa: ANN401 (what DuckDB returns)
+    """Return a value as Athena's results show it, None for null."""
+    return None if value is None else _TEXTS.get(type(value), str)(value)
+
+
+def _timestamp_text(value: datetime) -> str:
+    return f"{value:%Y-%m-%d %H:%M:%S}.{value.microsecond // 1000:03d}"
+
+
+def _array_text(values: list[Any]) -> str:
+    return f"[{', '.join('null' if value is None else str(text(value)) for value in values)}]"
+
+
+def double_text(value: float) -> str:
+    """Return the text of a double in Java: the shortest text that reads as the same double.
+
+    It has an exponent unless the double is between 1e-3 and 1e7 (Java documentation,
+    Double.toString).
+    """
+    if not math.isfinite(value):
+        return "NaN" if math.isnan(value) else f"{'-' if value < 0 else ''}Infinity"
+    if value == 0 or 1e-3 <= abs(value) < 1e7:
+        return repr(value)
+    digits, _, exponent = f"{value!r}e0".partition("e")
+    sign = "-" if value < 0 else ""
+    whole, _, fraction = digits.removeprefix("-").partition(".")
+    ten = int(exponent.partition("e")[0]) + len(whole) - 1
+    figures = whole + fraction
+    ten -= len(figures) - len(figures.lstrip("0"))
+    figures = figures.strip("0")
+    return f"{sign}{figures[0]}.{figures[1:] or '0'}E{ten}"
+
+
+_TEXTS: dict[type, Callable[[Any], str]] = {
+    bool: lambda value: "true" if value else "false",
+    float: double_text,
+    datetime: _timestamp_text,
+    date: date.isoformat,
+    list: _array_text,
+}
+
 
 MOST_SECONDS = 1_800.0
 """The time limit of a query [s] (AWS documentation, Athena service quotas: DML query timeout)."""
@@ -104,7 +148,7 @@ def execute(
     objects: Objects,
     catalogue: Catalogue,
     most_bytes: float,
-    kept: KeptRows | None,
+    kept: RowCache | None,
     cancellation: Cancellation,
 ) -> Rows:
     """Return the rows of a translated query.
@@ -129,7 +173,7 @@ def _execute(
     objects: Objects,
     catalogue: Catalogue,
     most_bytes: float,
-    kept: KeptRows | None,
+    kept: RowCache | None,
 ) -> Rows:
     scanned = 0
     for macro in MACROS:
@@ -156,7 +200,7 @@ def _fetched(cursor: duckdb.DuckDBPyConnection) -> list[tuple[Any, ...]]:
     return rows
 
 
-def keep(objects: Objects, catalogue: Catalogue, kept: KeptRows, most_seconds: float) -> None:
+def keep(objects: Objects, catalogue: Catalogue, kept: RowCache, most_seconds: float) -> None:
     """Cache the rows of all tables ahead of queries, and remove files that are out of date.
 
     Parameters
@@ -209,7 +253,7 @@ def _load(
     table: Table,
     objects: Objects,
     most_bytes: float,
-    kept: KeptRows | None,
+    kept: RowCache | None,
 ) -> int:
     """Create the table of a scan from its objects, and return their size in bytes.
 

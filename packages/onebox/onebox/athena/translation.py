@@ -2,19 +2,215 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from sqlglot import exp
+from sqlglot.errors import OptimizeError
+from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
+from sqlglot.optimizer.qualify import qualify
+from sqlglot.optimizer.scope import Scope, traverse_scope
 
-from onebox.athena.catalogue import Catalogue
+from onebox.athena.catalogue import Catalogue, Table, read_table
+from onebox.athena.errors import QueryError, not_supported
 from onebox.athena.execution import Column, Translation
-from onebox.athena.names import resolve
 from onebox.athena.nesting import deeply
-from onebox.athena.parser import parse
+from onebox.athena.parser import Athena, parse
 from onebox.athena.rewriting import rewrite
 from onebox.athena.scans import scans
 from onebox.athena.types import annotate
-from onebox.athena.values import Kind, Type, common, duckdb_name, scalar, trino_name
+from onebox.athena.values import Kind, Type, common, duckdb_name, glue_type, scalar, trino_name
+
+CATALOGUE = "awsdatacatalog"
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """A query with all names resolved.
+
+    Attributes
+    ----------
+    query : Query
+        The query. Each column names its table, and each table of the catalogue has a unique name.
+    tables : mapping of str to Table
+        The tables of the catalogue, by unique name.
+    names : list of str
+        The names of the result's columns.
+    """
+
+    query: exp.Query
+    tables: Mapping[str, Table]
+    names: list[str]
+
+    @property
+    def schema(self) -> dict[str, dict[str, Type]]:
+        """The columns of each table, with their types, in order."""
+        return {name: columns(table) for name, table in self.tables.items()}
+
+
+def columns(table: Table) -> dict[str, Type]:
+    """Return the columns of a table, with their types; partitions come last."""
+    named = {**table.columns, **table.partitioned_by}
+    return {name: glue_type(type_) for name, type_ in named.items()}
+
+
+def resolve(query: exp.Query, database: str | None, catalogue: Catalogue) -> Resolved:
+    """Return a query with all names resolved.
+
+    Parameters
+    ----------
+    query
+        The parsed query, which is changed.
+    database
+        The database of tables that the query names without one.
+    catalogue
+        All tables.
+
+    Raises
+    ------
+    QueryError
+        If a name is unknown or ambiguous.
+    """
+    _name_results(query)
+    result_names = [] if _has_star(query) else list(query.named_selects)
+    query = normalize_identifiers(query, dialect=Athena)
+    _name_subqueries(query)
+    try:
+        tables = dict(_read_tables(query, database, catalogue))
+        resolved = Resolved(query, tables, result_names)
+        query = qualify(
+            query,
+            dialect=Athena,
+            schema=dict(resolved.schema),
+            # Trino knows aliases only in ORDER BY.
+            expand_alias_refs=False,
+            # The check of sqlglot has other messages than Athena.
+            validate_qualify_columns=False,
+        )
+    except OptimizeError as error:
+        raise _unknown(query, str(error)) from error
+    for scope in traverse_scope(query):
+        _check_columns(scope, resolved.schema)
+    return Resolved(query, tables, result_names or list(query.named_selects))
+
+
+def _name_results(query: exp.Query) -> None:
+    """Name the unnamed columns ``_col0``, ``_col1`` and so on, as Trino does."""
+    for select in query.find_all(exp.Select):
+        for position, value in enumerate(list(select.expressions)):
+            if not isinstance(value, exp.Alias | exp.Column | exp.Star):
+                value.replace(exp.alias_(value.copy(), f"_col{position}"))
+
+
+def _name_subqueries(query: exp.Query) -> None:
+    """Give each subquery of FROM a name, which sqlglot needs to tell two of them apart."""
+    for number, subquery in enumerate(list(query.find_all(exp.Subquery))):
+        if isinstance(subquery.parent, exp.From | exp.Join) and not subquery.alias:
+            subquery.set(
+                "alias", exp.TableAlias(this=exp.to_identifier(f"# {number}", quoted=True))
+            )
+
+
+def _has_star(query: exp.Query) -> bool:
+    return any(value.is_star for value in query.selects)
+
+
+def _read_tables(
+    query: exp.Query, database: str | None, catalogue: Catalogue
+) -> Iterator[tuple[str, Table]]:
+    """Yield each table with a unique name, and replace it in the query by that name."""
+    for scope in traverse_scope(query):
+        for alias, (node, source) in scope.selected_sources.items():
+            if not isinstance(source, exp.Table):
+                continue
+            table = _look_up(source, database, catalogue)
+            name = f"{alias} @ {id(source)}"
+            yield name, table
+            table_alias = node.args.get("alias") or exp.TableAlias(this=exp.to_identifier(alias))
+            node.replace(exp.Table(this=exp.to_identifier(name, quoted=True), alias=table_alias))
+
+
+def _look_up(node: exp.Table, database: str | None, catalogue: Catalogue) -> Table:
+    if node.catalog not in {"", CATALOGUE}:
+        raise not_supported(f"Catalogue '{node.catalog}'", node)
+    name = node.db or database
+    if not name:
+        raise QueryError(
+            "MISSING_SCHEMA_NAME",
+            "Schema must be specified when session schema is not set",
+            node,
+        )
+    if name not in catalogue:
+        raise QueryError("SCHEMA_NOT_FOUND", f"Schema '{name}' does not exist", node)
+    if node.name not in catalogue[name]:
+        path = f"{CATALOGUE}.{name}.{node.name}"
+        raise QueryError("TABLE_NOT_FOUND", f"Table '{path}' does not exist", node)
+    return read_table(catalogue[name][node.name])
+
+
+def _check_columns(scope: Scope, schema: Mapping[str, Mapping[str, Type]]) -> None:
+    if not isinstance(scope.expression, exp.Select):
+        return
+    for column in [*scope.columns, *_columns_of_having(scope.expression)]:
+        if not column.table:
+            column.set("table", exp.to_identifier(_holder(column, scope, schema), quoted=True))
+        elif not _is_known(column.table, scope):
+            raise _unresolved(column)
+
+
+def _columns_of_having(select: exp.Select) -> list[exp.Column]:
+    """Return the columns in HAVING, which sqlglot mistakes for aliases."""
+    having = select.args.get("having")
+    columns = having.find_all(exp.Column) if having else ()
+    return [column for column in columns if column.find_ancestor(exp.Select) is select]
+
+
+def _holder(column: exp.Column, scope: Scope, schema: Mapping[str, Mapping[str, Type]]) -> str:
+    """Return the only source that has a column."""
+    holders = [
+        name
+        for name, (_, source) in scope.selected_sources.items()
+        if column.name in _names(source, schema)
+    ]
+    if len(holders) > 1:
+        raise QueryError("AMBIGUOUS_NAME", f"Column '{column.name}' is ambiguous", column)
+    if not holders:
+        raise _unresolved(column)
+    return holders[0]
+
+
+def _names(source: exp.Table | Scope, schema: Mapping[str, Mapping[str, Type]]) -> list[str]:
+    if isinstance(source, exp.Table):
+        return list(schema[source.name])
+    expression = source.expression
+    if isinstance(expression, exp.UDTF):
+        return expression.alias_column_names
+    return expression.named_selects if isinstance(expression, exp.Query) else []
+
+
+def _is_known(table: str, scope: Scope | None) -> bool:
+    return scope is not None and (table in scope.selected_sources or _is_known(table, scope.parent))
+
+
+def _unknown(query: exp.Query, message: str) -> QueryError:
+    """Return the error for an unknown column; sqlglot's message gives only its name."""
+    name = re.search(r'[Cc]olumn[^\w"]+"?(?:\w+"?\."?)?(\w+)', message)
+    for column in query.find_all(exp.Column):
+        if name and column.name == name[1]:
+            return _unresolved(column)
+    return QueryError("SYNTAX_ERROR", message)
+
+
+def _unresolved(column: exp.Column) -> QueryError:
+    name = f"{column.table}.{column.name}" if column.table else column.name
+    return QueryError(
+        "COLUMN_NOT_FOUND",
+        f"Column '{name}' cannot be resolved or requester is not authorized to access "
+        "requested resources",
+        column,
+    )
+
 
 _UNKNOWN = scalar(Kind.UNKNOWN)
 

@@ -196,7 +196,7 @@ class AthenaQueries:
 
     def __init__(self, endpoint: Endpoint, folder: Path) -> None:
         self._endpoint = endpoint
-        self._kept = athena.KeptRows(folder)
+        self._kept = athena.RowCache(folder)
         self._objects = BucketObjects()
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="athena query")
         self._executions: dict[str, _Execution] = {}

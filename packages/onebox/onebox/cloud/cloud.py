@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from moto.moto_api._internal.models import moto_api_backend
+from moto.servicequotas.models import ServiceQuotasBackend
 
 import onebox.cloud.data_files  # noqa: F401 (before moto's EC2)
 from onebox.account import ACCOUNT
-from onebox.app import App, Stack
+from onebox.app import App, Quota, Stack
 from onebox.asl.interpreter import Jitter, full_jitter
 from onebox.asl.jsonata import OnEvaluate
 from onebox.cloud import (
@@ -21,7 +23,6 @@ from onebox.cloud import (
     functions,
     logs,
     objects,
-    quotas,
     schedules,
     stacks,
     state_machines,
@@ -31,11 +32,32 @@ from onebox.cloud.deployment import bootstrap, deploy, synthesise
 from onebox.cloud.endpoint import Endpoint
 from onebox.cloud.events import Events
 from onebox.cloud.guard import Guard
-from onebox.cloud.made import remove_unused
+from onebox.cloud.replacements import Replacements
 from onebox.cloud.schedules import Clock, Scheduler
+from onebox.cloud.sealed_folders import remove_unused
 from onebox.cloud.server import Server
-from onebox.logs.parsed import ParsedCache
 from onebox.logs.store import LogStore
+from onebox.logs.value_cache import ValueCache
+
+
+def add_quotas(quotas: Iterable[Quota]) -> Replacements:
+    """Add quotas that moto lacks."""
+    replacements = Replacements()
+    values = {(quota.service, quota.code): quota for quota in quotas}
+
+    def get(backend: ServiceQuotasBackend, service_code: str, quota_code: str) -> dict[str, Any]:
+        quota = values.get((service_code, quota_code))
+        if quota is None:
+            return dict(original(backend, service_code, quota_code))
+        return {
+            "ServiceCode": quota.service,
+            "QuotaCode": quota.code,
+            "QuotaName": quota.name,
+            "Value": quota.value,
+        }
+
+    original = replacements.set(ServiceQuotasBackend, "get_service_quota", get)
+    return replacements
 
 
 @dataclass(frozen=True)
@@ -104,10 +126,10 @@ def start_cloud(
         for folder in ("assemblies", "functions"):
             remove_unused(state / folder)
         opened.callback(stacks.install().restore)
-        opened.callback(quotas.install(app.quotas).restore)
+        opened.callback(add_quotas(app.quotas).restore)
         endpoint = opened.enter_context(Server(port)).endpoint
         guard = opened.enter_context(Guard())
-        store = LogStore(state / "logs", ACCOUNT, cache=ParsedCache(state / "parsed"))
+        store = LogStore(state / "logs", ACCOUNT, cache=ValueCache(state / "parsed"))
         opened.callback(store.close)
         log_groups = logs.install(store, endpoint)
         opened.callback(log_groups.close)

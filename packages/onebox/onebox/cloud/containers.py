@@ -19,8 +19,20 @@ from moto.ecs.models import TaskDefinition
 from onebox.app import Programs
 from onebox.cloud.cgroups import Limits
 from onebox.cloud.processes import BARE_PYTHON
-from onebox.cloud.sources import digest, source_files
+from onebox.cloud.sealed_folders import digest, source_files
 from onebox.cloud.unsupported import not_honoured
+
+
+def address_of(task_id: str) -> str:
+    """Return the address of a task, which follows from the hexadecimal id of the task.
+
+    Two clouds on this machine agree on nothing, and yet their tasks have different addresses: one
+    in 16 million pairs does not. 127.0.0.0/16 is left to other programs.
+    """
+    number = int(task_id, 16)
+    second, third, last = number % 255 + 1, number // 255 % 256, number // 255 // 256 % 254 + 1
+    return f"127.{second}.{third}.{last}"
+
 
 STOP_TIMEOUT_SECONDS = 30  # ECS's default, from SIGTERM to SIGKILL
 

@@ -20,10 +20,9 @@ from botocore.exceptions import ClientError
 
 from onebox.account import ACCOUNT, REGION
 from onebox.app import App, DeploymentFailed, Stack
+from onebox.cloud.cloud_note import describe
 from onebox.cloud.endpoint import Endpoint
-from onebox.cloud.made import is_made, mark_used, seal
-from onebox.cloud.presence import describe
-from onebox.cloud.sources import digest, source_files
+from onebox.cloud.sealed_folders import digest, is_sealed, mark_used, seal, source_files
 
 _BOOTSTRAP = "/cdk-bootstrap/hnb659fds/version"
 _BOOTSTRAP_VERSION = "30"
@@ -36,7 +35,7 @@ def synthesise(state: Path, app: App) -> Path:
     A damaged folder is moved aside and made anew, too.
     """
     assembly = state / "assemblies" / _digest(app)
-    if not is_made(assembly, state):
+    if not is_sealed(assembly, state):
         unfinished = assembly.with_suffix(f".{os.getpid()}")
         _run(app, unfinished)
         seal(unfinished)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import threading
 from dataclasses import dataclass, field
 from functools import cache
@@ -14,7 +15,20 @@ from botocore.parsers import ResponseParserError
 from botocore.session import Session
 
 from onebox.account import REGION
-from onebox.cloud.access_keys import access_key_id, secret_access_key
+
+
+def access_key_id(role: str) -> str:
+    """Return the access key id of a role: the name in its ARN, so that a request names its caller.
+
+    A caller outside the cloud has no role and the id ``local``.
+    """
+    return role.rsplit("/", 1)[-1] or "local"
+
+
+def secret_access_key(key: str, key_id: str) -> str:
+    """Return the secret that belongs to an access key id in the cloud of ``key``."""
+    return hmac.new(key.encode(), key_id.encode(), "sha256").hexdigest()
+
 
 GONE = (BotoCoreError, ClientError, ResponseParserError)
 """The errors of a client whose cloud is gone, or whose port another program has."""

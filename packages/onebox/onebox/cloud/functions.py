@@ -32,9 +32,9 @@ from onebox.cloud.environments import Environments
 from onebox.cloud.event_queue import EventQueue
 from onebox.cloud.guard import Guard
 from onebox.cloud.logs import CloudWatchLogs
-from onebox.cloud.made import is_made, mark_used, seal
 from onebox.cloud.replacements import Replacements
 from onebox.cloud.sandboxes import Answer, Function
+from onebox.cloud.sealed_folders import is_sealed, mark_used, seal
 from onebox.cloud.unsupported import not_honoured
 
 # AWS documentation, Lambda quotas: request and response of a synchronous invocation, and the event
@@ -187,7 +187,7 @@ class Functions:
     def _unpack(self, asset: bytes) -> Path:
         folder = self._code / hashlib.sha256(asset).hexdigest()
         with self._unpacking:
-            if folder not in self._whole and not is_made(folder, self._state):
+            if folder not in self._whole and not is_sealed(folder, self._state):
                 self._code.mkdir(parents=True, exist_ok=True)
                 with tempfile.TemporaryDirectory(dir=self._code) as unfinished:
                     whole = Path(unfinished) / "code"

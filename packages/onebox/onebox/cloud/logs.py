@@ -7,21 +7,24 @@ deletion of a log group hides its events but leaves them stored.
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from moto.core.utils import unix_time_millis
 from moto.logs.exceptions import InvalidParameterException, LogsClientError
 from moto.logs.models import LogEvent, LogGroup, LogsBackend, LogStream, logs_backends
 from moto.logs.responses import LogsResponse
+from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic.alias_generators import to_pascal
 
 from onebox.account import ACCOUNT, REGION
-from onebox.cloud.embedded_metrics import metrics_of
 from onebox.cloud.endpoint import Endpoint
 from onebox.cloud.log_queries import LogQueries
 from onebox.cloud.replacements import Replacements
@@ -30,6 +33,75 @@ from onebox.logs.store import LogStore, LogStoreError
 
 if TYPE_CHECKING:
     from _collections_abc import dict_items
+
+
+_MARK = '"_aws"'
+
+
+class _Member(BaseModel):
+    model_config = ConfigDict(alias_generator=to_pascal, frozen=True)
+
+
+class _Metric(_Member):
+    name: str
+    unit: str = "None"
+    storage_resolution: int = 60
+
+
+class _Directive(_Member):
+    namespace: str
+    dimensions: list[list[str]] = [[]]
+    metrics: list[_Metric] = []
+
+
+class _Metadata(_Member):
+    timestamp: int
+    cloud_watch_metrics: list[_Directive]
+
+
+def metrics_of(message: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield (namespace, datum) for each value in a log line, as PutMetricData takes it.
+
+    A line that is not in the format, and a metric or dimension set that refers to a missing
+    member, yield nothing: the specification ignores them, and the line stays a log line.
+    """
+    if _MARK not in message:
+        return
+    try:
+        document = json.loads(message)
+        metadata = _Metadata.model_validate(document["_aws"])
+    except (ValueError, TypeError, KeyError, ValidationError):
+        return
+    when = datetime.fromtimestamp(metadata.timestamp / 1000, UTC)
+    for directive in metadata.cloud_watch_metrics:
+        for datum in _data(directive, document):
+            yield directive.namespace, {**datum, "Timestamp": when}
+
+
+def _data(directive: _Directive, document: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for names in directive.dimensions:
+        if not all(name in document for name in names):
+            continue
+        dimensions = [{"Name": name, "Value": str(document[name])} for name in names]
+        for metric in directive.metrics:
+            for value in _numbers(document.get(metric.name)):
+                yield {
+                    "MetricName": metric.name,
+                    "Dimensions": dimensions,
+                    "Unit": metric.unit,
+                    "StorageResolution": metric.storage_resolution,
+                    "Value": value,
+                }
+
+
+def _numbers(target: object) -> list[float]:
+    values = target if isinstance(target, list) else [target]
+    return [
+        float(value)
+        for value in values
+        if isinstance(value, int | float) and not isinstance(value, bool)
+    ]
+
 
 _log = logging.getLogger(__name__)
 # The filter patterns that moto matches correctly: words that all occur, or one quoted phrase.

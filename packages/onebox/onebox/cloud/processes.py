@@ -4,20 +4,67 @@ from __future__ import annotations
 
 import errno
 import os
+import reprlib
 import select
 import shutil
 import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Protocol
+
+import psutil
 
 from onebox.cloud.cgroups import Groups
 from onebox.cloud.confinement import Confinement
 from onebox.cloud.guard import Guard
+
+_SHOWN = reprlib.Repr()
+_SHOWN.maxstring = 60
+_MOST_NAMED = 20
+_MOST_ROUNDS = 20  # a process may start another one while it is found
+
+
+def kill_left(scratch: Path, group: int) -> list[str]:
+    """Kill the processes whose TMPDIR is the task's scratch folder; return their commands.
+
+    Those of the task's own process group are killed already, and may not have ended yet.
+    """
+    killed: list[str] = []
+    for _ in range(_MOST_ROUNDS):
+        left = list(_left(scratch, group))
+        if not left:
+            break
+        for process, command in left:
+            killed.append(command)
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
+        psutil.wait_procs([process for process, _ in left], timeout=1)
+    return killed
+
+
+def sentence(killed: list[str]) -> str:
+    """Return a sentence for the task's log."""
+    named = ", ".join(map(_SHOWN.repr, killed[:_MOST_NAMED]))
+    more = f" and {len(killed) - _MOST_NAMED} more" if len(killed) > _MOST_NAMED else ""
+    processes = "1 process" if len(killed) == 1 else f"{len(killed)} processes"
+    return f"The cloud killed {processes} that the task left: {named}{more}"
+
+
+def _left(scratch: Path, group: int) -> Iterator[tuple[psutil.Process, str]]:
+    for process in psutil.process_iter():
+        try:
+            is_task = process.environ().get("TMPDIR") == str(scratch)
+            if is_task and os.getpgid(process.pid) != group:
+                yield process, " ".join(process.cmdline())
+        # The process has ended, or belongs to another user.
+        except (psutil.Error, ProcessLookupError):
+            continue
+
 
 _CHUNK_BYTES = 65536
 # Docker, "Amazon CloudWatch Logs logging driver": a longer line becomes several events.

@@ -19,7 +19,7 @@ from moto.core.request import environ_key_for_header
 from moto.sts.models import sts_backends
 
 from onebox.account import ACCOUNT
-from onebox.cloud.access_keys import secret_access_key
+from onebox.cloud.endpoint import secret_access_key
 from onebox.cloud.forbidden import Forbidden
 
 if TYPE_CHECKING:

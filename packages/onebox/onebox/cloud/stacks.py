@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import ExitStack
+from datetime import datetime, timedelta
 from typing import Any
 
 from moto.cloudformation import parsing
@@ -12,20 +14,90 @@ from moto.cloudformation.models import ChangeSet, Stack
 from moto.cloudformation.parsing import ResourceMap
 from moto.cloudformation.responses import CloudFormationResponse
 from moto.core.common_models import CloudFormationModel
+from moto.core.utils import utcnow
 from moto.iam.access_control import PermissionResult
 from moto.logs.models import LogGroup
 from moto.s3.models import FakeBucket
 
 from onebox.cloud import (
-    accepted_properties,
     alarms,
-    catalogue_types,  # noqa: F401 (moto finds its classes)
     change_sets,
-    lifecycle,
-    messaging_types,  # noqa: F401
-    schedule_types,  # noqa: F401
+    resource_types,  # noqa: F401 (moto finds its classes)
 )
 from onebox.cloud.replacements import Replacements
+from onebox.cloud.resource import refuse_unknown
+
+_RULE = {"AbortIncompleteMultipartUpload", "ExpirationInDays", "Id", "Prefix", "Status"}
+# One machine keeps no old versions of objects.
+_OF_VERSIONS = {"ExpiredObjectDeleteMarker", "NoncurrentVersionExpiration"}
+
+Rules = Iterable[Mapping[str, Any]]
+
+
+def expire(bucket: FakeBucket, rules: Rules, now: datetime) -> None:
+    """Delete the objects of a bucket that have expired by the rules of a template.
+
+    ``now`` is in UTC, without a zone. Raise ValidationError for an unsupported property.
+    """
+    for rule in rules:
+        refuse_unknown("an AWS::S3::Bucket rule", rule, _RULE | _OF_VERSIONS)
+        if rule["Status"] == "Enabled" and "ExpirationInDays" in rule:
+            days = timedelta(days=int(rule["ExpirationInDays"]))
+            for key in list(bucket.keys.values()):
+                due = key.last_modified + days
+                if key.name.startswith(rule.get("Prefix", "")) and due.date() < now.date():
+                    bucket.keys.pop(key.name)
+
+
+def _expire_objects(replacements: Replacements) -> None:
+    """Make moto's buckets honour the lifecycle rules of their templates."""
+
+    def create(_: type, /, name: str, template: Any, *place: str, **more: Any) -> FakeBucket:  # noqa: ANN401
+        bucket: FakeBucket = original(name, template, *place, **more)
+        lifecycle = template["Properties"].get("LifecycleConfiguration", {})
+        expire(bucket, lifecycle.get("Rules", ()), utcnow())
+        return bucket
+
+    original = replacements.set(FakeBucket, "create_from_cloudformation_json", classmethod(create))
+
+
+# moto stores these values, and the type's own API shows them. No packet passes this network.
+_KEPT: Mapping[str, Collection[str]] = {
+    "AWS::CloudWatch::Dashboard": {"DashboardBody", "DashboardName"},
+    "AWS::EC2::InternetGateway": {"Tags"},
+    "AWS::EC2::Route": {"DestinationCidrBlock", "GatewayId", "RouteTableId"},
+    "AWS::EC2::RouteTable": {"Tags", "VpcId"},
+    "AWS::EC2::SecurityGroup": {"GroupDescription", "SecurityGroupEgress", "Tags", "VpcId"},
+    "AWS::EC2::Subnet": {"AvailabilityZone", "CidrBlock", "MapPublicIpOnLaunch", "Tags", "VpcId"},
+    "AWS::EC2::SubnetRouteTableAssociation": {"RouteTableId", "SubnetId"},
+    "AWS::EC2::VPC": {
+        "CidrBlock", "EnableDnsHostnames", "EnableDnsSupport", "InstanceTenancy", "Tags",
+    },
+    "AWS::EC2::VPCEndpoint": {"RouteTableIds", "ServiceName", "Tags", "VpcEndpointType", "VpcId"},
+    "AWS::EC2::VPCGatewayAttachment": {"InternetGatewayId", "VpcId"},
+    "AWS::ECS::Cluster": {"ClusterName", "ClusterSettings"},
+    "AWS::IAM::Policy": {"PolicyDocument", "PolicyName", "Roles"},
+    "AWS::IAM::Role": {"AssumeRolePolicyDocument", "PermissionsBoundary", "RoleName", "Tags"},
+    "AWS::Logs::LogGroup": {"LogGroupName", "RetentionInDays", "Tags"},
+    "AWS::S3::Bucket": {"BucketEncryption", "LifecycleConfiguration", "Tags"},
+    "AWS::SNS::Topic": {"TopicName"},
+    "AWS::SQS::Queue": {"MessageRetentionPeriod", "QueueName", "SqsManagedSseEnabled", "Tags"},
+}  # fmt: skip
+
+# These properties have no effect on one machine.
+_IDLE: Mapping[str, Collection[str]] = {
+    "AWS::ECS::Cluster": {"Tags"},  # no bill
+    # Nothing here is public, and no command reads old versions of objects, which are not kept.
+    "AWS::S3::Bucket": {"PublicAccessBlockConfiguration", "VersioningConfiguration"},
+    "AWS::SNS::Topic": {"Tags"},
+}
+
+
+def check_properties(kind: str, properties: Mapping[str, Any]) -> None:
+    """Refuse, by name, a property of one of moto's types that has no effect."""
+    if kind in _KEPT:
+        refuse_unknown(kind, properties, {*_KEPT[kind], *_IDLE.get(kind, ())})
+
 
 _FAILED = "ROLLBACK_FAILED"
 
@@ -40,7 +112,7 @@ def install() -> Replacements:
     _read_json(replacements)
     change_sets.replace_methods(replacements)
     alarms.replace_methods(replacements)
-    lifecycle.replace_methods(replacements)
+    _expire_objects(replacements)
     return replacements
 
 
@@ -56,7 +128,7 @@ def _refuse_unsupported(replacements: Replacements) -> None:
 
     def parse_checked(resource: dict[str, Any], resources: ResourceMap) -> Any:  # noqa: ANN401 (moto's)
         parsed = parse(resource, resources)
-        accepted_properties.check(resource["Type"], parsed[1]["Properties"])
+        check_properties(resource["Type"], parsed[1]["Properties"])
         return parsed
 
     def create_all(stack: Stack) -> None:

@@ -34,17 +34,15 @@ from moto.ecs.models import (
 from moto.ecs.responses import EC2ContainerServiceResponse
 
 from onebox.app import Programs
-from onebox.cloud.addresses import address_of
 from onebox.cloud.cgroups import Groups, NotWritableError, remove_left
 from onebox.cloud.confinement import Confinement
 from onebox.cloud.container_insights import ContainerInsights
-from onebox.cloud.containers import Container, container_of, refuse_unknown
+from onebox.cloud.containers import Container, address_of, container_of, refuse_unknown
 from onebox.cloud.endpoint import Endpoint
 from onebox.cloud.guard import Guard
-from onebox.cloud.left_processes import kill_left, sentence
 from onebox.cloud.logs import CloudWatchLogs
 from onebox.cloud.own_programs import OwnCores
-from onebox.cloud.processes import Process, begin
+from onebox.cloud.processes import Process, begin, kill_left, sentence
 from onebox.cloud.replacements import Replacements
 from onebox.cloud.task_log import TaskLog
 

@@ -9,12 +9,11 @@ from pathlib import Path
 
 import duckdb
 
+from onebox.disk import quarantine
 from onebox.doctor.finding import Finding
-from onebox.logs.errors import LogStoreError
-from onebox.logs.lines import event_of
+from onebox.logs.lines import LogStoreError, event_of
 from onebox.logs.merging import SOURCES, superseded_by, write_sources
 from onebox.logs.parquet import DIGEST, is_digest, problem_of, write_digest
-from onebox.store.aside import move_aside
 
 
 def examine_logs(state: Path) -> Iterator[Finding]:
@@ -72,7 +71,7 @@ def _problem_of_list(file: Path) -> str | None:
 
 def _list_sources(file: Path, state: Path) -> bool:
     """Write the list of a merged segment's sources again: the segments whose lines it all has."""
-    move_aside(file, state)
+    quarantine(file, state)
     merged = file.with_suffix(".parquet")
     others = (other for other in file.parent.glob("*.parquet") if other != merged)
     # A merged segment that cannot be read is a finding of its own, and its sources count.
@@ -91,28 +90,28 @@ def _has_all_of(merged: Path, source: Path) -> bool:
 
 
 def _set_aside(file: Path, state: Path, *, kept: bool) -> bool:
-    move_aside(file, state)
+    quarantine(file, state)
     digest = file.with_suffix(DIGEST)
     if digest.exists():
-        move_aside(digest, state)
+        quarantine(digest, state)
     return kept
 
 
 def _digest_again(file: Path, state: Path) -> bool:
-    move_aside(file, state)
+    quarantine(file, state)
     if (segment := file.with_suffix(".parquet")).exists():
         write_digest(segment)
     return True
 
 
 def _set_lines_aside(file: Path, state: Path) -> bool:
-    move_aside(file, state)
+    quarantine(file, state)
     return True
 
 
 def _keep_events(file: Path, state: Path) -> bool:
     events = [line for _, line in _lines(file) if _is_event(line)]
-    move_aside(file, state)
+    quarantine(file, state)
     file.write_bytes(b"".join(line + b"\n" for line in events))
     return False
 

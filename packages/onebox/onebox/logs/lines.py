@@ -7,7 +7,12 @@ from pathlib import Path
 from typing import NamedTuple
 from zlib import crc32
 
-from onebox.logs.errors import DOCTOR, LogStoreError
+DOCTOR = "`tidemark doctor` says what can be done"
+
+
+class LogStoreError(Exception):
+    """A log group's name that cannot be stored, or a damaged file."""
+
 
 # No text of an event has it: JSON escapes quotation marks.
 _CHECKSUM = b', "crc32": '

@@ -16,7 +16,7 @@ from pathlib import Path
 from cwli import duckdb_core as duckdb
 from cwli.insights.values import quoted
 from onebox.disk import sync_folder, write_synced
-from onebox.logs.errors import DOCTOR, LogStoreError
+from onebox.logs.lines import DOCTOR, LogStoreError
 
 DIGEST = ".sha256"
 _SHA256 = re.compile("[0-9a-f]{64}")

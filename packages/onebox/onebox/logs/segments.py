@@ -20,8 +20,7 @@ from typing import Any
 
 from cwli import duckdb_core as duckdb
 from cwli.insights.values import quoted
-from onebox.logs.errors import DOCTOR, LogStoreError
-from onebox.logs.lines import CheckedLines, LogEvent, event_of, line_of
+from onebox.logs.lines import DOCTOR, CheckedLines, LogEvent, LogStoreError, event_of, line_of
 from onebox.logs.merging import clear, merge_small, superseded_by
 from onebox.logs.parquet import ROW_GROUP, CheckedFiles, parquet_of, problem_of, publish
 from onebox.logs.templates import sorted_events

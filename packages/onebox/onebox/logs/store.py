@@ -14,10 +14,8 @@ from cwli.insights.source import EventSource, events_of
 from cwli.insights.values import quoted
 from cwli.readers.folders import folder_name, group_name
 from onebox.account import ACCOUNT
-from onebox.logs.errors import LogStoreError
-from onebox.logs.lines import CheckedLines, LogEvent
+from onebox.logs.lines import CheckedLines, LogEvent, LogStoreError
 from onebox.logs.parquet import CheckedFiles
-from onebox.logs.parsed import ParsedCache, StoredEvents, StoredFiles
 from onebox.logs.segments import (
     SEGMENT_EVENTS,
     OpenSegment,
@@ -25,6 +23,7 @@ from onebox.logs.segments import (
     select_folded,
 )
 from onebox.logs.templates import COLUMNS, LEAST_BYTES, TemplatedFiles
+from onebox.logs.value_cache import StoredEvents, StoredFiles, ValueCache
 
 __all__ = ["LogEvent", "LogStore", "LogStoreError"]
 
@@ -49,7 +48,7 @@ class LogStore:
         The account that ``@log`` names before the group.
     segment_events : int
         The number of events of a group after which a file is folded into Parquet.
-    cache : ParsedCache, optional
+    cache : ValueCache, optional
         The cache of the rows that queries take from the events.
     templated_bytes : int
         The minimum size of a file whose events get templates.
@@ -60,7 +59,7 @@ class LogStore:
         folder: Path,
         account: str = ACCOUNT,
         segment_events: int = SEGMENT_EVENTS,
-        cache: ParsedCache | None = None,
+        cache: ValueCache | None = None,
         templated_bytes: int = LEAST_BYTES,
     ) -> None:
         self._cache = cache

@@ -25,8 +25,7 @@ from threading import RLock
 from typing import Any
 from uuid import uuid4
 
-from onebox.disk import make_folder, sync_folder
-from onebox.store.aside import move_aside
+from onebox.disk import make_folder, quarantine, sync_folder
 from onebox.store.errors import DOCTOR, DamagedIndex, DamagedJournal, DamagedObject, NamelessBodies
 from onebox.store.index import Index, Listed
 from onebox.store.journal import Change, Entry, Journal, Position, Removal
@@ -268,7 +267,7 @@ class ObjectFiles:
         self._index = self._open_index()
         self._end = self._caught_up()
 
-    def set_aside_if_damaged(self, bucket: str, key: str) -> None:
+    def quarantine_if_damaged(self, bucket: str, key: str) -> None:
         """Move the file of a damaged object aside, and remove the object."""
         body = self.find(bucket, key)
         if body is None:
@@ -277,7 +276,7 @@ class ObjectFiles:
             body.read(key)
         except DamagedObject:
             with suppress(FileNotFoundError):
-                move_aside(body.path, self.folder.parent)
+                quarantine(body.path, self.folder.parent)
             self.remove(bucket, key)
 
     def _entries(self) -> Iterator[Entry]:
@@ -347,7 +346,7 @@ class ObjectFiles:
 
     def _set_index_aside(self) -> None:
         for file in self.folder.glob("index.sqlite*"):
-            move_aside(file, self.folder.parent)
+            quarantine(file, self.folder.parent)
 
     def _caught_up(self, *, skip_damaged: bool = False) -> Position:
         """Apply what the journal has and the index lacks; return the position of the index."""
@@ -409,7 +408,7 @@ class ObjectFiles:
     def _renew_journal(self) -> None:
         """Write the journal from the index; move aside what there was."""
         if self._journal.file.exists():
-            move_aside(self._journal.file, self.folder.parent)
+            quarantine(self._journal.file, self.folder.parent)
         self._write_journal()
 
     def _write_journal(self) -> None:

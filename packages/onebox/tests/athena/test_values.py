@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onebox.athena.texts import double_text
+from onebox.athena.execution import double_text
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from onebox.cloud.left_processes import kill_left
+from onebox.cloud.processes import kill_left
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from moto.s3.models import s3_backends
 
 from onebox.account import ACCOUNT, REGION
 from onebox.cloud import stacks
-from onebox.cloud.lifecycle import expire
 from onebox.cloud.objects import FileKey, install
+from onebox.cloud.stacks import expire
 
 RULES = [
     {"Id": "Work", "Prefix": "work/", "ExpirationInDays": "2", "Status": "Enabled"},

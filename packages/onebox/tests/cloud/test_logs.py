@@ -11,7 +11,7 @@ from endless import EVENTS
 from cwli.insights import EventSource
 from onebox.cloud import log_queries
 from onebox.cloud import logs as cloudwatch_logs
-from onebox.cloud.embedded_metrics import metrics_of
+from onebox.cloud.logs import metrics_of
 from onebox.logs.store import LogStore
 
 

@@ -2,7 +2,7 @@ import stat
 
 import pytest
 
-from onebox.cloud.state_folder import make_private
+from onebox.cloud.cloud_note import make_private
 
 
 def mode(folder):

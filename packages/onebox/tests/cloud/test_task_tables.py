@@ -6,8 +6,8 @@ from io import BytesIO
 import pytest
 from botocore.exceptions import ClientError
 
-from onebox.cloud.iam_actions import permissions
 from onebox.cloud.policy_evaluation import Request
+from onebox.cloud.task_permissions import permissions
 
 ROLE = "arn:aws:iam::123456789012:role/task"
 PLACE = "us-east-1:123456789012"

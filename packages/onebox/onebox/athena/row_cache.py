@@ -31,7 +31,7 @@ BATCH_SIZES = (2_500, 250, 50, 10)
 """The numbers of objects in one file, the largest first, so that there are few files."""
 
 
-class KeptRows:
+class RowCache:
     """A folder with the rows of tables, one file for each batch of objects, used by one process.
 
     Parameters

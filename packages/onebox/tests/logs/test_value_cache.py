@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from cwli.insights import QueryResult, run
-from onebox.logs.parsed import ParsedCache
 from onebox.logs.store import LogStore
+from onebox.logs.value_cache import ValueCache
 
 MEAN = "parse 'n=*;' as n | filter n > 1 | stats avg(n) as mean, count(*) as rows"
 QUERIES = (
@@ -29,7 +29,7 @@ def folder(tmp_path) -> Path:
     return tmp_path / "parsed"
 
 
-def make_store(tmp_path: Path, cache: ParsedCache | None) -> LogStore:
+def make_store(tmp_path: Path, cache: ValueCache | None) -> LogStore:
     """Return a store with three Parquet segments and an open one."""
     folder = tmp_path / "logs"
     store = LogStore(folder, segment_events=10, cache=cache)
@@ -50,7 +50,7 @@ def asked_twice(query: str, store: LogStore, *window: int | None) -> QueryResult
 @pytest.mark.parametrize("window", [(None, None), (1, 2)])
 def test_a_query_returns_the_same_rows_with_and_without_the_cache(tmp_path, folder, query, window):
     plain = run(query, make_store(tmp_path, None).events(["g"]), *window)
-    store = make_store(tmp_path, ParsedCache(folder, worthwhile_bytes=0))
+    store = make_store(tmp_path, ValueCache(folder, worthwhile_bytes=0))
     for bounds in (window, (None, None), window, window):
         result = run(query, store.events(["g"]), *bounds)
         if bounds == window:
@@ -58,7 +58,7 @@ def test_a_query_returns_the_same_rows_with_and_without_the_cache(tmp_path, fold
 
 
 def test_cached_rows_are_read_instead_of_messages(tmp_path, folder):
-    store = make_store(tmp_path, ParsedCache(folder, worthwhile_bytes=0))
+    store = make_store(tmp_path, ValueCache(folder, worthwhile_bytes=0))
     first = asked_twice(MEAN, store)
     assert len(list(folder.glob("*.parquet"))) == 3
     contents = {path: path.read_bytes() for path in folder.glob("*.parquet")}
@@ -71,28 +71,28 @@ def test_cached_rows_are_read_instead_of_messages(tmp_path, folder):
 
 def test_the_rows_of_a_query_that_is_asked_once_are_not_kept(tmp_path, folder):
     for query in QUERIES[:3]:
-        run(query, make_store(tmp_path, ParsedCache(folder, worthwhile_bytes=0)).events(["g"]))
+        run(query, make_store(tmp_path, ValueCache(folder, worthwhile_bytes=0)).events(["g"]))
     assert list(folder.glob("*.parquet")) == []
 
 
 def test_damaged_rows_are_made_again(tmp_path, folder):
-    first = asked_twice(MEAN, make_store(tmp_path, ParsedCache(folder, worthwhile_bytes=0)))
+    first = asked_twice(MEAN, make_store(tmp_path, ValueCache(folder, worthwhile_bytes=0)))
     damaged, other = sorted(folder.glob("*.parquet"))[:2]
     whole = damaged.read_bytes()
     damaged.write_bytes(other.read_bytes())
-    later = make_store(tmp_path, ParsedCache(folder, worthwhile_bytes=0))
+    later = make_store(tmp_path, ValueCache(folder, worthwhile_bytes=0))
     assert run(MEAN, later.events(["g"])) == first
     assert damaged.read_bytes() == whole
 
 
 @pytest.mark.parametrize("query", [QUERIES[4], QUERIES[5], QUERIES[6], "stats count(*) by bin(1s)"])
 def test_rows_that_need_other_events_the_time_or_messages_are_not_kept(tmp_path, folder, query):
-    asked_twice(query, make_store(tmp_path, ParsedCache(folder, worthwhile_bytes=0)))
+    asked_twice(query, make_store(tmp_path, ValueCache(folder, worthwhile_bytes=0)))
     assert not folder.exists()
 
 
 def test_the_rows_of_a_small_segment_are_not_kept(tmp_path, folder):
-    asked_twice(MEAN, make_store(tmp_path, ParsedCache(folder)))
+    asked_twice(MEAN, make_store(tmp_path, ValueCache(folder)))
     assert not folder.exists()
 
 
@@ -100,13 +100,13 @@ def test_the_rows_of_a_small_segment_are_not_kept(tmp_path, folder):
     ("window", "kept"), [((0, 3), 3), ((0, 2), 3), ((0, 1), 2), ((1, 1), 1), ((None, 0), 1)]
 )
 def test_a_query_keeps_the_rows_of_the_segments_within_its_window(tmp_path, folder, window, kept):
-    store = make_store(tmp_path, ParsedCache(folder, worthwhile_bytes=0))
+    store = make_store(tmp_path, ValueCache(folder, worthwhile_bytes=0))
     asked_twice(MEAN, store, *window)
     assert len(list(folder.glob("*.parquet"))) == kept
 
 
 def test_a_segment_that_was_replaced_is_read_again(tmp_path, folder):
-    store = make_store(tmp_path, ParsedCache(folder, worthwhile_bytes=0))
+    store = make_store(tmp_path, ValueCache(folder, worthwhile_bytes=0))
     first = asked_twice(MEAN, store)
     smallest, largest = sorted((tmp_path / "logs").rglob("*.parquet"))[::2]
     smallest.write_bytes(largest.read_bytes())
@@ -114,10 +114,10 @@ def test_a_segment_that_was_replaced_is_read_again(tmp_path, folder):
 
 
 def test_the_least_recently_used_files_make_room(tmp_path, folder):
-    store = make_store(tmp_path, ParsedCache(folder, worthwhile_bytes=0))
+    store = make_store(tmp_path, ValueCache(folder, worthwhile_bytes=0))
     asked_twice(MEAN, store)
     size = sum(path.stat().st_size for path in folder.glob("*.parquet"))
-    small = make_store(tmp_path, ParsedCache(folder, size + 1, worthwhile_bytes=0))
+    small = make_store(tmp_path, ValueCache(folder, size + 1, worthwhile_bytes=0))
     first = set(folder.glob("*.parquet"))
     asked_twice(QUERIES[1], small)
     assert set(folder.glob("*.parquet")) == first, "all files were used within the last hour"
@@ -134,7 +134,7 @@ def test_the_least_recently_used_files_make_room(tmp_path, folder):
 def test_a_query_succeeds_if_the_folder_cannot_be_written_to(tmp_path, folder):
     folder.touch()
     plain = run(MEAN, make_store(tmp_path, None).events(["g"]))
-    store = make_store(tmp_path, ParsedCache(folder, worthwhile_bytes=0))
+    store = make_store(tmp_path, ValueCache(folder, worthwhile_bytes=0))
     assert asked_twice(MEAN, store) == plain
 
 
@@ -142,11 +142,11 @@ KILLED_QUERY = """
 import os, sys
 from pathlib import Path
 from cwli.insights import run
-from onebox.logs.parsed import ParsedCache
+from onebox.logs.value_cache import ValueCache
 from onebox.logs.store import LogStore
 def kill(*arguments, **named): os._exit(9)
 setattr(Path, sys.argv[3], kill)
-store = LogStore(Path(sys.argv[1]), cache=ParsedCache(Path(sys.argv[2]), worthwhile_bytes=0))
+store = LogStore(Path(sys.argv[1]), cache=ValueCache(Path(sys.argv[2]), worthwhile_bytes=0))
 for _ in range(2):
     run(sys.argv[4], store.events(["g"]))
 """
@@ -158,5 +158,5 @@ def test_a_process_that_is_killed_while_it_keeps_rows_leaves_no_rows(tmp_path, f
     command = [sys.executable, "-c", KILLED_QUERY, tmp_path / "logs", folder, step, MEAN]
     assert subprocess.run(command, check=False).returncode == 9
     assert list(folder.glob("*.parquet")) == []
-    store = make_store(tmp_path, ParsedCache(folder, worthwhile_bytes=0))
+    store = make_store(tmp_path, ValueCache(folder, worthwhile_bytes=0))
     assert run(MEAN, store.events(["g"])) == plain

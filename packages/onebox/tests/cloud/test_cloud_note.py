@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from onebox.cloud.presence import announced, describe, find_cloud
+from onebox.cloud.cloud_note import announced, describe, find_cloud
 
 ABOUT = {"app": "fruit"}
 TEMPLATE = {

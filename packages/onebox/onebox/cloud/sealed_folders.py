@@ -6,14 +6,30 @@ only if its files have the digest that was written when it was made.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import time
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from onebox.cloud.sources import digest, source_files
-from onebox.disk import sync_tree
-from onebox.store.aside import move_aside
+from onebox.disk import quarantine, sync_tree
+
+
+def source_files(path: Path) -> Iterator[Path]:
+    """Yield a file, or the files below a folder in order, without Python's compiled files."""
+    files = [path] if path.is_file() else sorted(path.rglob("*"))
+    yield from (file for file in files if file.is_file() and "__pycache__" not in file.parts)
+
+
+def digest(files: Iterable[Path], root: Path) -> str:
+    """Return the SHA-256, in hex, of the files' names below ``root`` and their contents."""
+    hasher = hashlib.sha256()
+    for path in files:
+        hasher.update(f"{path.relative_to(root)}\0".encode())
+        hasher.update(hashlib.sha256(path.read_bytes()).digest())
+    return hasher.hexdigest()
+
 
 KEPT_DAYS = 14
 _SEAL = ".sha256"
@@ -33,12 +49,12 @@ def is_whole(folder: Path) -> bool:
         return False
 
 
-def is_made(folder: Path, state: Path) -> bool:
+def is_sealed(folder: Path, state: Path) -> bool:
     """Tell whether a folder of a state folder is made and whole; move a damaged one aside."""
     if is_whole(folder):
         return True
     if folder.exists():
-        move_aside(folder, state)
+        quarantine(folder, state)
     return False
 
 

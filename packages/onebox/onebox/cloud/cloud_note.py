@@ -5,9 +5,11 @@ The note is a hint: a killed process leaves it behind. A reader of the note asks
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import select
+import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,6 +20,27 @@ from onebox.app import Stack
 
 if TYPE_CHECKING:
     from onebox.cloud.endpoint import Endpoint
+
+
+_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+
+
+def make_private(state: Path) -> None:
+    """Make the folder unless it exists, and close it to all other users.
+
+    Raises
+    ------
+    OSError
+        If the folder cannot be made or closed, or is one that all users share, such as ``/tmp``.
+
+    """
+    state.mkdir(mode=stat.S_IRWXU, parents=True, exist_ok=True)
+    mode = state.stat().st_mode
+    if mode & stat.S_ISVTX:
+        raise PermissionError(errno.EPERM, "all users share this folder", str(state))
+    if mode & _OTHERS:
+        state.chmod(stat.S_IMODE(mode) & ~_OTHERS)
+
 
 _PATIENCE_SECONDS = 10
 _WHOLE = {"CREATE_COMPLETE", "UPDATE_COMPLETE"}

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from onebox.cloud.made import KEPT_DAYS, is_made, mark_used, remove_unused, seal
+from onebox.cloud.sealed_folders import KEPT_DAYS, is_sealed, mark_used, remove_unused, seal
 
 
 def test_only_folders_that_were_not_used_for_long_are_removed(tmp_path):
@@ -36,14 +36,14 @@ def made(tmp_path):
 
 
 def test_a_sealed_folder_counts_as_made(made, tmp_path):
-    assert is_made(made, tmp_path)
+    assert is_sealed(made, tmp_path)
 
 
 @pytest.mark.parametrize("name", ["handler.py", ".sha256"])
 def test_a_damaged_folder_is_moved_aside(made, tmp_path, name):
     (made / name).write_bytes(b"\0\xff")
 
-    assert not is_made(made, tmp_path)
+    assert not is_sealed(made, tmp_path)
     assert not made.exists()
     assert len([*(tmp_path / "damaged" / "functions").iterdir()]) == 1
 
@@ -51,4 +51,4 @@ def test_a_damaged_folder_is_moved_aside(made, tmp_path, name):
 def test_a_folder_without_a_seal_is_not_trusted(made, tmp_path):
     (made / ".sha256").unlink()
 
-    assert not is_made(made, tmp_path)
+    assert not is_sealed(made, tmp_path)

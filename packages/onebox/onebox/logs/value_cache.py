@@ -75,7 +75,7 @@ class StoredFiles:
         return bool(some == every)
 
 
-class ParsedCache:
+class ValueCache:
     """A folder of files with the rows that queries take from segments.
 
     Any number of processes may use one folder. A killed process leaves no incomplete file that
@@ -202,13 +202,13 @@ class StoredEvents(EventSource):
         The files that never change.
     others : EventSource
         All other events.
-    cache : ParsedCache or None
+    cache : ValueCache or None
         The cache.
     """
 
     stored: Sequence[StoredFiles]
     others: EventSource
-    cache: ParsedCache | None
+    cache: ValueCache | None
 
     def parsed(
         self,

@@ -23,7 +23,7 @@ _ENGINE = Path(onebox.athena.__file__).parent
 _MOST_FILES = 200
 
 
-class KeptTranslations:
+class TranslationCache:
     """Translations of statements over one catalogue; one process at a time uses the folder."""
 
     def __init__(self, folder: Path, catalogue: Catalogue, database: str) -> None:

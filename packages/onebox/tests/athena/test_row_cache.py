@@ -33,7 +33,7 @@ def row(name, **more):
 
 @pytest.fixture
 def kept(tmp_path):
-    return athena.KeptRows(tmp_path / "kept", batch_sizes=(4, 2))
+    return athena.RowCache(tmp_path / "kept", batch_sizes=(4, 2))
 
 
 @pytest.fixture
@@ -199,7 +199,7 @@ def test_an_answer_matches_the_objects_after_any_changes(changes):
         return athena.run(query, objects, catalogue, database="tidemark", kept=kept).rows
 
     with tempfile.TemporaryDirectory() as folder:
-        kept = athena.KeptRows(Path(folder), batch_sizes=(4, 2))
+        kept = athena.RowCache(Path(folder), batch_sizes=(4, 2))
         for name, value, keeps in changes:
             if value is None:
                 objects.bodies.pop(place(2025, name), None)
