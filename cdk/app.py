@@ -40,6 +40,7 @@ class DataStack(Stack):
             app,
             f"{settings.stack_name}-Data",
             description="Tidemark: what was measured",
+            suppress_template_indentation=True,
             termination_protection=not settings.ephemeral,
         )
         self.bucket = Results(self, "Results", ephemeral=settings.ephemeral).bucket
@@ -62,6 +63,8 @@ class TidemarkStack(Stack):
             app,
             settings.stack_name,
             description="Tidemark: did this version get slower, and how sure are we?",
+            # CloudFormation accepts 1 MB, which 20 suites would pass with indentation.
+            suppress_template_indentation=True,
         )
         self.data = data
         bucket, tables = data.bucket, data.tables

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from aws_cdk import Stack
 from aws_cdk.aws_athena import CfnNamedQuery
-from aws_cdk.aws_logs import CfnQueryDefinition, LogGroup
+from aws_cdk.aws_logs import CfnQueryDefinition
 from constructs import Construct
 
 from cdk.results import Tables
@@ -22,10 +23,15 @@ from tidemark.model.suite_asset import query_file
 _COMMON = ("environment", "failures")
 _SERVICES = (READY_QUERY, LAST_LINES_QUERY)
 _USAGE = "task_usage"
+_SHARED = ROOT / "queries" / "logs"
 
 
 class SavedQueries(Construct):
-    """The SQL files, saved in the tables' workgroup, and the log queries of each suite."""
+    """The SQL files, saved in the tables' workgroup, and the log queries of the suites.
+
+    A query of several suites is saved once, over the log groups of all of them: a stack has 500
+    resources at most, and each suite has some ten queries.
+    """
 
     def __init__(
         self,
@@ -39,40 +45,31 @@ class SavedQueries(Construct):
     ) -> None:
         super().__init__(scope, name)
         self._systems = systems
-        for suite in suites.values():
-            self._save_log_queries(suite, tests.suites[suite.name].log_group)
+        groups = {name: tests.suites[name].log_group.log_group_name for name in suites}
+        for file, readers in sorted(self._log_queries(suites.values()).items()):
+            own = "" if file.parent == _SHARED else f"{readers[0]}/"
+            self._save(f"{own}{file.stem}", file, [groups[name] for name in readers])
         if tests.usage_logs:
-            self._save_usage_query()
+            # It names no log group: that of Container Insights is not there before the first event.
+            self._save(_USAGE, _SHARED / f"{_USAGE}.cwli")
         for path in sorted((ROOT / "queries" / "sql").glob("*.sql")):
             self._save_sql(path, tables)
 
-    def _save_log_queries(self, suite: Suite, log_group: LogGroup) -> None:
-        """Save the queries that read a suite's logs, under ``<stack>/<suite>/``."""
-        metrics = [metric for test in suite.tests for metric in test.metrics]
-        named = ((each.query, each.samples, each.histograms) for each in metrics)
-        metric_queries = {query for queries in named for query in queries if query}
-        series_queries = {series.query for test in suite.tests for series in test.series}
-        services = _SERVICES if suite.services else ()
-        loads = {load.query for load in suite.loads}
-        queries = {*metric_queries, *series_queries, *suite.conditions, *loads, *services, *_COMMON}
-        for query in sorted(queries):
-            file = query_file(suite.name, query, self._systems / "suites")
-            self._save(f"{suite.name}-{query}", f"{suite.name}/{query}", file, log_group)
+    def _log_queries(self, suites: Iterable[Suite]) -> Mapping[Path, Sequence[str]]:
+        """Return the suites that each log query reads; a file may be of all suites."""
+        readers: defaultdict[Path, list[str]] = defaultdict(list)
+        for suite in suites:
+            for query in _queries_of(suite):
+                readers[query_file(suite.name, query, self._systems / "suites")].append(suite.name)
+        return readers
 
-    def _save_usage_query(self) -> None:
-        """Save the query for the usage of tasks, which covers all suites.
-
-        It names no log group: that of Container Insights does not exist before the first event.
-        """
-        self._save(_USAGE, _USAGE, ROOT / "queries" / "logs" / f"{_USAGE}.cwli")
-
-    def _save(self, name: str, title: str, file: Path, log_group: LogGroup | None = None) -> None:
+    def _save(self, title: str, file: Path, log_groups: Sequence[str] = ()) -> None:
         CfnQueryDefinition(
             self,
-            name,
+            title.replace("/", "-"),
             name=f"{Stack.of(self).stack_name}/{title}",
             query_string=file.read_text(encoding="utf-8"),
-            log_group_names=[log_group.log_group_name] if log_group else None,
+            log_group_names=list(log_groups) or None,
         )
 
     def _save_sql(self, path: Path, tables: Tables) -> None:
@@ -91,3 +88,14 @@ class SavedQueries(Construct):
             query_string=text,
             work_group=tables.workgroup,
         )
+
+
+def _queries_of(suite: Suite) -> set[str]:
+    """Return the queries that read a suite's logs."""
+    metrics = [metric for test in suite.tests for metric in test.metrics]
+    named = ((each.query, each.samples, each.histograms) for each in metrics)
+    metric_queries = {query for queries in named for query in queries if query}
+    series_queries = {series.query for test in suite.tests for series in test.series}
+    services = _SERVICES if suite.services else ()
+    loads = {load.query for load in suite.loads}
+    return {*metric_queries, *series_queries, *suite.conditions, *loads, *services, *_COMMON}

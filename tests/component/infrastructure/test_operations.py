@@ -1,5 +1,6 @@
 import json
 import re
+from collections import defaultdict
 
 from tidemark.model.checkout import ROOT
 from tidemark.model.suite_asset import query_file
@@ -65,7 +66,7 @@ def _queries(suite):
     return fixed | {query for query in queries if query}
 
 
-def test_the_log_queries_of_a_suite_are_saved_with_the_text_of_their_files(template):
+def test_each_log_query_is_saved_once_for_the_suites_that_it_reads(template):
     queries = {
         resource["Properties"]["Name"]: resource["Properties"]
         for resource in template.find_resources("AWS::Logs::QueryDefinition").values()
@@ -75,19 +76,24 @@ def test_the_log_queries_of_a_suite_are_saved_with_the_text_of_their_files(templ
     assert usage["QueryString"] == (ROOT / "queries" / "logs" / "task_usage.cwli").read_text()
     # CloudFormation refuses a log group that does not exist yet.
     assert "LogGroupNames" not in usage
-    assert sorted(queries) == sorted(
-        f"Tidemark/{suite.name}/{query}"
-        for suite in read_suites().values()
-        for query in _queries(suite)
-    )
-    for name, query in queries.items():
-        _, suite, file = name.split("/")
-        assert query["QueryString"] == query_file(suite, file).read_text()
-        (group,) = query["LogGroupNames"]
-        assert re.match(f"SystemTests{suite.capitalize()}Logs", group["Ref"])
+    readers = defaultdict(set)
+    for suite in read_suites().values():
+        for query in _queries(suite):
+            readers[query_file(suite.name, query)].add(suite.name)
+    own = {file: f"{file.parent.name}/" for file in readers if file.parent.name != "logs"}
+    names = {f"Tidemark/{own.get(file, '')}{file.stem}": file for file in readers}
+    assert queries.keys() == names.keys()
+    for name, file in names.items():
+        assert queries[name]["QueryString"] == file.read_text()
+        references = [each["Ref"] for each in queries[name]["LogGroupNames"]]
+        found = {re.match(r"SystemTests(\w+?)Logs", each)[1] for each in references}
+        assert found == {suite.capitalize() for suite in readers[file]}
 
 
 def test_the_log_query_that_a_step_waits_for_is_saved_too(everything):
     resources = everything.find_resources("AWS::Logs::QueryDefinition").values()
+    groups = {
+        each["Properties"]["Name"]: each["Properties"].get("LogGroupNames") for each in resources
+    }
 
-    assert "Tidemark/plum/task_usage" in {each["Properties"]["Name"] for each in resources}
+    assert any(each["Ref"].startswith("SystemTestsPlumLogs") for each in groups["Tidemark/ready"])

@@ -507,7 +507,8 @@ def test_tasks_are_run_by_the_full_arn_of_their_definition(template):
 @pytest.mark.parametrize("name", ["trial", "workflow", "refresh"])
 def test_asl_validator_accepts_the_definition(name, tmp_path):
     file = tmp_path / f"{name}.asl.json"
-    file.write_text(definition_of(name), encoding="utf-8")
+    text = definition_of(name).replace("${Systems}", "{'rocksdb': {}}")
+    file.write_text(text, encoding="utf-8")
     done = subprocess.run(
         ["node_modules/.bin/asl-validator", "--json-path", file],
         capture_output=True,
