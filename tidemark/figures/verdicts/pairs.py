@@ -75,17 +75,18 @@ class Pairs:
         middle = _median(self.differences)
         distances = [abs(difference - middle) for difference in self.differences]
         bound = _FAR * _NORMAL * _median(distances)
-        farthest = sorted(range(self.count), key=distances.__getitem__)
+        far = [place for place, distance in enumerate(distances) if distance > bound]
         most = math.ceil(self.count / _PAIRS_AN_OUTLIER)
-        return sorted(place for place in farthest[-most:] if distances[place] > bound)
+        return sorted(sorted(far, key=distances.__getitem__)[-most:])
 
     @property
     def estimate(self) -> Estimate:
         """The mean without outliers, and its scatter."""
-        outliers = self.outliers
-        kept = [d for place, d in enumerate(self.differences) if place not in outliers]
-        if not kept:
+        if not self.differences:
             return Estimate(0, 0, 0.0, 0.0)
+        kept = list(self.differences)
+        for place in reversed(self.outliers):
+            del kept[place]
         mean = sum(kept) / len(kept)
         around = [difference - mean for difference in kept]
         squares = sum(map(mul, around, around))

@@ -51,22 +51,21 @@ def missing(pairs: Pairs, criteria: Criteria) -> int | None:
     return enough + 1 if enough < len(counts) else None
 
 
-def is_hopeless(pairs: Pairs, criteria: Criteria) -> bool:
+def is_hopeless(pairs: Estimate, criteria: Criteria) -> bool:
     """Tell whether even the most pairs of the criteria would give no verdict.
 
     The mean may lie one standard error to either side, and the scatter at its lower 80 % bound.
     """
     if pairs.count < _HOPELESS_FROM:
         return False
-    estimate, most = pairs.estimate, criteria.most
-    method = criteria.at(most)
-    scatter = estimate.deviation * _lower_scatter(estimate.kept - 1)
-    nearest = max(0.0, abs(estimate.mean) - estimate.error)
-    farthest = abs(estimate.mean) + estimate.error
-    same = Estimate(most, most, nearest, scatter, estimate.inflation)
+    most, method = criteria.most, criteria.at(criteria.most)
+    scatter = pairs.deviation * _lower_scatter(pairs.kept - 1)
+    nearest = max(0.0, abs(pairs.mean) - pairs.error)
+    farthest = abs(pairs.mean) + pairs.error
+    same = Estimate(most, most, nearest, scatter, pairs.inflation)
     if method.equivalence(same, EQUIVALENCE) + nearest <= math.log1p(criteria.margins.same):
         return False
-    alarm = Estimate(most, most, farthest, scatter, estimate.inflation)
+    alarm = Estimate(most, most, farthest, scatter, pairs.inflation)
     needed = max(method.alarming(alarm, criteria.alpha), math.log1p(criteria.margins.alarm))
     return farthest < needed
 

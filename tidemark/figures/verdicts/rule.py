@@ -97,10 +97,9 @@ def judge(pairs: Pairs, criteria: Criteria) -> Judgement:
     return judge_by(_shared(estimate, criteria), estimate, criteria)
 
 
-def word(pairs: Pairs, criteria: Criteria) -> Word:
+def word(pairs: Estimate, criteria: Criteria) -> Word:
     """Return the word of the verdict on some pairs alone."""
-    estimate = pairs.estimate
-    return _word(_shared(estimate, criteria), estimate, criteria)
+    return _word(_shared(pairs, criteria), pairs, criteria)
 
 
 def _shared(pairs: Estimate, criteria: Criteria) -> float:

@@ -71,7 +71,10 @@ class SequentialMetric:
         if self.again is None:
             judgement = judge(self.first, criteria)
             return untold(judgement, self.given_up) if self.given_up else judgement
-        judgement, alarm = judge(self.again, criteria.confirming), word(self.first, criteria)
+        judgement, alarm = (
+            judge(self.again, criteria.confirming),
+            word(self.first.estimate, criteria),
+        )
         if judgement.word == alarm:
             return judgement
         return untold(judgement, f"{alarm} at first, not confirmed by {self.again.count} new pairs")
@@ -92,17 +95,17 @@ class SequentialMetric:
 
 
 def _first(pairs: Pairs, criteria: Criteria) -> SequentialMetric:
-    found = word(pairs, criteria)
+    found = word(estimate := pairs.estimate, criteria)
     if found in ALARMS:
         return SequentialMetric(pairs, Pairs())
-    hopeless = found == "cannot tell" and is_hopeless(pairs, criteria)
+    hopeless = found == "cannot tell" and is_hopeless(estimate, criteria)
     decided = found != "cannot tell" or hopeless or pairs.count >= criteria.most
     return SequentialMetric(pairs, None, decided, HOPELESS if hopeless else "")
 
 
 def _confirmed(first: Pairs, again: Pairs, criteria: Criteria) -> SequentialMetric:
-    hopeless = is_hopeless(again, criteria)
-    decided = word(again, criteria) != "cannot tell" or again.count >= criteria.most
+    hopeless = is_hopeless(estimate := again.estimate, criteria)
+    decided = word(estimate, criteria) != "cannot tell" or again.count >= criteria.most
     return SequentialMetric(first, again, decided or hopeless, HOPELESS if hopeless else "")
 
 

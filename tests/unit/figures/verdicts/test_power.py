@@ -53,7 +53,7 @@ def test_few_pairs_lack_those_up_to_five():
 def test_pairs_that_scatter_too_much_are_hopeless_and_others_are_not():
     few, many = criteria(MIXTURE_T, most=30), criteria(MIXTURE_T)
 
-    assert is_hopeless(pairs(0.0, 0.3), few)
-    assert not is_hopeless(pairs(0.0, 0.3, 6), few)
-    assert not is_hopeless(pairs(-0.3, 0.3), many)
-    assert not is_hopeless(pairs(0.0, 0.05), few)
+    assert is_hopeless(pairs(0.0, 0.3).estimate, few)
+    assert not is_hopeless(pairs(0.0, 0.3, 6).estimate, few)
+    assert not is_hopeless(pairs(-0.3, 0.3).estimate, many)
+    assert not is_hopeless(pairs(0.0, 0.05).estimate, few)

@@ -90,6 +90,19 @@ def test_more_metrics_that_decide_need_more_certainty(method):
     assert judge(some, criteria(method, share=0.99 * p_value / ALARM)).word == "cannot tell"
 
 
+@pytest.mark.parametrize(("change", "word"), [(-0.04, "slower"), (0.0, "same")])
+def test_the_last_pair_of_a_run_decides_as_a_plan_does_at_half_of_each_level(change, word):
+    some = pairs(change, 0.09, 60) if change else pairs(change, 0.14, 60)
+    more, last = criteria(MIXTURE_T, most=61), criteria(MIXTURE_T, most=60)
+
+    assert judge(some, more).word == "cannot tell"
+    judgement = judge(some, last)
+    assert (judgement.word, judgement.method) == (word, "mixture t")
+    assert last.at(60).p_value(some.estimate) == min(1, 2 * PAIRED_T.p_value(some.estimate))
+    half = PAIRED_T.shown(some.estimate, 0.025)
+    assert judgement.high == pytest.approx(math.expm1(some.estimate.mean + half))
+
+
 def test_only_repetitions_with_both_trials_are_pairs():
     base, new = {1: 100.0, 2: 100.0, 4: 100.0}, {2: 90.0, 3: 80.0, 4: 95.0}
 
