@@ -7,13 +7,15 @@ from collections.abc import Collection, Iterable
 
 from tidemark.figures.verdicts.rule import ALARM, ALARMS, EQUIVALENCE, UNCONFIRMED
 from tidemark.figures.verdicts.sequential_metric import Stage
+from tidemark.figures.verdicts.version_verdicts import Verdict
 from tidemark.model.metric import Metric
 from tidemark.model.numerals import bound
 from tidemark.model.run_spec import FEWEST
 from tidemark.model.sentences import listed
 
 _RULE = (
-    "A verdict needs at least {fewest} pairs; a pair is the two trials of one repetition. Slower "
+    "A verdict needs at least {fewest} pairs; a pair is the two trials of one repetition. A pair "
+    "that lies far from all others is left out and named. Slower "
     "and faster mean a change of {margins} or more. If nothing has changed, at most {by_chance} of "
     "runs until decided say slower or faster, over all their deciding metrics and versions, since "
     "new pairs confirm each change. A run of fixed repetitions has no new pairs: up to {unlike} of "
@@ -40,6 +42,15 @@ def confirmation(word: str, stage: Stage, pairs: int) -> str:
     if word not in ALARMS:
         return ""
     return f"confirmed by {pairs} new pairs" if stage == "confirmed" else "no new pairs confirm it"
+
+
+def left_out(verdict: Verdict | None) -> str:
+    """Return which pairs lie too far from all others to count, '' for none."""
+    if not (verdict and verdict.outliers):
+        return ""
+    repetitions = listed([str(each) for each in verdict.outliers])
+    named = "repetition" if len(verdict.outliers) == 1 else "repetitions"
+    return f"without the pair of {named} {repetitions}, far from all others"
 
 
 def within(metric: Metric) -> str:

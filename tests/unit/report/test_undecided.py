@@ -167,3 +167,14 @@ def test_a_report_says_nothing_of_an_order_that_is_known_or_needs_none():
     versions = ("topic", "main")
     run = run_of(STEADY, SLOWER, versions=versions, suite=naming(versions), baseline="main")
     assert "The order of" not in markdown(report(run))
+
+
+def test_a_report_names_the_pair_that_is_off_and_judges_the_others():
+    base = [1000.0, 1010.0, 990.0, 1005.0, 995.0, 1000.0] * 2
+    new = [0.8 * rate for rate in base]
+    new[6] = 2000.0
+
+    run = run_of(base, [rate * (1 + 0.01 * (-1) ** place) for place, rate in enumerate(new)])
+
+    told = "▼ slower (without the pair of repetition 7, far from all others)"
+    assert told in markdown(report(run))

@@ -15,7 +15,7 @@ from tidemark.report.comparison.setup import differing_settings, unlike_work
 from tidemark.report.comparison.sides import Pair, Reading, Side, Sides
 from tidemark.report.comparison.trends import drift
 from tidemark.report.marks import CHANGES
-from tidemark.report.rule import within
+from tidemark.report.rule import left_out, within
 from tidemark.report.run_report import trials
 from tidemark.report.run_report.machines import differences, level_sentences
 
@@ -67,7 +67,8 @@ class _JudgedMetric(NamedTuple):
     def _counts(self) -> str:
         pairs, trials = self.verdict.judgement.pairs, (self.new.rate.trials, self.base.rate.trials)
         if pairs and trials == (pairs, pairs):
-            return plural(pairs, "pair")
+            told = left_out(self.verdict)
+            return f"{plural(pairs, 'pair')} {told}".rstrip()
         each = f"{trials[0]} and {trials[1]} trials"
         return f"{plural(pairs, 'pair')} of {each}" if pairs else f"no pair of {each}"
 

@@ -14,7 +14,7 @@ from tidemark.model.sentences import plural
 from tidemark.report import charts
 from tidemark.report.blocks import Block, Bullets, Details, Row, Section, Table
 from tidemark.report.marks import CHANGES, FAILURES, marked
-from tidemark.report.rule import confirmation, rule, within
+from tidemark.report.rule import confirmation, left_out, rule, within
 from tidemark.report.run_report import trials
 from tidemark.report.run_report.measured import MeasuredRun, Measurement
 from tidemark.report.samples_chart import Column, chart
@@ -64,10 +64,12 @@ class _Step(NamedTuple):
         if self.verdict.nearer:
             return f"nearer to {self.verdict.nearer}"
         word, reason = self.verdict.judgement.word, self.verdict.judgement.reason
+        told = left_out(self.verdict)
         if self.verdict.first and not reason:
-            told = confirmation(word, self.verdict.stage, self.verdict.judgement.pairs)
-            return f"{marked(word)}, {told}"
-        return f"{marked(word)} ({reason})" if reason else marked(word)
+            confirmed = confirmation(word, self.verdict.stage, self.verdict.judgement.pairs)
+            return ", ".join([marked(word), confirmed, *([told] if told else [])])
+        why = ", ".join(each for each in (reason, told) if each)
+        return f"{marked(word)} ({why})" if why else marked(word)
 
     @property
     def interval(self) -> str:
