@@ -5,32 +5,18 @@ from dataclasses import dataclass, field
 import pytest
 
 from tests.plans import RUN, plan_of
+from tests.unit.measured_runs import bucket_of, measured
 from tidemark.client.active_runs import active_runs
+from tidemark.client.stored import Stored
+from tidemark.store import claims, keys
+from tidemark.store.claims import Claim
 
 
-@dataclass
-class FakeRuns:
-    """The results bucket and Step Functions with some runs."""
+@dataclass(frozen=True)
+class Executed(Stored):
+    """Stored results with the executions that are running."""
 
-    plans: dict
-    claimed: dict
     executing: set = field(default_factory=set)
-
-    @property
-    def results(self):
-        return self
-
-    def claims(self):
-        return self.claimed
-
-    def plan(self, run_id):
-        return self.plans.get(run_id)
-
-    def recorded(self, _run_id):
-        return [1]
-
-    def so_far(self, plan):
-        return plan
 
     def status_of(self, execution_arn):
         return "running" if execution_arn in self.executing else "ending"
@@ -40,7 +26,10 @@ class FakeRuns:
 def runs():
     request = {"versions": ["9.0.0", "9.8.4"], "repetitions": 2, "note": "why"}
     plan = plan_of(request, execution_arn="arn:first")
-    return FakeRuns({RUN: plan}, {RUN: "arn:again"}, {"arn:again"})
+    bucket = bucket_of(plan, measured(plan)[:1])
+    claim = Claim(run_id=RUN, execution_arn="arn:again", claimed_at=plan.started_at)
+    claims.take(bucket, "rocksdb", claim)
+    return Executed(bucket, None, None, executing={"arn:again"})
 
 
 def test_an_active_run_has_a_row_with_its_progress(runs):
@@ -63,6 +52,6 @@ def test_a_run_whose_execution_has_ended_is_ending(runs):
 
 
 def test_a_run_with_a_claim_but_no_plan_yet_is_not_listed(runs):
-    runs.plans.clear()
+    runs.bucket.discard(keys.plan(RUN))
 
     assert not list(active_runs(runs))

@@ -2,6 +2,7 @@
 
 import csv
 import io
+from collections import Counter
 from contextlib import contextmanager
 from datetime import date, timedelta
 from types import SimpleNamespace
@@ -9,21 +10,23 @@ from types import SimpleNamespace
 import pytest
 from click.testing import CliRunner
 
+from tests.unit.fakes import FakeBucket
 from tidemark.cli.history import command
 from tidemark.client.function_history import function_history
 from tidemark.client.history import histories, untold_sentences
 from tidemark.model.profile import Profile
 from tidemark.model.refusal import Refused
+from tidemark.store.profiles.stored_profile import write_profile
 
 FIRST_DAY = date(2026, 1, 1)
 NEXT = "Iterator::Next"
 
 
 class Stored:
-    """Stored profiles, each with its stacks."""
+    """A bucket with profiles, each with its stacks."""
 
     def __init__(self):
-        self.profiled = []
+        self.bucket, self.profiled = FakeBucket(), []
 
     def add(self, version, stacks, *, day=0, test="ingest", **more):
         """Add a profile; its run is that of its day."""
@@ -35,13 +38,8 @@ class Stored:
             trial=901,
             **{"unit": "samples", "run": f"{on:%Y%m%d}T120000Z-abcdef", **more},
         )  # fmt: skip
-        self.profiled.append((profile, stacks))
-
-    def profiles(self, _suite):
-        return [profile for profile, _ in self.profiled]
-
-    def stacks(self, profile):
-        return next(stacks for known, stacks in self.profiled if known == profile)
+        self.profiled.append(profile)
+        write_profile(self.bucket, profile, Counter(stacks))
 
 
 def sampled(of_next, of_all=1000):
@@ -49,7 +47,7 @@ def sampled(of_next, of_all=1000):
 
 
 def history(stored, *functions):
-    found = function_history(stored, stored.profiles("rocksdb"), functions)
+    found = function_history(stored.bucket, stored.profiled, functions)
     return {each.version: each.figures for each in histories(found.rows, found.changes)}, found
 
 
@@ -76,7 +74,7 @@ def test_a_version_has_the_day_of_its_last_profile():
     for day in (3, 9, 5):
         stored.add("9.8.4", sampled(90), day=day)
 
-    found = function_history(stored, stored.profiles("rocksdb"), [NEXT])
+    found = function_history(stored.bucket, stored.profiled, [NEXT])
 
     (version,) = histories(found.rows)
     assert version.last_at == FIRST_DAY + timedelta(days=9)
@@ -133,10 +131,10 @@ def test_published_profiles_of_a_version_and_day_are_one_run():
 def invoke(monkeypatch):
     """Return a function that runs the command over stored profiles."""
 
-    def invoke(results, *words):
+    def invoke(profiles, *words):
         @contextmanager
         def stored(_target):
-            yield SimpleNamespace(results=results, tables=None)
+            yield SimpleNamespace(bucket=profiles.bucket, tables=None)
 
         monkeypatch.setattr("tidemark.cli.history.stored", stored)
         done = CliRunner().invoke(command, ["rocksdb", *words])
