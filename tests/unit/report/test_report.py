@@ -613,7 +613,7 @@ def test_each_task_has_its_log_stream():
     ("value", "text"),
     [
         (None, "missing"), (0.0, "0.0"), (1234567.891, "1,234,567.9"), (12.3456, "12.35"),
-        (0.012345, "0.01235"), (-2.5, "-2.500"),
+        (0.012345, "0.01235"), (-2.5, "−2.500"),
     ],
 )  # fmt: skip
 def test_a_figure_has_four_significant_digits_or_more(value, text):
