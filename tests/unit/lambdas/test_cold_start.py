@@ -52,7 +52,6 @@ UNNEEDED = {
     "record_rates": {"tidemark.model.request", "tidemark.report"},
     "publish_comparison": {
         "tidemark.model.request",
-        "tidemark.money.budget",
         "tidemark.report.run_report.publishing",
         "tidemark.store.history",
     },
@@ -63,7 +62,6 @@ UNNEEDED = {
         "tidemark.cli",
         "tidemark.dashboard",
         "tidemark.model.request",
-        "tidemark.report.comparison.publishing",
         "yaml",
     },
 }

@@ -1,7 +1,5 @@
 """The comparison for programs: a document, JUnit XML, annotations of GitHub and exit codes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import Literal
 from xml.etree import ElementTree
