@@ -36,7 +36,10 @@ COMMANDS = {
         "bisect.command",
         "Find the first version after BASE, up to NEW, that is slower.",
     ),
-    "calibrate": ("calibrate.command", "Show what runs of SUITE find on this machine."),
+    "calibrate": (
+        "calibrate.command",
+        "Show what runs of SUITE find on this machine, or with --aws in your account.",
+    ),
     "sql": ("sql.command", "Query the tables of results with a SELECT in Athena's SQL."),
     "exclude": ("exclude.exclude", "Leave a run, or one trial of it, out of every figure."),
     "include": ("exclude.include", "Include an excluded run or trial in the figures again."),

@@ -54,6 +54,7 @@ def check_target(suite: Suite, target: Target) -> None:
 
 def intention(versions: str, request: RunSpec, suite: Suite, target: Target) -> str:
     """Return what a run will measure, and about how long and at which cost."""
+    suite = suite.in_layout(request.layout)
     trials = plural(request.most_trials, "trial")
     more = f"{varied(request.axes)}{beside(request)}"
     extent = f"{plural(request.repetitions, 'repetition')}{more}, {trials}"

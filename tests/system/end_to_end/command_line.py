@@ -10,7 +10,16 @@ from pathlib import Path
 from tidemark.model.checkout import ROOT
 
 TIDEMARK = Path(sys.executable).with_name("tidemark")
-SMALL = ["--versions", "9.0.0,9.8.4", "--repetitions", "1", "--records", "2000"]
+SMALL = [
+    "--versions",
+    "9.0.0,9.8.4",
+    "--repetitions",
+    "1",
+    "--records",
+    "2000",
+    "--layout",
+    "trials",
+]
 
 
 def tidemark(*arguments, stdin="", **options) -> subprocess.CompletedProcess[str]:

@@ -101,5 +101,11 @@ def failed(deployed, tmp_path_factory):
         patch.setenv("UV_OFFLINE", "1")
         patch.setenv("UV_CACHE_DIR", str(empty / "uv"))
         patch.setenv("HOME", str(empty))
-        fields = {"suite": "rocksdb", "versions": ["9.0.0"], "repetitions": 1, "records": 1}
+        fields = {
+            "suite": "rocksdb",
+            "versions": ["9.0.0"],
+            "repetitions": 1,
+            "records": 1,
+            "layout": "trials",
+        }
         return deployed.run(fields)

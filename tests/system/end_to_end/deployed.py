@@ -26,7 +26,7 @@ from tidemark.store.run_objects import all_trials
 
 REQUEST = {
     "suite": "rocksdb", "versions": ["9.0.0", "9.8.4"], "baseline": "9.0.0", "repetitions": 1,
-    "tasks": 2,
+    "tasks": 2, "layout": "trials",
     "records": 5000, "note": "a note", "trigger": "cli",
 }  # fmt: skip
 

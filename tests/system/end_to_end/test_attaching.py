@@ -11,7 +11,7 @@ import pytest
 from tests.system.end_to_end.command_line import TIDEMARK
 from tidemark.model.checkout import ROOT
 
-SMALL = ["--versions", "9.0.0", "--repetitions", "1", "--records", "2000"]
+SMALL = ["--versions", "9.0.0", "--repetitions", "1", "--records", "2000", "--layout", "trials"]
 SEVERAL = ["--versions", "9.0.0", "--repetitions", "3", "--records", "200000"]
 LONG = ["--versions", "9.0.0", "--repetitions", "3", "--records", "1000000"]
 

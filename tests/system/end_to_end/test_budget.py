@@ -8,7 +8,13 @@ from tidemark.store.run_objects import find_report, recorded_trials
 from tidemark.store.stored_plan import find_plan
 
 # Each trial has two tasks, and AWS bills a minute for each: 0.0042 USD.
-REQUEST = {"suite": "rocksdb", "versions": ["9.8.4"], "repetitions": 2, "records": 1000}
+REQUEST = {
+    "suite": "rocksdb",
+    "versions": ["9.8.4"],
+    "repetitions": 2,
+    "records": 1000,
+    "layout": "trials",
+}
 
 
 def entered(deployed, arn):

@@ -7,7 +7,13 @@ import pytest
 from tidemark.store.run_objects import all_trials
 from tidemark.store.stored_plan import find_plan
 
-REQUEST = {"suite": "rocksdb", "versions": ["9.8.4"], "repetitions": 2, "records": 2000}
+REQUEST = {
+    "suite": "rocksdb",
+    "versions": ["9.8.4"],
+    "repetitions": 2,
+    "records": 2000,
+    "layout": "trials",
+}
 SMALLEST = {**REQUEST, "repetitions": 1, "tasks": 1}
 
 

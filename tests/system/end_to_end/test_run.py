@@ -17,7 +17,14 @@ from tidemark.store.stored_plan import find_plan
 
 LOG_GROUP = "/Tidemark/rocksdb"
 
-METRICS = ("ingest_rate", "ingest_engine_rate", "ingest_upload_rate", "compaction_rate")
+METRICS = (
+    "ingest_rate",
+    "ingest_engine_rate",
+    "ingest_upload_rate",
+    "ingest_cpu",
+    "compaction_rate",
+    "compaction_cpu",
+)
 
 
 def keys(deployed, prefix):
@@ -221,7 +228,13 @@ def test_a_failed_task_fails_its_run_with_a_reason(deployed, failed):
 
 
 def test_a_stopped_trial_is_recorded_and_the_run_continues(deployed):
-    fields = {"suite": "rocksdb", "versions": ["9.8.4"], "repetitions": 2, "records": 2000}
+    fields = {
+        "suite": "rocksdb",
+        "versions": ["9.8.4"],
+        "repetitions": 2,
+        "records": 2000,
+        "layout": "trials",
+    }
     states = deployed.cloud.endpoint.client("stepfunctions")
     run = deployed.client.start(fields)
     first = deployed.client.trial_arn(run, 1)

@@ -10,7 +10,7 @@ from tidemark.model.version_order import versions_parameter
 from tidemark.store.stored_plan import find_plan
 
 ALARM = "Tidemark-schedule-missed"
-SMALL = {"repetitions": 1, "tasks": 1, "records": 1000}
+SMALL = {"repetitions": 1, "tasks": 1, "records": 1000, "layout": "trials"}
 RELEASED = "9.0.0,9.8.4,8.8.1"
 
 

@@ -92,7 +92,7 @@ def test_a_second_suite_is_refused():
 def test_a_first_run_says_that_it_is_the_first(start):
     output, _ = start()
 
-    assert "tasks 1; about 2.4 to 4.1 min (the first run here), on AWS" in output
+    assert "tasks 1; about 1 min 54 s (the first run here), on AWS" in output
 
 
 def test_the_time_of_a_run_is_that_of_earlier_runs(start, monkeypatch):
@@ -101,8 +101,8 @@ def test_the_time_of_a_run_is_that_of_earlier_runs(start, monkeypatch):
 
     output, _ = start("--repetitions", "10")
 
-    # 20 trials of twice 5.92 s and 1 s, 7 s before and after them, and 13 s until they start.
-    assert "tasks 1; about 4 min 37 s, on AWS" in output
+    # 20 trials of twice 4.375 s and 1 s, 7 s before and after them, and 13 s until they start.
+    assert "tasks 1; about 3 min 35 s, on AWS" in output
 
 
 def test_newest_and_previous_are_resolved_on_this_machine(start):

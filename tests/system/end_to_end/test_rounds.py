@@ -1,0 +1,66 @@
+"""A round on this machine: two versions take turns in one task of each test."""
+
+import pytest
+
+from onebox.logs.store import LogStore
+from tests.system.end_to_end.raw_lines import mean_by_grep_and_awk
+
+VERSIONS = ("9.0.0", "9.8.4")
+REQUEST = {
+    "suite": "rocksdb", "versions": list(VERSIONS), "repetitions": 1, "records": 2000,
+    "layout": "rounds",
+}  # fmt: skip
+SLICES = 5
+WORDS = {"ingest_rate": "to S3", "compaction_rate": "compaction read"}
+
+
+@pytest.fixture(scope="module")
+def measured(deployed):
+    run, status, cause = deployed.run(REQUEST)
+    assert status == "SUCCEEDED", cause
+    return run
+
+
+def test_each_version_has_a_whole_trial_of_the_same_tasks(deployed, measured):
+    trials = deployed.trials(measured)
+
+    assert {trial["version"] for trial in trials} == set(VERSIONS)
+    assert [trial["status"] for trial in trials] == ["ok", "ok"]
+    tasks = [
+        [task["task_arn"] for test in trial["tests"] for task in test["tasks"]] for trial in trials
+    ]
+    assert len(tasks[0]) == 2
+    assert tasks[0] == tasks[1]
+    rates = [rate for trial in trials for test in trial["tests"] for rate in test["rates"]]
+    assert {len(rate["slices"]) for rate in rates} == {SLICES}
+    assert {rate["samples"] for rate in rates} == {SLICES}
+    environments = [
+        [each["version"] for test in trial["tests"] for each in test["environments"]]
+        for trial in trials
+    ]
+    assert environments == [2 * [trial["version"]] for trial in trials]
+
+
+@pytest.mark.parametrize(("metric", "words"), WORDS.items())
+def test_the_rate_of_a_version_is_that_of_awk_over_its_raw_lines(
+    deployed, measured, tmp_path, metric, words
+):
+    rows = [row for row in deployed.rows(measured, "rates") if row["metric"] == metric]
+    (stream,) = {
+        row["log_stream"]
+        for row in deployed.rows(measured, "task_rates")
+        if row["metric"] == metric
+    }
+    store = LogStore(deployed.state / "logs")
+
+    assert len(rows) == len(VERSIONS)
+    for row in rows:
+        version, raw = row["version"], tmp_path / f"{metric}-{row['version']}.log"
+        lines = [event.message for event in store.read("/Tidemark/rocksdb", stream)]
+        own = [float(line.split()[-3]) for line in lines
+               if line.startswith(f"[{version}] ") and words in line]  # fmt: skip
+        assert len(own) == SLICES
+        assert row["value"] == pytest.approx(sum(own) / SLICES, rel=1e-9)
+        # The raw log has the lines of both versions.
+        _, count = mean_by_grep_and_awk(store, "/Tidemark/rocksdb", [stream], words, raw)
+        assert count == len(VERSIONS) * SLICES
