@@ -18,7 +18,8 @@ from rocksdict import (
     WriteBatch,
 )
 
-MEMTABLE_BYTES = 16 << 20
+# A slice of 50,000 records fills several, so that compaction has overlapping files to merge.
+MEMTABLE_BYTES = 2 << 20
 
 # The files that RocksDB keeps beside the data: its log, and the lock of the process that opened it.
 _NOT_DATA = {"LOG", "LOCK"}

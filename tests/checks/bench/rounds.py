@@ -1,0 +1,116 @@
+"""Runs in rounds of a RocksDB beside itself, slowed by known percentages.
+
+``python -m tests.checks.bench.rounds measure ROUNDS`` measures as many rounds more, into
+``.bench/rounds``. Without arguments the program prints how many runs answer right within a machine
+minute, three and ten: each run takes the next rounds in the order in which they were measured, and
+ends as a run until decided does. None of its rounds is in another run.
+"""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from tests.checks.bench.commands import TIDEMARK
+from tests.checks.bench.slowed_runs import StoredRun, stored
+from tidemark.figures.calibration import seconds_of_pair
+from tidemark.figures.verdicts.pairs import differences
+from tidemark.figures.verdicts.sequential_metric import SequentialMetric
+from tidemark.figures.verdicts.sequential_run import awaited, criteria
+from tidemark.figures.verdicts.version_verdicts import rates_beside
+from tidemark.figures.version_rates import Quantity
+from tidemark.model.checkout import ROOT
+from tidemark.model.exclusions import NONE
+from tidemark.model.plan import Plan
+
+FOLDER = ROOT / ".bench" / "rounds"
+_MINUTES = (1, 3, 10)
+
+
+class Measured(NamedTuple):
+    """d of each round of one quantity and slowdown, in the order of time."""
+
+    plan: Plan
+    quantity: Quantity
+    loss: int
+    differences: Sequence[float]
+    seconds: float
+    """The time of a round of two versions [s]."""
+
+    def words(self, minutes: int) -> Iterator[str]:
+        """Yield the answers of runs that have so many minutes, one after the other."""
+        rounds = max(1, math.floor(60 * minutes / self.seconds))
+        rule = criteria(self.plan, self.quantity)
+        # A run that is decided leaves its other rounds to the next one.
+        course, taken = SequentialMetric(), 0
+        for d in self.differences:
+            course, taken = course.after(d, rule), taken + 1
+            if course.is_decided or taken == rounds:
+                yield course.judgement(rule).word
+                course, taken = SequentialMetric(), 0
+
+    @property
+    def right(self) -> str:
+        """The right answer."""
+        if not self.loss:
+            return "same"
+        return "slower"
+
+
+def measure(rounds: int) -> None:
+    """Measure rounds of the newest version beside itself."""
+    command = [TIDEMARK, "calibrate", "rocksdb", "--repetitions", str(rounds)]
+    subprocess.run([*command, "--state", str(FOLDER / "state")], check=True)
+
+
+def measured(runs: Sequence[StoredRun]) -> Iterator[Measured]:
+    """Yield each quantity that decides, and each slowdown, over the rounds of all runs."""
+    last = runs[-1].plan
+    seconds = sum(seconds_of_pair(run.plan, run.trials) for run in runs) / len(runs)
+    for quantity in awaited(last):
+        for version, loss in last.request.slowed.items():
+            found = [d for run in runs for d in _differences(run, quantity, version)]
+            yield Measured(last, quantity, loss, found, seconds)
+
+
+def _differences(run: StoredRun, quantity: Quantity, version: str) -> Sequence[float]:
+    base = run.plan.request.baseline or ""
+    before, beside = rates_beside(run.trials, NONE, quantity.key, base, version)
+    return list(differences(before, beside).values())
+
+
+def table(measured: Sequence[Measured]) -> Iterator[str]:
+    """Yield the lines of a table of right and wrong answers."""
+    columns = [f"{minutes} min: right, wrong, of runs" for minutes in _MINUTES]
+    yield f"| metric | slowed by | rounds | scatter | {' | '.join(columns)} |"
+    yield f"|---|--:|--:|--:|{'--:|' * len(_MINUTES)}"
+    for each in measured:
+        cells = [_cell(each, Counter(each.words(minutes))) for minutes in _MINUTES]
+        number = len(each.differences)
+        mean = sum(each.differences) / number
+        scatter = math.sqrt(sum((d - mean) ** 2 for d in each.differences) / (number - 1))
+        name = each.quantity.name
+        yield f"| {name} | {each.loss} % | {number} | {scatter:.3f} | {' | '.join(cells)} |"
+
+
+def _cell(measured: Measured, words: Counter[str]) -> str:
+    right = words[measured.right]
+    wrong = sum(words[word] for word in ("same", "slower", "faster")) - right
+    return f"{right}, {wrong}, {words.total()}"
+
+
+if __name__ == "__main__":
+    match sys.argv[1:]:
+        case ["measure", rounds]:
+            measure(int(rounds))
+        case []:
+            runs = [run for run in stored(FOLDER, "rocksdb") if run.plan.request.slowed]
+            if not runs:
+                sys.exit(__doc__)
+            print("\n".join(table(list(measured(runs)))))
+        case _:
+            sys.exit(__doc__)
