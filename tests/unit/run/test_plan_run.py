@@ -108,7 +108,7 @@ def test_a_run_that_exceeds_a_quota_is_refused_and_nothing_is_written(world):
     world.quotas.values["L-3032A538"] = 6
     before = dict(world.bucket.objects)
 
-    assert start(world, "fits", {"suite": "rocksdb", "tasks": 3})["trials"] == 24
+    assert start(world, "fits", {"suite": "rocksdb", "tasks": 3})["trials"] == 320
     world.bucket.objects = dict(before)
     with pytest.raises(Refused) as refusal:
         start(world, "wide", {"suite": "rocksdb", "tasks": 4})

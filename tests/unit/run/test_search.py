@@ -3,7 +3,6 @@
 import io
 import json
 import re
-from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
@@ -182,10 +181,8 @@ def test_the_report_and_the_progress_have_the_same_reason_for_a_version_that_is_
     run.failing = failing
     run.go_on()
     trials = [each.trial for each in run.stored.trials]
-    results = SimpleNamespace(standing=lambda _: read_standing(run.bucket, RUN))
-
     told = found(run).path[-1]
-    decided = ahead(results, run.plan, trials).decided
+    decided = ahead(run.bucket, run.plan, trials).decided
 
     assert (told.version, told.verdict, told.pairs, told.reason) == (
         "9.0.0", "cannot tell", pairs, reason,
@@ -274,9 +271,8 @@ def test_the_first_slower_version_of_a_gradual_change_has_lost_at_least_half_of_
 
 def test_the_progress_of_a_search_has_what_it_has_found(ended):
     trials = len(ended.stored.trials)
-    results = SimpleNamespace(standing=lambda _: read_standing(ended.bucket, RUN))
 
-    left = ahead(results, ended.plan, range(1, trials + 1))
+    left = ahead(ended.bucket, ended.plan, range(1, trials + 1))
 
     assert (left.trial, left.trials, left.open) == (None, 0, 0)
     assert left.decided[:2] == (
@@ -289,9 +285,7 @@ def test_the_progress_of_a_comparison_between_has_the_pairs_that_tell_the_ends_a
     run = searching("9.0.0")
     while (trial := run.choose().trial) and run.plan.trials[trial - 1].version != "9.0.0":
         run.record(trial)
-    results = SimpleNamespace(standing=lambda _: read_standing(run.bucket, RUN))
-
-    left = ahead(results, run.plan, [each.trial for each in run.stored.trials])
+    left = ahead(run.bucket, run.plan, [each.trial for each in run.stored.trials])
 
     assert left.trials == 2 * 5
 
