@@ -98,7 +98,7 @@ class TidemarkStack(Stack):
         self._add_outputs(settings, workflow, suites.values())
 
     def _instances(self, suites: Iterable[Suite], workflow: Workflow) -> None:
-        """Add the permissions on what instances have, if a suite gives it names."""
+        """Add the permissions on the resources of instances, if a suite names some."""
         named = [each for each in suites if each.subject.instance and each.subject.instance.names]
         roles = {state: each.role for state, each in workflow.functions.items() if each.role}
         if named:
@@ -178,7 +178,7 @@ def _default_input(suite: Suite) -> dict[str, Any]:
 
 
 def build(app: App) -> TidemarkStack:
-    """Add both stacks to an app and return the one that may be replaced.
+    """Add both stacks to an app and return the replaceable stack.
 
     The app's context overrides that of ``cdk.json``.
 

@@ -1,4 +1,4 @@
-"""The image of a suite's tasks: built from the workload and the harness, or one that exists."""
+"""The image of a suite's tasks: built from the workload and the harness, or an existing image."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _NOT_SOURCES = shutil.ignore_patterns("__pycache__")
 
 
 def image_of(scope: Construct, suite: Suite, settings: Settings) -> ContainerImage:
-    """Return the image that the suite or the settings name, or else that of its workload.
+    """Return the image that the suite or the settings name, or else the image of its workload.
 
     A workload that needs more than Python and has no Dockerfile makes the synthesis of the CDK's
     command line fail.
@@ -43,7 +43,7 @@ def image_of(scope: Construct, suite: Suite, settings: Settings) -> ContainerIma
 def service_image(
     scope: Construct, suite: Suite, service: str, settings: Settings
 ) -> ContainerImage:
-    """Return the image of a service that the settings name, or else that of its workload."""
+    """Return the image of a service that the settings name, or else the image of its workload."""
     if name := settings.image(f"{suite.name}/{service}"):
         return existing_image(scope, name)
     return _workload_image(scope, suite, suite.services[service].task, settings)
@@ -52,7 +52,7 @@ def service_image(
 def _workload_image(
     scope: Construct, suite: Suite, task: Task, settings: Settings
 ) -> ContainerImage:
-    """Return the image of the workload of a task; report one that cannot be built."""
+    """Return the image of the workload of a task; report an image that cannot be built."""
     folder = settings.systems / "workloads" / task.workload
     if dockerfile := _dockerfile(suite, task, folder):
         return _built_image(scope, folder, dockerfile)
@@ -81,7 +81,7 @@ def existing_image(scope: Construct, name: str) -> ContainerImage:
 
 
 def _dockerfile(suite: Suite, task: Task, workload: Path) -> str | None:
-    """Return the Dockerfile of a suite's image: the workload's own, or that of Python alone."""
+    """Return the Dockerfile of a suite's image: the workload's own, or a plain one of Python."""
     if (workload / "Dockerfile").is_file():
         return f"{workload.name}/Dockerfile"
     python_alone = task.entry_point[0] == "python" and suite.subject.prepare is None

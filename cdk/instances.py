@@ -1,4 +1,4 @@
-"""The permissions on what instances have, which the suites name: each in a policy of its own."""
+"""The permissions on the resources of instances, each in a policy of its own."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _LOOK_UPS: Mapping[str, tuple[str, str]] = {
 class InstancePolicies(Construct):
     """Policies of the functions and of the machine of trials for suites with names of instances.
 
-    ``roles`` has the roles of functions by state, and that of the machine as ``Trial``.
+    ``roles`` has the roles of functions by state, and the role of the machine as ``Trial``.
     """
 
     def __init__(
@@ -130,7 +130,7 @@ def _in_clusters(clusters: Sequence[str]) -> Conditions:
 
 
 def _arns(service: str, resource: str, forms: Iterable[str]) -> list[str]:
-    """Return the ARNs of what has forms in the own account, with a wildcard for each id."""
+    """Return the ARNs of names in the own account, with a wildcard for each id."""
     place = f"arn:{Aws.PARTITION}:{service}:{Aws.REGION}:{Aws.ACCOUNT_ID}"
     names = uncovered(of_instance(form, "*") for form in forms)
     return [f"{place}:{resource}{name}" for name in names]

@@ -56,7 +56,7 @@ class _Copy:
 
 
 def _copy_libraries(out: Path) -> None:
-    """Copy what draws flame graphs, if npm installed it: reports have no flame graphs without."""
+    """Copy the library of flame graphs, if npm installed it: reports have none without it."""
     for name in LIBRARIES:
         library, copy = (folder / MODULES / name for folder in (ROOT, out))
         if library.is_file():

@@ -96,7 +96,7 @@ def definitions_finding(family: str) -> str:
 
 
 def instances_finding(arn: str) -> str:
-    """Return the finding that a role may use what every instance has at an ARN."""
+    """Return the finding that a role may use the resources of any instance at an ARN."""
     named = arn
     for name in ("Partition", "Region", "AccountId"):
         named = named.replace(_TOKENS[name], f"<AWS::{name}>")

@@ -29,7 +29,7 @@ _STOP_TIMEOUT = Duration.seconds(30)
 
 
 class Beside(NamedTuple):
-    """A container beside that of the program."""
+    """A container beside the container of the program."""
 
     name: str
     image: ContainerImage
@@ -142,7 +142,7 @@ _OBJECTS = ("AbortMultipartUpload", "DeleteObject", "GetObject", "PutObject")
 
 
 def grant_own(definition: TaskDefinition, owned: str) -> None:
-    """Let tasks make, use and delete what has names of a pattern, and nothing else."""
+    """Let tasks make, use and delete resources with names of a pattern, and nothing else."""
     place = f"{Aws.REGION}:{Aws.ACCOUNT_ID}"
     grants = (
         ("dynamodb", _TABLES, f"{place}:table/{owned}"),

@@ -1,4 +1,4 @@
-"""The state machines of runs and trials, their functions, and what ends runs that died."""
+"""The state machines of runs and trials, their functions, and the end of runs that died."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ class Workflow(Construct):
 
 
 def _systems(tests: SystemTests) -> str:
-    """Return what PrepareTrial knows of each suite, as a JSONata object.
+    """Return the ECS resources of each suite, which PrepareTrial gets, as a JSONata object.
 
     The environment of a function holds 4 KB, which ten suites would fill.
     """

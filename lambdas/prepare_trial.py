@@ -1,4 +1,4 @@
-"""PrepareTrial: the ECS tasks of each test of one trial, ready to be launched."""
+"""PrepareTrial: the steps of each test of a trial, ready for the state machine."""
 
 from typing import Any
 

@@ -129,7 +129,7 @@ def count(
 ) -> tuple[Spent | None, SequentialRun | None]:
     """Return the cost and the standing after all recorded trials, and store the standing.
 
-    The cost is None if the last one is: the run has no budget. The standing is None for a run of a
+    The cost is None if ``spent`` is: the run has no budget. The standing is None for a run of a
     fixed number of repetitions.
     """
     exclusions = read_exclusions(bucket, plan.run_id) if plan.request.until else None

@@ -17,7 +17,7 @@ from tidemark.model.sentences import shortened
 # The harness ends a task so at its deadline (workloads/harness/harness/deadline.py).
 _PASSED_DEADLINE = 124
 _KILLED = 137  # 128 + SIGKILL, which the kernel sends when memory has run out
-# 128 + SIGTERM: the end of a container that ECS stops because another one has ended.
+# 128 + SIGTERM: ECS stops a container because another container has ended.
 _STOPPED = 143
 _LONGEST_DETAIL = 250  # [B] of UTF-8 of a text from ECS or Step Functions
 _IMAGE_ERRORS = ("CannotPullContainer", "CannotPullImageManifest", "ImageNotFound")
@@ -90,7 +90,7 @@ def classify(index: int, error: str, cause: str, limit_seconds: int | None = Non
 
 
 def timed_out(task: TaskResult, limit_seconds: int) -> TaskResult:
-    """Return a failed task whose times are known as one that passed its time limit."""
+    """Return a failed task, whose times are known, with the time limit as its reason."""
     reason = _sentence(f"task {task.index}", "timeout", _past(limit_seconds, task.seconds))
     return replace(task, stop_category="timeout", reason=reason)
 
@@ -138,7 +138,7 @@ def _error_category(error: str) -> str:
         return "timeout"
     if error in _CAPACITY_ERRORS:
         return "capacity"
-    # A description longer than 32 KiB is cut and is no longer JSON.
+    # A description longer than 32 KiB is cut, and no JSON parser reads it.
     return "unknown" if error == "States.TaskFailed" else "not started"
 
 

@@ -123,7 +123,7 @@ class _Search:
         return answer.rows
 
     def last_lines(self, streams: Mapping[str, str]) -> list[dict[str, str]]:
-        """Return the last lines of log streams, the last one first; none without streams."""
+        """Return the last lines of log streams, the newest first; none without streams."""
         return self.rows(LAST_LINES_QUERY, streams.values()) if streams else []
 
     def usages(
@@ -131,7 +131,7 @@ class _Search:
     ) -> tuple[list[dict[str, str]], str]:
         """Return the logged usage of tasks, and the reason if it is unknown.
 
-        Beside services it is also that of the local cloud, which shares their machine.
+        Beside services it includes the usage of the local cloud, which shares their machine.
 
         An unknown usage never fails a measurement.
         """
@@ -193,7 +193,7 @@ def collect(
 
     Values of any number are complete if two attempts in sequence find as many lines.
 
-    A task of the run that still runs then, or ran beside those of the test, fails the test; so does
+    A task of the run that still runs then, or ran beside the tasks of the test, fails it; so does
     an instance that reports another version by now.
 
     The logs count as complete ``deadline_seconds`` after the end of the tasks [s].
@@ -284,7 +284,7 @@ def _side(
     of_test: Ended,
     shared: int,
 ) -> _Side:
-    """Return the rows of a trial; if its version is one of a round, those of its lines.
+    """Return the rows of a trial; in a round only the rows of the lines of its version.
 
     ``shared`` is the number of versions of the round, 0 for none.
     """
@@ -336,7 +336,7 @@ def _load(bucket: Bucket, test: Test, event: CollectRatesEvent) -> LoadCourse | 
 
 
 def _changed(properties: Properties, plan: Plan, trial: PlannedTrial) -> str:
-    """Return why the instance of a run is not that of its plan any more, '' if it is."""
+    """Return why the instance of a run differs from its plan by now, '' if it does not."""
     try:
         if plan.suite.subject.instance:
             check_version_of(properties, plan, trial)

@@ -49,7 +49,7 @@ class ConditionEvent(LoggedTest):
     """The name of the query or cluster, or the names of the queues with commas between; an older
     execution does not have it."""
     holds: int = 0
-    """The readings in sequence, up to the one before, that found the condition to hold."""
+    """The earlier readings in sequence that found the condition to hold."""
 
     @property
     def service(self) -> RunningService | None:
@@ -87,7 +87,7 @@ class CheckedCondition(Frozen):
     environment: tuple[dict[str, str], ...] = ()
     """The address of a service that is ready, as an environment variable of later tasks."""
     holds: int = 0
-    """The readings in sequence, up to this one, that found the condition to hold."""
+    """The readings in sequence that found the condition to hold, this reading included."""
 
 
 def ask(
@@ -98,7 +98,7 @@ def ask(
     streams: Collection[str],
     event: ConditionEvent,
 ) -> Answer:
-    """Return the answer to a query over log streams; one row if it has too many."""
+    """Return the answer to a query over log streams; a single row if it has too many."""
     text = query_file(suite, query).read_text(encoding="utf-8")
     start, end = (moment.timestamp() for moment in event.window)
     try:

@@ -66,7 +66,7 @@ class Ending(NamedTuple):
         return outcome
 
     def _clear(self, held: Held, reason: str) -> bool:
-        """Stop and delete what a run left; tell whether its claim still stands."""
+        """Stop the tasks and delete the data of a run; tell whether its claim still stands."""
         claim = held.claim
         for name, arn in self.executions.running(self.trial_machine):
             if is_trial_execution(name, claim.run_id, claim.execution_arn):

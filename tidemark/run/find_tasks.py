@@ -43,13 +43,13 @@ class FoundTasks(Frozen):
 def find_tasks(bucket: Bucket, tasks: Tasks, event: FindTasksEvent) -> FoundTasks:
     """Return the tasks of a step's definitions that an instance started since the test began.
 
-    A task that exits with another code than 0 is a failed one. The test fails if there is none, if
+    A task whose exit code is not 0 has failed. The test fails if there is none, if
     one has not ended, or if there are more than a test may have.
     """
     plan = read_plan(bucket, event.run_id)
     test, known = plan.suite.test(event.test), plan.known
     step = next(step for step in test.steps if step.name == event.search)
-    assert step.find_tasks  # the state of other steps is another one
+    assert step.find_tasks  # other steps have other states
     assert known
     cluster = tasks.in_cluster(known.names[word_of(step.find_tasks.cluster)])
     words = _words(step.find_tasks, known)
@@ -82,7 +82,7 @@ def _family(definition: str) -> str:
 
 
 def _why_not(found: Mapping[str, _Description], words: Mapping[str, str], before: int) -> str:
-    """Return why the found tasks are not those of a whole test, '' if they are."""
+    """Return why the found tasks are not a whole test's, '' if they are."""
     if not found:
         return f"the instance has started no task of {listed(words)} since the start of the test"
     if running := [arn for arn, task in found.items() if task["LastStatus"] != "STOPPED"]:
@@ -98,7 +98,7 @@ def _why_not(found: Mapping[str, _Description], words: Mapping[str, str], before
 
 
 def _first_index(test: Test, plan: Plan, event: FindTasksEvent) -> int:
-    """Return the first index after those of the test's own tasks, services and found tasks."""
+    """Return the first index after the test's own tasks, its services and the found tasks."""
     found_before = sum(bool(task.step) for task in event.tasks)
     return test.task_count(plan.request.tasks) + len(test.services) + found_before
 

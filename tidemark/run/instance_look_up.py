@@ -1,4 +1,4 @@
-"""What an instance says of itself and what its account has: its version and its names."""
+"""The version that an instance reports, and the names of its resources in the account."""
 
 from __future__ import annotations
 
@@ -109,13 +109,14 @@ _DEFINITION = "task_definition"
 def known_instance(
     properties: Properties, account: Account, suite: Suite, instance: str, execution: str
 ) -> KnownInstance:
-    """Return what an instance has in the account of an execution's ARN.
+    """Return the resources of an instance in the account of an execution's ARN.
 
     Raises
     ------
     Refused
-        If a property has a name of another form, if nothing in the account has a name, or if a task
-        definition logs to a log group, or a run one has a role, that the suite does not permit.
+        If a property has a name of another form, if nothing in the account has a name, or if the
+        suite does not permit the log group of a task definition, or the role of a definition that
+        is run.
 
     """
     found = suite.subject.instance
@@ -134,7 +135,7 @@ def known_instance(
 
 
 class _Search:
-    """The search for what one instance has."""
+    """The search for the resources of one instance."""
 
     def __init__(
         self,
@@ -169,7 +170,7 @@ class _Search:
         return thing
 
     def _stated(self, word: str, name: InstanceName, forms: tuple[str, ...]) -> str | None:
-        """Return the name that the first property with a value says, None if none has one."""
+        """Return the name in the first property that has a value, None if no property has any."""
         values = ((each, value_of(self._text, each)) for each in name.properties)
         place, value = next(((each, value) for each, value in values if value), ("", None))
         if value is None:
@@ -182,7 +183,7 @@ class _Search:
         return plain
 
     def _thing(self, word: str, name: InstanceName, candidate: str) -> str | None:
-        """Return what a plan keeps of a thing in the account, None if there is none."""
+        """Return the name or ARN that a plan keeps of a resource, None without the resource."""
         if name.kind != _DEFINITION:
             return self._account.find(name.kind, candidate)
         definition = self._account.definition(candidate)

@@ -1,4 +1,4 @@
-"""The load of a test: the next level of users, once the agents have logged the one before."""
+"""The load of a test: the next level of users, once the agents have logged the level before."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -103,7 +103,7 @@ def _levels(held: Sequence[HeldLevel], started_at: datetime) -> list[Level]:
 
 
 def _decided(held: tuple[HeldLevel, ...], decision: Decision) -> tuple[HeldLevel, ...]:
-    """Return levels of which the last one, if any, has the decision that followed it."""
+    """Return the levels; the last of them gets the decision that followed it."""
     last = [each.model_copy(update={"decision": decision.reason}) for each in held[-1:]]
     return (*held[:-1], *last)
 

@@ -21,7 +21,7 @@ class PauseRulesEvent(TrialEvent):
 def pause(bucket: Bucket, rules: Rules, run_id: str, names: Sequence[str]) -> None:
     """Disable rules; a record of those that were enabled is stored before.
 
-    A second call adds to the record: what the first one disabled stays in it.
+    A second call adds to the record: the rules that the first call disabled stay in it.
 
     Raises
     ------

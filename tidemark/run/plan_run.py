@@ -162,7 +162,7 @@ def _new_plan(
     event: ExecutionEvent,
     suites: Mapping[str, Suite],
 ) -> Plan:
-    """Return the plan of the run that this execution or an earlier one starts."""
+    """Return the plan of the run, which an earlier execution may have started."""
     request = resolve_request(
         event.input,
         suites,

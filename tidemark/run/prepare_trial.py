@@ -42,7 +42,7 @@ class Group(Frozen):
 
 
 class InstancePlace(Frozen):
-    """The place where the tasks of a step run if they are those of an instance."""
+    """The place where the tasks of an instance run, for a step that starts such tasks."""
 
     cluster: str
     task_definition: str
@@ -145,10 +145,12 @@ def prepare(
 ) -> PreparedTrial:
     """Return the tests of a trial; their tasks run in ``system`` and keep data in a bucket.
 
-    Several trials are a round: their versions take turns in the tasks, which are of the first one.
+    Several trials are a round: their versions take turns in the tasks, which have the variables of
+    the first trial.
 
     The place of the data is a secret of the trial's tasks: they may list only below such a secret,
-    so that the tasks of other trials cannot find it. So are the names of what they make.
+    so that the tasks of other trials cannot find it. The names of the resources that they make are
+    secrets, too.
     """
     trial = trials[0]
     secret = secrets.token_hex(keys.SECRET_DIGITS // 2)
@@ -253,7 +255,7 @@ def _prepared(step: Step, indices: range, limit_seconds: int, plan: Plan) -> Pre
 
 
 def _arguments(command: Iterable[str], words: Mapping[str, str]) -> Iterator[str]:
-    """Yield the arguments of tasks; one that is a name which the instance lacks is left out."""
+    """Yield the arguments of tasks, without names of resources that the instance lacks."""
     for argument in command:
         text = filled(argument, words) if words else argument
         if text or not argument:

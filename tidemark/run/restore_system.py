@@ -1,4 +1,4 @@
-"""RestoreSystem: what a trial leaves is undone: paused rules run again, its data is deleted."""
+"""RestoreSystem: enable the rules that a trial paused, and delete its data."""
 
 from collections.abc import Callable
 

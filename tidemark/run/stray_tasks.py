@@ -32,7 +32,7 @@ class Ended(NamedTuple):
     known: list[TaskResult]
     """The tasks that the state machine knows, each with its times if it ran at all."""
     strays: list[TaskResult]
-    """The tasks beside them, as failed ones: each took a share of what the test measured."""
+    """The other tasks of the run, as failed tasks: each took a share of the measured work."""
     stopping: bool
     """Whether one of them has been told to stop and still runs: its end is not known yet."""
 
@@ -56,7 +56,7 @@ def stop_strays(
     since: datetime,
     now: datetime,
 ) -> Ended:
-    """Stop the tasks that a run started since a time beside the ``known`` ones.
+    """Stop the tasks that a run started since a time, except the ``known`` tasks.
 
     A known task without an ARN is one of them, if it was started: it gets its times. ``limits`` are
     the time limits of the known tasks by index [s]. The end of a task that still runs is ``now``.
@@ -89,7 +89,7 @@ def _runs(task: _Description) -> bool:
 
 
 def _arn_of(task: TaskResult, found: Mapping[str, _Description]) -> str | None:
-    """Return the ARN of the first found task that may be a known one, None if there is none."""
+    """Return the ARN of the first found task that may be the known task, None if none may be."""
     indices = {arn: _index(found[arn]) for arn in sorted(found)}
     own = None if set(indices.values()) <= {None} else str(task.index)
     return next((arn for arn, index in indices.items() if index == own), None)
@@ -104,7 +104,7 @@ def _index(task: _Description) -> str | None:
 def _seen(
     task: TaskResult, described: _Description, limits: Mapping[int, int], now: datetime
 ) -> TaskResult:
-    """Return a known task with what ECS says of it."""
+    """Return a known task with its description by ECS."""
     result = _failed(task.index, described, now)
     result = replace(result, step=task.step, definition=task.definition)
     if task.stop_category != "timeout":

@@ -20,11 +20,11 @@ from tidemark.store.profiles.stored_profile import digest, name_in_run, write_pr
 
 _MILLION = 1_000_000
 _MOST_CHARACTERS = 8 << 20
-"""The most characters of a trial's different stacks: its report reads those of all trials."""
+"""The most characters of a trial's different stacks: its report reads the stacks of all trials."""
 
 
 def with_profiles(bucket: Bucket, plan: Plan, trial: TrialResult) -> TrialResult:
-    """Store the profile of each test of a trial; return the trial with a note for each missing one.
+    """Store the profile of each test of a trial; return the trial, with notes on missing profiles.
 
     A repetition stores the same profiles again.
     """
@@ -43,7 +43,7 @@ def _with_profile(bucket: Bucket, plan: Plan, trial: TrialResult, test: TestResu
 
 
 def _stacks(bucket: Bucket, trial: TrialResult, test: TestResult) -> Stacks:
-    """Return the samples of all tasks of a test; raise Unreadable unless each left whole ones.
+    """Return the samples of all tasks of a test; raise Unreadable unless each task left its own.
 
     The name of a service is the outermost frame of its stacks.
     """
