@@ -149,9 +149,16 @@ class Measured(NamedTuple):
 
 
 def summarise(
-    plan: Plan, trials: Sequence[TrialResult], exclusions: Exclusions
+    plan: Plan,
+    trials: Sequence[TrialResult],
+    exclusions: Exclusions,
+    versions: Sequence[str] | None = None,
 ) -> list[VersionRate]:
-    """Return a run's rates by quantity and, within it, in version order."""
+    """Return a run's rates by quantity and, within it, by version.
+
+    ``versions`` are those of the request in their order, unless others are named.
+    """
+    named = plan.ascending if versions is None else versions
     rates: defaultdict[tuple[str, Key], list[Measured]] = defaultdict(list)
     for trial in trials:
         if exclusions.reason(trial.trial) is None:
@@ -162,12 +169,11 @@ def summarise(
                         rates[key].append(Measured(result, rate))
     summary: list[VersionRate] = []
     for quantity in quantities(plan, trials):
-        of_version = {each: rates[each, quantity.key] for each in plan.ascending}
-        for version, found in of_version.items():
+        for version in named:
             base = plan.bases.get(version)
-            summary.append(
-                version_rate(plan, version, quantity, found, of_version[base] if base else ())
-            )
+            of_base = rates[base, quantity.key] if base else ()
+            found = rates[version, quantity.key]
+            summary.append(version_rate(plan, version, quantity, found, of_base))
     return summary
 
 

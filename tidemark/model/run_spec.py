@@ -1,5 +1,6 @@
 """The resolved request of a run, as its plan keeps it."""
 
+import json
 import math
 import operator
 from collections.abc import Collection
@@ -85,6 +86,13 @@ class RunSpec(Frozen):
     those that it has compared so far, in their order."""
     profile: Profiling | None = Field(default=None, exclude_if=operator.not_)
     """The profiled trials of each version, which count in no rate; None without any."""
+
+    @property
+    def other_parameters(self) -> str | None:
+        """The parameters as JSON; None if tasks and records are all, or if they are unknown."""
+        if self.trigger == "import" or self.parameters.keys() == {"tasks", "records"}:
+            return None
+        return json.dumps(self.parameters, sort_keys=True, ensure_ascii=False)
 
     @property
     def most_repetitions(self) -> int:

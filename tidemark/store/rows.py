@@ -23,7 +23,6 @@ from tidemark.model.results import (
     no_rate,
     span_seconds,
 )
-from tidemark.model.run_spec import RunSpec
 from tidemark.model.step_tasks import tasks_of
 from tidemark.model.suite import Test
 from tidemark.money.run_cost import insights_bytes, run_cost, task_seconds
@@ -190,15 +189,8 @@ def run_row(
             )
             for resume in resumes
         ],
-        "parameters": other_parameters(request),
+        "parameters": request.other_parameters,
     }
-
-
-def other_parameters(request: RunSpec) -> str | None:
-    """Return the parameters as JSON, None if they have columns of their own or are unknown."""
-    if request.trigger == "import" or request.parameters.keys() == {"tasks", "records"}:
-        return None
-    return json.dumps(request.parameters, sort_keys=True, ensure_ascii=False)
 
 
 def packed(rows: Iterable[Mapping[str, Any]]) -> bytes:

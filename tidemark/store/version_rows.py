@@ -15,7 +15,7 @@ from tidemark.model.axes import Combination, figure_title
 from tidemark.model.run_spec import RunSpec
 from tidemark.money.run_cost import run_cost, task_seconds
 from tidemark.store.columns import SCHEMA, timestamp
-from tidemark.store.rows import Row, other_parameters
+from tidemark.store.rows import Row
 from tidemark.store.stored_run import StoredRun
 
 Judged = Mapping[tuple[str, str], Collection[Verdict]]
@@ -41,8 +41,10 @@ def version_rate_rows(run: StoredRun, judged: Judged) -> Iterator[Row]:
         "provenance": "imported" if run.plan.imported else "measured",
         "schema": SCHEMA,
     }
-    orders = {version: run.plan.version_order(version) for version in run.plan.request.versions}
-    for rate in summarise(run.plan, run.trials, run.exclusions):
+    # The canary, too, which is compared with no version.
+    measured = run.plan.request.measured_versions
+    orders = {version: run.plan.version_order(version) for version in measured}
+    for rate in summarise(run.plan, run.trials, run.exclusions, measured):
         row = {
             "run_id": run.plan.run_id,
             **_rate_columns(rate),
@@ -97,8 +99,8 @@ def _judgement_columns(judgement: Judgement | None) -> Row:
 
 def _sizes(request: RunSpec) -> str:
     """Return tasks and the records of each, 2 × 1,000,000, or else the parameters."""
-    if parameters := other_parameters(request):
-        return parameters
+    if request.other_parameters:
+        return request.other_parameters
     tasks, records = (request.parameters.get(name) for name in ("tasks", "records"))
     return "unknown" if records is None else f"{tasks:,} × {records:,}"
 

@@ -41,6 +41,12 @@ def under_two_databases():
     return StoredRun(plan, measured(plan), NONE, [])
 
 
+def with_a_canary():
+    suite = with_axes({}).model_copy(update={"canary": "8.8.1"})
+    plan = plan_of({"versions": ["9.0.0", "9.8.4"]}, suite=suite)
+    return StoredRun(plan, measured(plan), NONE, [])
+
+
 def imported():
     of_suite = find_publication(ROOT, "sleeper")
     texts = {"ingest_rate": "136000", "compaction_rate": "0"}
@@ -58,6 +64,7 @@ RUNS = {
     "with a baseline": with_a_baseline,
     "with an excluded and a failed trial": with_an_excluded_and_a_failed_trial,
     "under two databases": under_two_databases,
+    "with a canary": with_a_canary,
     "imported": imported,
     **{
         f"of two suites, {number}": lambda run=run: run
