@@ -131,15 +131,15 @@ def recognised(
 ) -> list[str]:
     """Return sentences that say how times are recognised, and where none are."""
     clocks = clocks_of(files, clock, copies)
-    names = dict.fromkeys(clock.told for clock in clocks.values() if clock)
+    names = dict.fromkeys(clock.description for clock in clocks.values() if clock)
     without = [_named(str(file)) for file, clock in clocks.items() if clock is None]
-    told = [f"times of lines: {listed(list(names))}"] if names else []
+    sentences = [f"times of lines: {listed(list(names))}"] if names else []
     if without:
-        told.append(
+        sentences.append(
             f"warning: no time is found in {_first(without)}; its lines have the time of the "
             "file's last change; --time-field or --time-format may name the times"
         )
-    return told
+    return sentences
 
 
 def damages(mended: Mended) -> list[str]:

@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 from cwli.insights.discovery import Discover, attribute
 from cwli.insights.functions import FUNCTIONS
-from cwli.insights.operators import OPERATORS
 from cwli.insights.plan import (
     SYSTEM_FIELDS,
     Extend,
@@ -41,6 +40,7 @@ from cwli.insights.syntax import (
 from cwli.insights.templates import Template
 from cwli.insights.times import interval, milliseconds
 from cwli.insights.values import (
+    OPERATORS,
     ArgumentError,
     Type,
     Value,

@@ -154,7 +154,7 @@ class _Application(Node):
 
 @dataclass(frozen=True)
 class Operation(_Application):
-    """``a + b``, ``a like "b"``, ``not a``; `cwli.insights.operators` lists them."""
+    """``a + b``, ``a like "b"``, ``not a``; `cwli.insights.values` lists them."""
 
     operator: str
 

@@ -104,7 +104,7 @@ class Clock(NamedTuple):
     second: tuple[str, str] | tuple[()] = ()
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """The form for people, with the parts of a date that its times lack."""
         if self.form in ("", "iso", "epoch"):
             return self.name

@@ -189,7 +189,7 @@ def _lines(files: Sequence[LogFile], prefix: str, limits: Limits, untimed: Untim
 
 
 def _is_event(file: LogFile) -> str:
-    """Return SQL that is true for a line, and an error for one that a copy has in another way."""
+    """Return SQL that is true for a line, and an error for a line that needs a copy."""
     # DuckDB evaluates a condition with error() before the filters of the query.
     begins = "TRUE" if file.clock is None or file.is_joined else file.clock.begins("line")
     return (

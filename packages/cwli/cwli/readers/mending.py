@@ -72,7 +72,7 @@ class Mended(NamedTuple):
 
 @dataclass
 class Mending:
-    """The copying of files.
+    """Copies damaged files, and files that DuckDB cannot read, as lines that it can.
 
     Attributes
     ----------

@@ -44,7 +44,7 @@ class NotSearchedError(Exception):
 
 
 class Search(NamedTuple):
-    """A search of files.
+    """A search of files for the literals of a query's prefilter.
 
     Attributes
     ----------

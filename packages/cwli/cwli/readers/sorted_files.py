@@ -157,7 +157,7 @@ class _Part(NamedTuple):
 
 
 class _Times:
-    """The times of events in a file, of those that were looked at."""
+    """The times of the sampled events of a file."""
 
     def __init__(
         self, file: BinaryIO, log: LogFile, clock: Clock, connection: duckdb.DuckDBPyConnection
@@ -178,7 +178,7 @@ class _Times:
         self._known |= {begin: time for begin, time in times if time is not None}
 
     def around(self, time: int) -> tuple[int, int]:
-        """Return the places of the last event before a time and of the first other one.
+        """Return the places of the last sampled event before a time, and of the next one.
 
         Only events that were looked at count; without one it is the begin or the end of the file.
 

@@ -24,7 +24,7 @@ _Identity = tuple[int, int]
 
 
 class Tails(AbstractContextManager["Tails"]):
-    """The ends of files, from where they are at first; a later file begins at its beginning.
+    """Follows files from their present ends, and later files from their beginnings.
 
     A file that is renamed is the same file. A rotation may also copy a file and empty it: the copy
     goes on where the file was read to. Packed files below a folder are left out.

@@ -387,14 +387,6 @@ def test_damage_of_standard_input_has_its_name():
     assert "no time is found in standard input;" in done.stderr
 
 
-@pytest.mark.parametrize("banner", ["starting", '{"n": 1}', "Jun  2 14:26:00 host x"])
-def test_a_line_before_the_first_time_is_an_event(tmp_path, banner):
-    path = tmp_path / "app.log"
-    path.write_text(f"{banner}\n2024-06-02T14:26:00Z a\n2024-06-02T14:26:01Z b\n")
-    done = query("stats count(*) as n", str(path), "--format", "csv")
-    assert (done.exit_code, done.stdout) == (0, "n\n3\n"), done.output
-
-
 @pytest.mark.parametrize("searched_bytes", [0, 1_000_000])
 def test_an_event_without_a_time_has_that_of_the_event_before_and_is_named(
     tmp_path, monkeypatch, searched_bytes
@@ -493,13 +485,6 @@ def test_a_line_that_is_no_text_may_begin_an_event(tmp_path, monkeypatch):
     text = "filter @message like 'needle' | display @message"
     done = query(text, str(path), "--event-start", "^==", "--format", "json")
     assert [row["@message"] for row in json.loads(done.stdout)] == ["== a\nneedle"]
-
-
-def test_a_carriage_return_within_a_line_is_shown(tmp_path):
-    path = tmp_path / "a.log"
-    path.write_bytes(b"10 %\r20 %\nend\n")
-    done = query("display @message | sort @ptr", str(path), "--format", "json", "--strict")
-    assert [row["@message"] for row in json.loads(done.stdout)] == ["10 %\r20 %", "end"]
 
 
 def test_a_query_for_a_text_searches_a_large_file_and_says_what_it_found(log, monkeypatch):

@@ -10,7 +10,7 @@ from logs import Logs
 
 from cwli.insights import QueryError, QueryResult, run
 from cwli.insights.functions import FUNCTIONS
-from cwli.insights.operators import OPERATORS
+from cwli.insights.values import OPERATORS
 
 MESSAGES = (
     "[main] a INFO  - Wrote 10 records to S3 at 5.25 per second",

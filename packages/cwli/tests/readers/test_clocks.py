@@ -438,7 +438,7 @@ def test_times_of_day_are_the_last_ones_up_to_the_files_last_change(log, form, t
 
 
 @pytest.mark.parametrize(
-    ("clock", "told"),
+    ("clock", "rest"),
     [
         (format_clock("%H:%M:%S"), "of the day up to the file's last change, read as UTC"),
         (format_clock("%H:%M:%S %z"), "of the day up to the file's last change"),
@@ -453,8 +453,8 @@ def test_times_of_day_are_the_last_ones_up_to_the_files_last_change(log, form, t
         (clock_of(["2024/06/02 14:26:00 x"]), "read as UTC"),
     ],
 )
-def test_what_times_do_not_say_is_told(clock, told):
-    assert clock.told == f"{clock.name} ({told})"
+def test_what_times_do_not_say_is_said(clock, rest):
+    assert clock.description == f"{clock.name} ({rest})"
 
 
 @pytest.mark.parametrize(
@@ -465,7 +465,7 @@ def test_what_times_do_not_say_is_told(clock, told):
     ],
 )  # fmt: skip
 def test_of_other_clocks_the_name_is_told(clock):
-    assert clock.told == clock.name
+    assert clock.description == clock.name
 
 
 def test_files_with_different_clocks_are_queried_together(log):
