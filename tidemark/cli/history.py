@@ -16,6 +16,7 @@ from tidemark.cli.history_plot import charts, plots
 from tidemark.cli.options import exact_option
 from tidemark.cli.saving import check_folder, check_picture, save
 from tidemark.cli.target import Target, stored, target_options
+from tidemark.client.events import answer, events, open_changes
 from tidemark.client.history import (
     NO_TITLES,
     Row,
@@ -23,7 +24,10 @@ from tidemark.client.history import (
     columns,
     heading,
     histories,
+    judged_figures,
+    sentence,
     sentences,
+    series_of,
     untold,
     untold_sentences,
 )
@@ -34,6 +38,8 @@ from tidemark.model.refusal import Refused
 from tidemark.model.sentences import shown, there_are
 from tidemark.store.bucket import Bucket
 
+_MOST_COLUMNS = 40
+"""The most figures that a table shows; a suite of more has a list of events."""
 _WIDTH = 100  # characters of a plot that no terminal shows
 _SIZE = "Size"
 """The column of sizes, which only a suite with trials of several sizes needs."""
@@ -50,6 +56,16 @@ _SIZE = "Size"
     metavar="NAME",
     help="Show the share and CPU time of this function in stored profiles, not rates; may be "
     "repeated.",
+)
+@click.option(
+    "--events", "as_events", is_flag=True, help="Show what each release changed in place of rates."
+)
+@click.option(
+    "--open",
+    "only_open",
+    is_flag=True,
+    help="Show only the slower levels that no release mended and nobody accepted, the largest "
+    "first.",
 )
 @exact_option
 @click.option(
@@ -68,6 +84,8 @@ def command(
     test: str | None,
     metric: str | None,
     functions: Sequence[str],
+    as_events: bool,
+    only_open: bool,
     exact: bool,
     plot: bool,
     output: Path | None,
@@ -88,6 +106,10 @@ def command(
     and figure; its columns have the names of the fields in JSON. A plot has a point for each
     version, the spread around it, and an axis that does not begin at zero.
 
+    A suite of more than 40 figures has no table: its releases are listed with what they changed, as
+    with --events. JSON of --events is a list with one object for each release, and that of --open
+    one for each change.
+
     With --function, the figures are those of a function with all that it calls, in all its frames:
     its share of the samples of each stored profile, and its CPU time per million records.
 
@@ -95,6 +117,7 @@ def command(
     Example:
       tidemark history rocksdb --metric ingest_rate --format markdown
       tidemark history rocksdb --output history.svg
+      tidemark history rocksdb --open
       tidemark history rocksdb --function CompactionIterator::Next
     """
     if (plot or output) and form != "table":
@@ -102,8 +125,12 @@ def command(
     if functions and metric:
         raise Refused(f"--metric: {metric} is not accepted with --function; leave one of both out")
     check_folder(output)
+    is_table = form == "table" and not (functions or test or metric or plot or output)
     with stored(target) as store:
         suite = suite_to_read(suite, store.tables)
+        if as_events or only_open or (is_table and _has_many_figures(store.tables, suite)):
+            _show_events(store.tables, suite, form, only_open=only_open)
+            return
         if functions:
             found = _of_functions(store.bucket, suite, test, functions)
         else:
@@ -118,19 +145,51 @@ def command(
         show(list(lines[0]), lines, form)
     else:
         titles = found.titles or _titles(suite)
-        names = columns(versions, titles)
-        headings = {name: heading(name, versions, titles) for name in names}
+        headings = {name: heading(name, versions, titles) for name in columns(versions, titles)}
         if output:
             what = ("functions", "profiles") if functions else ("rates", "trials")
             _draw(versions, headings, f"{suite}: {what[0]} by version", what[1], output)
-        elif plot:
-            width = shutil.get_terminal_size((_WIDTH, 0)).columns
-            click.echo("\n".join(plots(versions, headings, width, exact=exact)))
         else:
-            _show(versions, headings, form, exact=exact or form != "table")
+            _print(versions, headings, form, exact=exact, plot=plot)
         for text in (*sentences(found.changes), *untold_sentences(found.untold)):
             # Standard output holds only the table that people keep.
             click.echo(text, err=form != "table")
+
+
+def _print(
+    versions: Sequence[VersionHistory],
+    headings: Mapping[str, str],
+    form: str,
+    *,
+    exact: bool,
+    plot: bool,
+) -> None:
+    if plot:
+        width = shutil.get_terminal_size((_WIDTH, 0)).columns
+        click.echo("\n".join(plots(versions, headings, width, exact=exact)))
+    else:
+        _show(versions, headings, form, exact=exact or form != "table")
+
+
+def _has_many_figures(tables: Tables, suite: str) -> bool:
+    judged = {series_of(row) for row in judged_figures(tables, suite)}
+    return len(judged) > _MOST_COLUMNS
+
+
+def _show_events(tables: Tables, suite: str, form: str, *, only_open: bool) -> None:
+    """Print the events of a suite, or its open regressions."""
+    if form not in {"table", "json"}:
+        raise Refused(f"--format: {form} is not accepted with --events and --open; expected json")
+    if form == "table" and not only_open:
+        click.echo("\n".join(answer(tables, suite)))
+        return
+    changes = ask_saved(tables, "level_changes", {"suite": suite}).records()
+    chosen = open_changes(changes)
+    if form == "json":
+        found = map(dict, chosen) if only_open else (each.record() for each in events(changes))
+        click.echo(json.dumps(list(found), indent=2))
+    else:
+        click.echo("\n".join(map(sentence, chosen)) or f"{suite} has no open regression.")
 
 
 def _no_rates(suite: str, left_out: Sequence[Row], target: Target) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
 
@@ -14,11 +15,23 @@ from tidemark.cli.option_types import DayType
 from tidemark.cli.release_options import check_version, day_refusal, source_option
 from tidemark.cli.target import Target, stored, target_options
 from tidemark.cli.written_suites import suites, systems
-from tidemark.client.imports import Differences, differences, finish, releases, store
+from tidemark.client.events import answer
+from tidemark.client.imports import (
+    Differences,
+    differences,
+    finish,
+    releases,
+    store,
+    stored_metrics,
+)
+from tidemark.client.published.amounts import Point
 from tidemark.client.published.dates import Order
-from tidemark.client.published.file_figures import contradictions, file_figures, left_out
+from tidemark.client.published.file_figures import figures_without_suite, published_figures
+from tidemark.client.published.git_order import in_git_order
+from tidemark.client.published.own_figures import Direction, Found, Known
 from tidemark.client.published.release_figure import ReleaseFigure, refused_at
 from tidemark.client.published.release_tables import Wishes
+from tidemark.model.base import NAME
 from tidemark.model.context import check_written_suite, stored_suites
 from tidemark.model.plan import Import
 from tidemark.model.publication import Publication, find_publication, measured_publication
@@ -26,12 +39,18 @@ from tidemark.model.refusal import Refused
 from tidemark.model.sentences import plural, shown
 
 _CONFLICTS = 1
-_LARGEST = 8 << 20  # [B]
+_LARGEST = 64 << 20  # [B]
+_MOST_SHOWN = 60  # figures
+_LONGEST = 32  # characters of a suite's name
 
 
 @click.command(name="import")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--suite", required=True, help="Suite that the figures belong to.")
+@click.option(
+    "--suite",
+    help="Suite that the figures belong to; if not given, one of the name of FILE. A name that no "
+    "folder of suites has is a suite of imports alone.",
+)
 @click.option("--dry-run", is_flag=True, help="Show what would be added, and store nothing.")
 @click.option(
     "--dates",
@@ -51,65 +70,156 @@ _LARGEST = 8 << 20  # [B]
 @click.option(
     "--leave-out", multiple=True, metavar="HEADING", help="Column to leave out; may be repeated."
 )
+@click.option(
+    "--better",
+    type=click.Choice(["higher", "lower"]),
+    help="Better direction of all figures of a suite of imports; if not given, it is guessed from "
+    "their names and units.",
+)
+@click.option(
+    "--decimal",
+    "point",
+    type=click.Choice([".", ","]),
+    help="Mark before the decimals, if no figure of FILE tells it.",
+)
+@click.option(
+    "--order",
+    "arrangement",
+    type=click.Choice(["version", "typed"]),
+    default="version",
+    help="Order of the versions of a day: by their names, which is the default, or as FILE has "
+    "them.",
+)
+@click.option(
+    "--repo",
+    "repository",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="Git repository whose commits give the days and the order of the versions.",
+)
 @target_options
 def command(
     file: Path,
-    suite: str,
+    suite: str | None,
     dry_run: bool,
     order: Order | None,
     version: str | None,
     tested_on: datetime | None,
     source: str,
     leave_out: Sequence[str],
+    better: Direction | None,
+    point: Point | None,
+    arrangement: str,
+    repository: Path | None,
     target: Target,
 ) -> None:
     """Add the published figures of FILE to the stored results.
 
-    FILE is a Markdown page with tables, a table as CSV, or one of Sleeper's reports of jobs as text
-    or JSON. Each release becomes a run whose figures are marked as imported. Figures that are
-    stored already are not added again. A figure that differs from the stored one is listed, the
-    stored one stays, and the exit code is 1. Parts of FILE that give no figure are listed.
+    FILE is a Markdown page with tables, a table as CSV, one of Sleeper's reports of jobs, or what
+    hyperfine, google-benchmark, pytest-benchmark, asv, github-action-benchmark, k6, Locust, JMH or
+    Criterion write; its content tells. Each release becomes a run whose figures are marked as
+    imported; several figures of a version and a day are its trials. Figures that are stored
+    already are not added again. A figure that differs from the stored one is listed, the stored one
+    stays, and the exit code is 1. Parts of FILE that give no figure are listed.
 
     \b
     Example:
+      tidemark import nightly.csv
       tidemark import docs/import.md --suite sleeper --dry-run
     """
-    publication = _publication(suite)
-    wishes = Wishes(version, tested_on.date() if tested_on else None, order, leave_out)
-    today = datetime.now(UTC).date()
-    text = _text(file)
-    figures = file_figures(text, publication, wishes)
-    _check_days(figures, today)
-    origin = Import(file=file.name, line=1, source=source, imported_on=today)
-    if dry_run and target.is_empty:
+    wishes = Wishes(version, tested_on.date() if tested_on else None, order, leave_out, point)
+    today, text = datetime.now(UTC).date(), _text(file)
+    name = suite or _suite_of(file)
+    publication = _publication(name, target)
+    origin = Import(
+        file=file.name,
+        line=1,
+        source=source,
+        imported_on=today,
+        as_typed=arrangement == "typed" or repository is not None,
+    )
+
+    # A mistake in FILE is told before anything is stored.
+    named = _reader(text, publication, wishes, file.stem[:200], better, today)
+    read = named({}) if target.is_empty else None
+    figures = _arranged(read.figures, repository, today) if read else []
+    if read and dry_run:
         found = Differences(figures, 0, 0, ())
     else:
         with stored(target, new=True) as results:
             if not dry_run:
-                finish(results, suite)
-            found = differences(results.tables, suite, figures)
+                finish(results, name)
+            read = read or named(stored_metrics(results.tables, name))
+            figures = _arranged(read.figures, repository, today)
+            found = differences(results.tables, name, figures)
             if found.new and not dry_run:
                 added = list(releases(figures, found.new, origin))
-                store(results, suite, publication.title, added)
-    for sentence in contradictions(text, figures):
-        click.echo(f"contradiction: {sentence}", err=True)
+                store(results, name, read.publication.title, added)
     _show(found, dry_run=dry_run)
-    for part in left_out(text, publication, wishes):
-        click.echo(f"left out: {part}", err=True)
+    if found.new and not dry_run:
+        # The tables of a suite are known once it has results.
+        with stored(target) as results:
+            click.echo("\n".join(answer(results.tables, name)))
+    for note in read.notes:
+        click.echo(note, err=True)
+    if not suite:
+        click.echo(f"suite: {name}; `tidemark history {name}{target.flags}` shows it", err=True)
     if found.conflicts:
         sys.exit(_CONFLICTS)
 
 
-def _publication(suite: str) -> Publication:
-    """Return the metrics that pages publish of a suite: its own list, or what its runs measure."""
-    check_written_suite(suite, stored_suites())
-    published = find_publication(systems(), suite)
-    if published:
+def _reader(
+    text: str,
+    publication: Publication | None,
+    wishes: Wishes,
+    title: str,
+    better: Direction | None,
+    today: date,
+) -> Callable[[Mapping[str, Known]], Found]:
+    """Return a function that gives the figures of a file, from the metrics that are stored."""
+    if publication:
+        found = published_figures(text, publication, wishes)
+        return lambda _: found
+    unnamed = figures_without_suite(text, wishes, today)
+    return lambda known: unnamed.named(title, better, known)
+
+
+def _arranged(
+    figures: Sequence[ReleaseFigure], repository: Path | None, today: date
+) -> Sequence[ReleaseFigure]:
+    found = in_git_order(repository, figures) if repository else figures
+    _check_days(found, today)
+    return found
+
+
+def _suite_of(file: Path) -> str:
+    """Return the name of the suite of a file without ``--suite``."""
+    words = re.sub("[^a-z0-9]+", "_", file.stem.casefold()).strip("_")
+    name = (words if words[:1].isalpha() else f"f_{words}")[:_LONGEST]
+    if not re.fullmatch(NAME, name):
+        raise Refused(f"--suite: {shown(file.name)} gives no name of a suite; name one")
+    return name
+
+
+def _publication(suite: str, target: Target) -> Publication | None:
+    """Return the metrics that pages publish of a suite: its own list, or what its runs measure.
+
+    A suite that no folder of suites has is one of imports alone, on this machine.
+    """
+    if published := find_publication(systems(), suite):
         return published
     known = suites()
-    if suite not in known:
+    if suite in known:
+        return measured_publication(known[suite])
+    if suite in stored_suites():
         raise Refused(f"--suite: {suite} is retired; expected a suite with a published.yaml")
-    return measured_publication(known[suite])
+    if target.stack is not None:
+        check_written_suite(suite, stored_suites())
+    if not re.fullmatch(NAME, suite):
+        raise Refused(
+            f"--suite: {shown(suite)} is not accepted; expected a small letter, and up to "
+            f"{_LONGEST - 1} small letters, digits and _ after it"
+        )
+    return None
 
 
 def _text(file: Path) -> str:
@@ -144,10 +254,12 @@ def _show(found: Differences, *, dry_run: bool) -> None:
             "Unit": each.metric.unit,
             "Line": str(each.line),
         }
-        for each in found.new
+        for each in found.new[:_MOST_SHOWN]
     ]
     if rows:
         show(list(rows[0]), rows, "table")
+    if (more := len(found.new) - len(rows)) > 0:
+        click.echo(f"and {more:,} more")
     for conflict in found.conflicts:
         click.echo(f"conflict: {conflict.sentence}", err=True)
     added = "would be added" if dry_run else "added"

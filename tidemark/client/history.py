@@ -144,18 +144,26 @@ def untold(tables: Tables, suite: str, rates: Sequence[Row]) -> list[Row]:
     """
     counted: Counter[_Key] = Counter()
     for row in rates:
-        counted[_series(row)] += int(_text(row, "trials"))
+        counted[series_of(row)] += int(_text(row, "trials"))
     trials = tables.ask(_TRIALS, [suite]).records()
-    parts = ((row, _parts_left_out(row, counted[_series(row)])) for row in trials)
+    parts = ((row, _parts_left_out(row, counted[series_of(row)])) for row in trials)
     left_out = [{**row, "untold": f"the figures leave out {text}."} for row, text in parts if text]
-    silent = tables.ask(_UNTOLD, [suite, suite]).records()
+    silent = judged_figures(tables, suite)
     # Each history that is judged has a row at least, and so has each of its figures.
     if not silent and rates:
         return [*left_out, _JUDGED_NEXT]
-    judged = {_series(row) for row in silent}
-    others = {_series(row): row for row in rates if _series(row) not in judged}
+    judged = {series_of(row) for row in silent}
+    others = {series_of(row): row for row in rates if series_of(row) not in judged}
     told = [row for row in silent if row["untold"]]
     return [*left_out, *told, *({**row, "untold": _NOT_JUDGED} for row in others.values())]
+
+
+def judged_figures(tables: Tables, suite: str) -> Sequence[Row]:
+    """Return a row or more for each figure whose history is judged, with what is not told of it.
+
+    A row for all figures has no metric.
+    """
+    return tables.ask(_UNTOLD, [suite, suite]).records()
 
 
 def _parts_left_out(row: Row, counted: int) -> str:
@@ -177,7 +185,7 @@ def untold_sentences(rows: Sequence[Row]) -> Iterator[str]:
     """Yield the sentences on what is left out, each once with the names of its figures."""
     figures: defaultdict[str, dict[str, None]] = defaultdict(dict)
     for row in rows:
-        figures[_text(row, "untold")] |= {_name(row): None} if row["metric"] else {}
+        figures[_text(row, "untold")] |= {figure_of(row): None} if row["metric"] else {}
     for text, of_text in figures.items():
         names = list(of_text)
         more = len(names) - _MOST_NAMED
@@ -197,12 +205,15 @@ def histories(
     alike: defaultdict[tuple[str, str], list[Row]] = defaultdict(list)
     for row in ordered:
         alike[_text(row, "version"), _text(row, "sizes")].append(row)
-    shared = _of_several(ordered, _name, "test"), _of_several(ordered, _series, "unit", "direction")
+    shared = (
+        _of_several(ordered, figure_of, "test"),
+        _of_several(ordered, series_of, "unit", "direction"),
+    )
     # The newest change comes first, and stays.
     changed = {_key(row): row for row in reversed(changes)}
     silent: defaultdict[_Key, list[str]] = defaultdict(list)
     for row in untold:
-        silent[_series(row)].append(_text(row, "untold"))
+        silent[series_of(row)].append(_text(row, "untold"))
     return [
         _history(version, of_one, shared, changed, silent) for (version, _), of_one in alike.items()
     ]
@@ -214,12 +225,12 @@ def sentences(changes: Sequence[Row]) -> Iterator[str]:
     A change that mends a slower level is in the sentence of that level.
     """
     mending = {
-        (*_series(row), row["mended_run"])
+        (*series_of(row), row["mended_run"])
         for row in changes
         if row["mended_run"] and row["verdict"] == "slower"
     }
     for row in reversed(changes):
-        if (*_series(row), row["changed_run"]) not in mending:
+        if (*series_of(row), row["changed_run"]) not in mending:
             yield sentence(row)
 
 
@@ -230,7 +241,7 @@ def sentence(change: Row) -> str:
     if until := change["acknowledged_until"]:
         because += f"; accepted until {until}: {change['acknowledged_reason']}"
     levels = f"{after} instead of {before} {change['unit']}"
-    return f"{_name(change)} {_event(change)}: {levels}{because}."
+    return f"{figure_of(change)} {_event(change)}: {levels}{because}."
 
 
 def _event(change: Row) -> str:
@@ -301,7 +312,7 @@ def _history(
     of_all = silent.get(_OF_ALL, ())
     figures = {
         _column(row, shared): _figure(
-            row, changed.get(_key(row), {}), (*of_all, *silent.get(_series(row), ()))
+            row, changed.get(_key(row), {}), (*of_all, *silent.get(series_of(row), ()))
         )
         for row in rows
     }
@@ -310,17 +321,18 @@ def _history(
 
 def _column(row: Row, shared: tuple[Set[str], Set[_Key]]) -> str:
     """Return the name of a figure, with its test and its unit if other figures have the name."""
-    name, (by_tests, by_units) = _name(row), shared
+    name, (by_tests, by_units) = figure_of(row), shared
     test = f"{_text(row, 'test')} " if name in by_tests else ""
     unit = (
         f" ({_text(row, 'unit')}, {_text(row, 'direction')}{BETTER}"
-        if _series(row) in by_units
+        if series_of(row) in by_units
         else ""
     )
     return f"{test}{name}{unit}"
 
 
-def _name(row: Row) -> str:
+def figure_of(row: Row) -> str:
+    """Return the name of a row's figure."""
     return figure_name(_text(row, "metric"), _text(row, "statistic"), row["labels"] or "")
 
 
@@ -328,7 +340,8 @@ def _key(row: Row) -> _Key:
     return tuple(row[column] for column in _KEY)
 
 
-def _series(row: Row) -> _Key:
+def series_of(row: Row) -> _Key:
+    """Return the names that tell a row's figure from any other of its suite."""
     return tuple(row[column] for column in _SERIES)
 
 

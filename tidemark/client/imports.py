@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from itertools import groupby
 from typing import NamedTuple
 
+from tidemark.client.published.own_figures import Known
 from tidemark.client.published.release_figure import ReleaseFigure
 from tidemark.client.stored import Stored
 from tidemark.client.tables import Tables
@@ -22,6 +24,9 @@ _IMPORTED = (
 _CUT_OFF = (
     "SELECT run_id FROM runs WHERE suite = ? AND trigger = 'import' "
     "AND run_id NOT IN (SELECT run_id FROM rates WHERE suite = ?) ORDER BY run_id"
+)
+_METRICS = (
+    "SELECT DISTINCT metric, unit, direction FROM rates WHERE suite = ? AND provenance = 'imported'"
 )
 _KEY = ("version", "test", "metric", "labels")
 _Key = tuple[str, ...]
@@ -75,7 +80,11 @@ def differences(tables: Tables, suite: str, figures: Iterable[ReleaseFigure]) ->
     stored = _stored(tables, suite)
     new, known, conflicts = list[ReleaseFigure](), 0, list[Conflict]()
     excluded, replaced = list[tuple[ReleaseFigure, str]](), set[str]()
-    for figure in figures:
+    listed = list(figures)
+    days: defaultdict[str, set[date]] = defaultdict(set)
+    for figure in listed:
+        days[figure.version].add(figure.tested_on)
+    for figure in listed:
         metric, both = figure.metric, (figure.tested_on, figure.amount.value)
         key = figure.version, metric.test, metric.metric, canonical(metric.axes)
         of_version = stored.get(key, [])
@@ -83,7 +92,7 @@ def differences(tables: Tables, suite: str, figures: Iterable[ReleaseFigure]) ->
         counted = [each for each in of_version if not each.is_excluded]
         if not {*same}.isdisjoint(counted):
             known += 1
-        elif other := _other(counted, figure):
+        elif other := _other(counted, figure, has_one_day=len(days[figure.version]) == 1):
             conflicts.append(Conflict(figure, other.text, other.tested_on, other.run_id))
         elif same:
             excluded.append((figure, same[0].run_id))
@@ -95,9 +104,12 @@ def differences(tables: Tables, suite: str, figures: Iterable[ReleaseFigure]) ->
     return Differences([*new, *again], known, len(excluded) - len(again), conflicts)
 
 
-def _other(stored: Sequence[_Stored], figure: ReleaseFigure) -> _Stored | None:
+def _other(
+    stored: Sequence[_Stored], figure: ReleaseFigure, *, has_one_day: bool
+) -> _Stored | None:
+    """Return the stored figure in the way; a branch of many days may have a value twice."""
     of_day = [each for each in stored if each.tested_on == figure.tested_on]
-    of_value = [each for each in stored if each.value == figure.amount.value]
+    of_value = [each for each in stored if has_one_day and each.value == figure.amount.value]
     return next(iter(of_day or of_value), None)
 
 
@@ -126,12 +138,15 @@ def releases(
     are stored.
     """
     added, listed = {each.key for each in new}, list(figures)
-    versions = list(dict.fromkeys(each.version for each in listed))
-
-    def order(figure: ReleaseFigure) -> tuple[date, str, int]:
+    versions = dict.fromkeys(each.version for each in listed)
+    places = {
         # Versions of unknown order come as the file has them.
-        place = versions.index(figure.version)
-        return figure.tested_on, version_order(figure.version, packaged=False), place
+        version: ("" if origin.as_typed else version_order(version, packaged=False), place)
+        for place, version in enumerate(versions)
+    }
+
+    def order(figure: ReleaseFigure) -> tuple[date, tuple[str, int]]:
+        return figure.tested_on, places[figure.version]
 
     for tested_on, of_day in groupby(sorted(listed, key=order), key=lambda each: each.tested_on):
         of_versions = groupby(of_day, key=lambda each: each.version)
@@ -142,14 +157,30 @@ def releases(
                     version,
                     tested_on,
                     place,
-                    [_imported(each) for each in of_release],
+                    list(_imported(of_release)),
                     origin.model_copy(update={"line": line}),
                 )
 
 
-def _imported(figure: ReleaseFigure) -> ImportedFigure:
-    amount = figure.amount
-    return ImportedFigure(figure.metric, amount.text, amount.value, amount.spread, amount.samples)
+def _imported(figures: Iterable[ReleaseFigure]) -> Iterator[ImportedFigure]:
+    """Yield the figures of a release; several of one metric are its trials, in their order."""
+    trials: Counter[tuple[str, str]] = Counter()
+    for figure in figures:
+        metric, amount = figure.metric, figure.amount
+        trials[metric.test, metric.name] += 1
+        number = trials[metric.test, metric.name]
+        yield ImportedFigure(
+            metric, amount.text, amount.value, amount.spread, amount.samples, number
+        )
+
+
+def stored_metrics(tables: Tables, suite: str) -> dict[str, Known]:
+    """Return the unit and direction of each metric that an import stored, by its name."""
+    return {
+        row["metric"] or "": Known(row["unit"] or "", "higher" if higher else "lower")
+        for row in tables.ask(_METRICS, [suite]).records()
+        for higher in [row["direction"] == "higher"]
+    }
 
 
 def finish(target: Stored, suite: str) -> list[str]:
@@ -170,10 +201,7 @@ def store(target: Stored, suite: str, title: str, found: Sequence[Release]) -> l
 
 
 def _publish(target: Stored, runs: Sequence[str]) -> None:
-    """Write the reports of releases and then their rates, which complete them."""
-    for run_id in runs:
-        target.publisher.report(run_id)
-    for run_id in runs:
-        target.publisher.rates(run_id)
+    """Write what follows from releases; their rates complete them."""
     if runs:
+        target.publisher.imported(runs)
         target.publisher.refresh()

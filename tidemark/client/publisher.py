@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from tidemark.client.ports import Functions, StateMachines
@@ -16,6 +17,9 @@ class Publisher(Protocol):
 
     def report(self, run_id: str) -> None:
         """Write a run's report and its comparisons again."""
+
+    def imported(self, run_ids: Sequence[str]) -> None:
+        """Write what follows from new imports; their rates come last and complete them."""
 
     def comparison(self, suite: str, base: str, new: str) -> dict[str, str]:
         """Write the comparison of two sides; return the keys of ``md``, ``html`` and ``json``.
@@ -44,6 +48,13 @@ class FunctionPublisher:
     def report(self, run_id: str) -> None:
         """Write a run's report and its comparisons again."""
         self._functions.invoke(self._stack.outputs["PublishReportFunction"], {"run_id": run_id})
+
+    def imported(self, run_ids: Sequence[str]) -> None:
+        """Write what follows from new imports; their rates come last and complete them."""
+        for run_id in run_ids:
+            self.report(run_id)
+        for run_id in run_ids:
+            self.rates(run_id)
 
     def comparison(self, suite: str, base: str, new: str) -> dict[str, str]:
         """Write the comparison of two sides; return the key of each form."""

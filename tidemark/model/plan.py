@@ -26,6 +26,8 @@ class Import(Frozen):
     source: str
     """The place where the file is published, as the user names it, '' without a name."""
     imported_on: date
+    as_typed: bool = Field(default=False, exclude_if=operator.not_)
+    """Whether the versions have the order of the file, whatever their names say."""
 
     @property
     def text(self) -> str:
@@ -105,7 +107,8 @@ class Plan(Frozen):
     @property
     def ascending(self) -> tuple[str, ...]:
         """The versions in their order, the oldest first; as named if their order is not known."""
-        return tuple(sorted(self.request.versions, key=self.version_order))
+        versions = self.request.versions
+        return versions if len(versions) == 1 else tuple(sorted(versions, key=self.version_order))
 
     @property
     def knows_order(self) -> bool:
@@ -114,7 +117,7 @@ class Plan(Frozen):
 
     def version_order(self, version: str) -> str:
         """Return a text that sorts as the run's versions do: as named if none is known."""
-        if self.knows_order:
+        if self.knows_order and not (self.imported and self.imported.as_typed):
             return self.suite.subject.version_order(version)
         return typed_order(self.request.measured_versions.index(version) + 1)
 

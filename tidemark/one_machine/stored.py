@@ -69,7 +69,7 @@ def stored_in(
             }
         }
         tables = FileTables(files, catalogue, database, state / "tables", reported)
-        yield Stored(bucket, tables, InProcessPublisher(bucket))
+        yield Stored(bucket, tables, InProcessPublisher(bucket, files.transaction))
     finally:
         files.close()
 

@@ -1,6 +1,7 @@
 """The history of a suite: the medians of its runs, and the table of their changes of level."""
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -16,7 +17,8 @@ from tidemark.store.alarms import read_alarms, write_alarms
 from tidemark.store.bucket import Bucket, Tagged
 from tidemark.store.columns import SCHEMA, timestamp
 from tidemark.store.rows import keep_latest, packed
-from tidemark.store.stored_run import StoredRun
+from tidemark.store.stored_plan import read_plan
+from tidemark.store.stored_run import StoredRun, read_run
 
 MOST_RUNS = 400
 """The runs of a history; older ones say nothing of today's level."""
@@ -31,19 +33,37 @@ class History(Frozen):
 
     runs: tuple[RunMedians, ...] = ()
 
-    def with_run(self, run: RunMedians) -> "History":
-        """Return the history with a run, in place of what it had of that run."""
-        by_id = {each.run_id: each for each in (*self.runs, run)}
+    def with_runs(self, runs: Sequence[RunMedians]) -> "History":
+        """Return the history with some runs, in place of what it had of them."""
+        by_id = {each.run_id: each for each in (*self.runs, *runs)}
         return History(runs=tuple(by_id[name] for name in sorted(by_id)[-MOST_RUNS:]))
 
 
 def record_history(bucket: Bucket, run: StoredRun) -> None:
     """Write the medians of a run into its suite's history, and the changes of level again."""
-    suite = run.plan.suite.name
-    medians = run_medians(run.plan, run.trials, run.exclusions)
+    _record(bucket, run.plan.suite.name, [run_medians(run.plan, run.trials, run.exclusions)])
+
+
+def record_imports(bucket: Bucket, run_ids: Iterable[str]) -> None:
+    """Write the medians of imports into the histories of their suites, and the index of versions.
+
+    Each history is judged once.
+    """
+    medians: defaultdict[str, list[RunMedians]] = defaultdict(list)
+    for run_id in run_ids:
+        run = read_run(bucket, read_plan(bucket, run_id))
+        suite = run.plan.suite.name
+        medians[suite].append(run_medians(run.plan, run.trials, run.exclusions))
+        for version in run.plan.request.versions:
+            bucket.write(keys.run_of_version(suite, version, run_id), b"")
+    for suite, of_suite in medians.items():
+        _record(bucket, suite, of_suite)
+
+
+def _record(bucket: Bucket, suite: str, medians: Sequence[RunMedians]) -> None:
     while True:
         tagged = bucket.find(keys.history(suite))
-        body = _history(tagged).with_run(medians).model_dump_json().encode()
+        body = _history(tagged).with_runs(medians).model_dump_json().encode()
         if bucket.write_over(keys.history(suite), body, tagged.etag if tagged else None):
             break
     while not _write_changes(bucket, suite):

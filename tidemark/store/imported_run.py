@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime, time, timedelta
+from itertools import product
 from typing import NamedTuple
 
 from tidemark import __version__
@@ -38,6 +40,8 @@ class ImportedFigure(NamedTuple):
     value: float
     spread: float | None
     samples: int
+    repetition: int = 1
+    """The number of the trial of the figure, if the version has several."""
 
 
 class Release(NamedTuple):
@@ -72,6 +76,7 @@ def _plan(suite: str, title: str, release: Release) -> Plan:
     started_at = begun + timedelta(seconds=release.place)
     figures = sorted(map(_mark, release.figures))
     mark = [suite, release.version, figures]
+    repetitions = max(each.repetition for each in release.figures)
     model = _suite(suite, title, release)
     return Plan(
         run_id=run_id(["import", *mark], started_at),
@@ -81,7 +86,7 @@ def _plan(suite: str, title: str, release: Release) -> Plan:
             suite=suite,
             versions=(release.version,),
             baseline=None,
-            repetitions=1,
+            repetitions=repetitions,
             parameters={},
             axes=model.axes,
             note=f"figures of {release.origin.text}",
@@ -91,8 +96,10 @@ def _plan(suite: str, title: str, release: Release) -> Plan:
         suite_digest=hashlib.sha256(model.model_dump_json().encode()).hexdigest(),
         seed=0,
         trials=tuple(
-            PlannedTrial(trial=n, version=release.version, package="", repetition=1, axes=axes)
-            for n, axes in enumerate(_combinations(release), start=1)
+            PlannedTrial(trial=n, version=release.version, package="", repetition=number, axes=axes)
+            for n, (number, axes) in enumerate(
+                product(range(1, repetitions + 1), _combinations(release)), start=1
+            )
         ),
         tidemark_version=__version__,
         imported=release.origin,
@@ -100,7 +107,9 @@ def _plan(suite: str, title: str, release: Release) -> Plan:
 
 
 def _mark(figure: ImportedFigure) -> tuple[str, ...]:
-    return figure.metric.test, figure.metric.metric, figure.text, *figure.metric.axes.values()
+    number = (str(figure.repetition),) if figure.repetition > 1 else ()
+    names = figure.metric.test, figure.metric.metric, figure.text
+    return *names, *figure.metric.axes.values(), *number
 
 
 def _combinations(release: Release) -> list[Combination]:
@@ -153,25 +162,27 @@ def _metrics(release: Release, test: str) -> Iterator[Metric]:
 
 
 def _trials(plan: Plan, release: Release) -> list[TrialResult]:
+    figures: defaultdict[tuple[int, str], list[ImportedFigure]] = defaultdict(list)
+    for each in release.figures:
+        figures[each.repetition, canonical(each.metric.axes)].append(each)
     return [
         TrialResult(
             run_id=plan.run_id,
             **planned.model_dump(),
             status="ok",
             reason="",
-            tests=tuple(_results(plan, release, planned.axes)),
+            tests=tuple(_results(plan, figures[planned.repetition, canonical(planned.axes)])),
         )
         for planned in plan.trials
     ]
 
 
-def _results(plan: Plan, release: Release, axes: Combination) -> Iterator[TestResult]:
-    """Yield the results of the tests that have figures under some values of axes."""
-    for test in _tests(release):
-        figures = [each for each in release.figures if each.metric.axes == axes]
-        if rates := tuple(_rate(each) for each in figures if each.metric.test == test):
-            at = plan.started_at
-            yield TestResult(test=test, status="ok", started_at=at, ended_at=at, rates=rates)
+def _results(plan: Plan, figures: Sequence[ImportedFigure]) -> Iterator[TestResult]:
+    """Yield the results of the tests that have figures in a trial."""
+    at = plan.started_at
+    for test in dict.fromkeys(each.metric.test for each in figures):
+        rates = tuple(_rate(each) for each in figures if each.metric.test == test)
+        yield TestResult(test=test, status="ok", started_at=at, ended_at=at, rates=rates)
 
 
 def _rate(figure: ImportedFigure) -> Rate:

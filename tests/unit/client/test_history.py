@@ -220,7 +220,7 @@ def test_without_a_suite_the_history_is_that_of_the_newest_run(monkeypatch):
 
     CliRunner().invoke(command, [])
 
-    assert [each[:1] for each in asked] == [[], *[["duckdb"]] * 4]
+    assert [each[:1] for each in asked] == [[], *[["duckdb"]] * 5]
 
 
 def test_a_figure_has_the_last_change_of_its_level_with_its_version():

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import Literal, NamedTuple
 
 from tidemark.model.sentences import shown
 
@@ -20,6 +21,18 @@ _FIGURE = re.compile(
 )
 # Nobody writes a thousand as 0.412.
 _UNSURE = re.compile(r"[1-9][0-9]{0,2}\.[0-9]{3}")
+_PLAIN = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
+# Figures that are no thousands with a point, and those with a comma before the decimals.
+_WITH_POINT = re.compile(
+    r"[0-9]{4,}\.[0-9]+|0\.[0-9]+|[0-9]+\.(?:[0-9]{1,2}|[0-9]{4,})|[0-9]{1,3}(?:,[0-9]{3})+\.[0-9]+"
+)
+_WITH_COMMA = re.compile(
+    r"[0-9]+,(?:[0-9]{1,2}|[0-9]{4,})|[0-9]{1,3}(?:\.[0-9]{3})+,[0-9]+|0,[0-9]+"
+)
+_LONG = re.compile(r"[0-9]{4,}")
+_SHORT = re.compile(r"[1-9][0-9]{0,2}")
+Point = Literal[".", ","]
+"""The mark before the decimals."""
 _SCALES = {"k": 1e3, "M": 1e6, "G": 1e9}
 # A mark of a footnote behind a figure.
 _MARKS = re.compile(r"[*†‡¹²³]+$")
@@ -51,20 +64,52 @@ def is_amount(text: str) -> bool:
     return re.match(r"[~<>≈]?\s*[0-9]", text) is not None
 
 
-def amount(text: str, unit: str) -> Amount:
+def is_figure(text: str) -> bool:
+    """Tell whether a cell is a figure without a unit, with any mark before its decimals."""
+    return _PLAIN.fullmatch(text) is not None or (
+        _FIGURE.fullmatch(text) is not None or _WITH_COMMA.fullmatch(text) is not None
+    )
+
+
+def decimal_point(texts: Iterable[str], given: Point | None) -> Point | None:
+    """Return the mark before the decimals of a file's figures, None if no figure tells it.
+
+    A point is one if a figure of the file is no thousand with a point, or a thousand without one,
+    or if all have three digits behind it: of several thousands some would be smaller, or larger.
+    """
+    if given:
+        return given
+    unsure, short, long, point, comma = 0, False, False, False, False
+    for text in texts:
+        point = point or _WITH_POINT.fullmatch(text) is not None
+        comma = comma or _WITH_COMMA.fullmatch(text) is not None
+        short = short or _SHORT.fullmatch(text) is not None
+        long = long or _LONG.fullmatch(text) is not None
+        unsure += _UNSURE.fullmatch(text) is not None
+    if point != comma:
+        return "." if point else ","
+    return "." if not comma and (long or (unsure > 1 and not short)) else None
+
+
+def amount(text: str, unit: str, point: Point | None = None) -> Amount:
     """Return the figure of a cell; raise ValueError with the end of a sentence for any other text.
 
-    ``unit`` may stand behind the figure.
+    ``unit`` may stand behind the figure. ``point`` is the mark before the decimals, if it is known.
     """
+    if point == ",":
+        text = text.replace(".", "").replace(",", ".")
+    if point and _PLAIN.fullmatch(text) and math.isfinite(value := float(text)):
+        return Amount(text, value)
     figure = _MARKS.sub("", text.removesuffix(unit).strip()).strip()
     match = _FIGURE.fullmatch(figure)
     if match is None:
         raise ValueError(f"{shown(text)} is no figure; expected one such as 366000 or 366,000.5")
     for number in filter(None, match.group("value", "spread")):
-        if _UNSURE.fullmatch(number):
+        if point is None and _UNSURE.fullmatch(number):
             whole, fraction = number.split(".")
             both = f"{whole}{fraction} or {number}0"
-            raise ValueError(f"{shown(number)} may be {both}; write one of them")
+            advice = "write one of them, or say --decimal . or --decimal ,"
+            raise ValueError(f"{shown(number)} may be {both}; {advice}")
     if match["spread"] and not match["percent"]:
         _check_scales(text, match["value"], match["spread"])
     value, trials = _number(match["value"]), int(match["trials"] or 0)

@@ -3,10 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date
+from typing import NamedTuple
 
 from tidemark.client.published.contradictions import of_figures, of_tables
+from tidemark.client.published.foreign import TOOLS, foreign
 from tidemark.client.published.layout import layout
+from tidemark.client.published.own_figures import (
+    Direction,
+    Found,
+    Known,
+    OwnFigure,
+    left_out_of,
+    own_figures,
+    own_tables,
+)
 from tidemark.client.published.release_figure import ReleaseFigure, refused_at
 from tidemark.client.published.release_tables import Wishes, release_figures, tables_left_out
 from tidemark.client.published.status_reports import (
@@ -33,7 +45,8 @@ def file_figures(text: str, publication: Publication, wishes: Wishes) -> list[Re
         If the file has no figures, or one that is ambiguous.
 
     """
-    figures = list(_once(_figures(text, publication, wishes)))
+    read = _figures(text, publication, wishes)
+    figures = list(_once(read) if is_page(text) else read)
     if not figures:
         known = listed(figure.columns[0] for figure in publication.figures)
         raise Refused(
@@ -41,6 +54,53 @@ def file_figures(text: str, publication: Publication, wishes: Wishes) -> list[Re
             f"number, Test date and {known}"
         )
     return figures
+
+
+def published_figures(text: str, publication: Publication, wishes: Wishes) -> Found:
+    """Return the figures of a file of a suite whose metrics are known, and remarks on it.
+
+    Raises
+    ------
+    Refused
+        If the file has no figures, or one that is ambiguous.
+
+    """
+    figures = file_figures(text, publication, wishes)
+    notes = [f"contradiction: {sentence}" for sentence in contradictions(text, figures)]
+    left = [f"left out: {part}" for part in left_out(text, publication, wishes)]
+    return Found(publication, figures, [*notes, *left])
+
+
+class Unnamed(NamedTuple):
+    """The figures of a file that no suite describes, as they stand there."""
+
+    figures: Sequence[OwnFigure]
+    notes: Sequence[str]
+    """Remarks on the form of the file."""
+    left_out: Sequence[str]
+
+    def named(self, title: str, better: Direction | None, stored: Mapping[str, Known]) -> Found:
+        """Return the figures with their metrics; see ``own_figures``."""
+        found = own_figures(self.figures, title, better, stored)
+        left = [f"left out: {part}" for part in self.left_out]
+        return found._replace(notes=[*self.notes, *found.notes, *left])
+
+
+def figures_without_suite(text: str, wishes: Wishes, today: date) -> Unnamed:
+    """Return the figures of a file that no suite describes.
+
+    Raises
+    ------
+    Refused
+        If the file has no figures, or one that is ambiguous.
+
+    """
+    if tool := foreign(text, wishes, today):
+        return Unnamed(tool.figures, [f"{tool.tool}: {tool.note}"] if tool.note else [], [])
+    if _starts_json(text) and _json(text) is not None:
+        raise Refused(f"FILE: the JSON is of no known tool; expected that of {listed(TOOLS)}")
+    read = tables(text)
+    return Unnamed(list(own_tables(read, wishes, today)), [], list(left_out_of(read, wishes)))
 
 
 def contradictions(text: str, figures: Sequence[ReleaseFigure]) -> Iterator[str]:

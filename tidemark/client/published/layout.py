@@ -13,8 +13,8 @@ from tidemark.client.published.version_columns import named_run
 from tidemark.model.publication import Publication, PublishedMetric, plain_name
 from tidemark.model.sentences import listed, shown
 
-_VERSION = {"version", "version number", "version no", "release", "release version", "tag"}
-_DAY = {
+VERSION_NAMES = {"version", "version number", "version no", "release", "release version", "tag"}
+DAY_NAMES = {
     "date", "day", "test date", "date of test", "date tested", "tested", "tested on", "run date",
     "release date", "released", "released on", "published", "measured", "measured on",
 }  # fmt: skip
@@ -42,12 +42,14 @@ def layout(table: PageTable, publication: Publication, left_out: Collection[str]
     """
     ignored = {plain_name(heading) for heading in left_out}
     names = [
-        None if plain_name(heading) in ignored else plain_name(_parts(named_run(heading)[0])[0])
+        None
+        if plain_name(heading) in ignored
+        else plain_name(heading_parts(named_run(heading)[0])[0])
         for heading in table.headings
     ]
     title = plain_name(publication.title)
-    version = _only(table, names, {*_VERSION, f"{title} version", title})
-    day = _only(table, names, _DAY)
+    version = _only(table, names, {*VERSION_NAMES, f"{title} version", title})
+    day = _only(table, names, DAY_NAMES)
     metrics: dict[int, PublishedMetric] = {}
     unknown = []
     for column, heading in enumerate(table.headings):
@@ -76,7 +78,7 @@ def _known(heading: str, name: str, publication: Publication) -> PublishedMetric
     return known.of_run(run) if known and run else known
 
 
-def _parts(heading: str) -> tuple[str, str]:
+def heading_parts(heading: str) -> tuple[str, str]:
     """Return the name and the unit of a heading, '' without a unit."""
     match = _WITH_UNIT.fullmatch(heading)
     return (match[1], match[2] or match[3] or "") if match else (heading, "")
@@ -93,7 +95,7 @@ def _only(table: PageTable, names: Sequence[str | None], wanted: Collection[str]
 
 
 def _check_unit(table: PageTable, heading: str, metric: PublishedMetric) -> None:
-    unit = _parts(heading)[1]
+    unit = heading_parts(heading)[1]
     if unit and _normal(unit) != _normal(metric.unit):
         sentence = f"the unit of {shown(heading)} is {shown(unit)}; expected {metric.unit}"
         raise refused_at(table.line, sentence)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from typing import NamedTuple
 
-from tidemark.client.published.amounts import Amount, amount, is_missing
+from tidemark.client.published.amounts import Amount, Point, amount, decimal_point, is_missing
 from tidemark.client.published.dates import Day, Order, day_of, order_of
 from tidemark.client.published.layout import Layout, layout
 from tidemark.client.published.release_figure import (
@@ -30,6 +30,10 @@ class Wishes(NamedTuple):
     """The order of day and month."""
     left_out: Sequence[str] = ()
     """The headings of columns that do not count."""
+    point: Point | None = None
+    """The mark before the decimals, None if the figures tell it."""
+    days: Mapping[str, date] | None = None
+    """The days of versions in a repository, for tables without days."""
 
 
 class _Table(NamedTuple):
@@ -54,6 +58,10 @@ def release_figures(
     _check_needed(chosen, wishes)
     days = [day for each in chosen for row in each.table.rows if (day := _day(each, row))]
     order = order_of(days, wishes.order)
+    cells = (
+        row.cells[n] for each in chosen for row in each.table.rows for n in each.columns.metrics
+    )
+    wishes = wishes._replace(point=decimal_point(cells, wishes.point))
     for each in chosen:
         _check_complete(each, wishes)
         for row in each.table.rows:
@@ -125,7 +133,7 @@ def _check_complete(each: _Table, wishes: Wishes) -> None:
 
 def _day(each: _Table, row: TableRow) -> Day | None:
     """Return the day of a row with a figure, None without a column of days or without a figure."""
-    if each.columns.day is None or not any(_amounts(each, row)):
+    if each.columns.day is None or all(is_missing(row.cells[n]) for n in each.columns.metrics):
         return None
     return Day(row.cells[each.columns.day], row.line)
 
@@ -133,7 +141,7 @@ def _day(each: _Table, row: TableRow) -> Day | None:
 def _of_row(
     each: _Table, row: TableRow, wishes: Wishes, order: Order | None
 ) -> Iterator[ReleaseFigure]:
-    found = list(_amounts(each, row))
+    found = list(_amounts(each, row, wishes.point))
     if not found:
         return
     version = _version(each, row, wishes)
@@ -144,15 +152,17 @@ def _of_row(
         yield ReleaseFigure(version, tested_on, metric, figure, row.line)
 
 
-def _amounts(each: _Table, row: TableRow) -> Iterator[tuple[PublishedMetric, Amount]]:
+def _amounts(
+    each: _Table, row: TableRow, point: Point | None
+) -> Iterator[tuple[PublishedMetric, Amount]]:
     for column, metric in each.columns.metrics.items():
         if not is_missing(text := row.cells[column]):
-            yield metric, _amount(metric, text, row.line)
+            yield metric, _amount(metric, text, row.line, point)
 
 
-def _amount(metric: PublishedMetric, text: str, line: int) -> Amount:
+def _amount(metric: PublishedMetric, text: str, line: int, point: Point | None) -> Amount:
     try:
-        return amount(text, metric.unit)
+        return amount(text, metric.unit, point)
     except ValueError as error:
         raise refused_at(line, f"{metric.metric}: {error}") from None
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import statistics
+import sys
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -38,6 +39,7 @@ _MOST_MOVED, _MOVED_NEAR = 3, 50
 # A segment may be no longer than this in the search, so that its time grows with the length of a
 # history and not with its square. The boundaries that this adds fall when they are judged.
 _LONGEST = 128
+_LARGEST = math.log(sys.float_info.max)
 # The likelihood ratio of the places of a change, 95 % (Hansen 2000, doi:10.1111/1468-0262.00124).
 _MOST_UNLIKELY = 7.35
 
@@ -76,7 +78,9 @@ class Scaled(NamedTuple):
 
     def restored(self, place: float) -> float:
         """Return a place on the scale as a value of the history."""
-        return math.exp(place) if self.exponent is None else math.ldexp(place, self.exponent)
+        if self.exponent is None:
+            return math.exp(min(place, _LARGEST))
+        return math.ldexp(place, self.exponent)
 
     def until(self, end: int) -> Scaled:
         """Return the history up to an index."""

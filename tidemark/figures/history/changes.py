@@ -171,6 +171,7 @@ def judged(runs: Sequence[RunMedians], said: Said = NOTHING) -> Judgement:
     for of_line in (lines.main, *lines.others.values()):
         told_before = main if of_line is not lines.main else set[str]()
         judgements = [(each, judged_levels(each.figures)) for each in _histories(of_line)]
+        last = {each.series: place for place, run in enumerate(of_line) for each in run.medians}
         for history, levels in _discovered(judgements, of_line):
             family = len(of_line[-1].medians)
             for of_canary in (False, True):
@@ -181,7 +182,7 @@ def judged(runs: Sequence[RunMedians], said: Said = NOTHING) -> Judgement:
                     if change.run.run_id not in told_before
                 )
             if of_line is lines.main:
-                silent += _omissions(history, levels, of_line)
+                silent += _omissions(history, levels, of_line, last[history.series])
     found.sort(key=lambda change: (change.run.run_id, change.series))
     return Judgement(found, list(dict.fromkeys(silent)))
 
@@ -208,12 +209,9 @@ def _discovered(
         yield history, levels._replace(told=told)
 
 
-def _omissions(history: _History, levels: Levels, runs: Sequence[RunMedians]) -> Iterator[Untold]:
-    last = max(
-        place
-        for place, run in enumerate(runs)
-        if any(median.series == history.series for median in run.medians)
-    )
+def _omissions(
+    history: _History, levels: Levels, runs: Sequence[RunMedians], last: int
+) -> Iterator[Untold]:
     of_series = Judged(
         history.series,
         history.measured(of_canary=False).unit,

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate, groupby, pairwise
 from typing import NamedTuple
 
-from tidemark.figures.history.change_points import ChangePoint, scaled_values
+from tidemark.figures.history.change_points import ChangePoint, change_points, scaled_values
 from tidemark.figures.history.robust import clipped
 
 _SHORTEST = 12
@@ -16,6 +16,8 @@ _PLACES = 24
 """The places of either end of a drift that are tried."""
 _SINGLE = 4.0
 """The evidence, in units of the criterion, by which a drift has to surpass a single step."""
+_FAR = 700.0
+"""The largest logarithm whose number is a double."""
 _PARAMETERS = 4
 """Both levels and both ends."""
 
@@ -90,13 +92,14 @@ def without_drifts(
         return [], []
     scaled = scaled_values(values)
     first_value = scaled.values[0]
-    sums = _Sums(clipped([value - first_value for value in scaled.values], 5, 4.0))
+    centred = [value - first_value for value in scaled.values]
+    sums = _Sums(clipped(centred, 5, 4.0))
     edges = [0, *(point.index for point in points), len(values)]
     steps, drifts = list[ChangePoint](), list[Drift]()
     for _, of_chain in groupby(range(len(points)), lambda n: points[n].after > points[n].before):
         chain = list(of_chain)
         while chain:
-            found = next(_drifts(sums, edges, chain), None)
+            found = next(_drifts(sums, centred, edges, chain), None)
             if found is None:
                 break
             explained, (first, last, before, after) = found
@@ -118,14 +121,27 @@ _Ramp = tuple[int, int, float, float]
 
 
 def _drifts(
-    sums: _Sums, edges: Sequence[int], chain: Sequence[int]
+    sums: _Sums, values: Sequence[float], edges: Sequence[int], chain: Sequence[int]
 ) -> Iterator[tuple[Sequence[int], _Ramp]]:
     """Yield parts of a chain of changes that a drift explains, the longest first."""
     for count in range(len(chain), 0, -1):
         for place in range(len(chain) - count + 1):
             part = chain[place : place + count]
-            if part[-1] - part[0] == count - 1 and (ramp := _ramp(sums, edges, part)):
-                yield part, ramp
+            if part[-1] - part[0] < count and (ramp := _ramp(sums, edges, part)):
+                start, end = edges[part[0]], edges[part[-1] + 2]
+                if not _leaves_steps(values, start, end, ramp):
+                    yield part, ramp
+
+
+def _leaves_steps(values: Sequence[float], start: int, end: int, ramp: _Ramp) -> bool:
+    """Tell whether a drift without its slope still has changes of level."""
+    first, last, before, after = ramp
+    width = last - first + 1
+    rest = [
+        values[n] - before - (after - before) * min(max(n - first + 1, 0) / width, 1)
+        for n in range(start, end)
+    ]
+    return bool(change_points([math.exp(min(max(value, -_FAR), _FAR)) for value in rest]))
 
 
 def _ramp(sums: _Sums, edges: Sequence[int], part: Sequence[int]) -> _Ramp | None:
@@ -144,8 +160,9 @@ def _ramp(sums: _Sums, edges: Sequence[int], part: Sequence[int]) -> _Ramp | Non
     least = 1e-12 * sums.squares[-1]
 
     def cost(ramp: tuple[float, float, float, int, int]) -> float:
-        # A drift that goes on has one parameter less.
-        return count * math.log(max(ramp[0], least)) - math.log(count) * (ramp[4] == end - 1)
+        # A drift that goes on has one parameter less, and so has one since the first point.
+        fewer = (ramp[4] == end - 1) + (ramp[3] == 1)
+        return count * math.log(max(ramp[0], least)) - math.log(count) * fewer
 
     best = min(tried, key=cost)
     gain = count * math.log(max(steps, least)) - cost(best)

@@ -88,12 +88,18 @@ def run_medians(plan: Plan, trials: Sequence[TrialResult], exclusions: Exclusion
         run_id=plan.run_id,
         started_at=plan.started_at,
         version=version,
-        version_order=plan.suite.subject.version_order(version),
+        version_order=_version_order(plan, version),
         canary=canary,
         parameters=plan.request.parameters,
         environment=_environment(plan, counting),
         medians=tuple(_medians(quantities(plan, trials), rates, of_canary)),
     )
+
+
+def _version_order(plan: Plan, version: str) -> str:
+    if plan.imported and plan.imported.as_typed:
+        return plan.version_order(version)
+    return plan.suite.subject.version_order(version)
 
 
 def _medians(measured: Iterable[Quantity], rates: _Rates, of_canary: _Rates) -> Iterator[Median]:

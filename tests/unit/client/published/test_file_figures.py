@@ -169,7 +169,8 @@ def test_a_figure_that_stands_twice_counts_once():
          "line 3: 06/01/2022 may be 2022-01-06 or 2022-06-01; --dates day-first or --dates "
          "month-first says which"),
         (f"{HEADINGS}| 0.11.0 | 2022-06-13 | 366.000 |\n",
-         "line 3: compaction_rate: '366.000' may be 366000 or 366.0000; write one of them"),
+         "line 3: compaction_rate: '366.000' may be 366000 or 366.0000; write one of them, or say "
+         "--decimal . or --decimal ,"),
         (f"{HEADINGS}| 0.11.0 | 2022-06-13 | 366000 | 160000 |\n",
          "line 3: the row has more cells than the 3 headings"),
         (f"{HEADINGS}| latest | 2022-06-13 | 366000 |\n",

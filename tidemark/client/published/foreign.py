@@ -1,0 +1,284 @@
+"""Files that other benchmark tools write, recognised by their content.
+
+Each reader yields the figure of every trial that the file has, with the tool's own unit.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime
+from typing import Any, NamedTuple
+
+from tidemark.client.published.amounts import Amount
+from tidemark.client.published.own_figures import Direction, OwnFigure, stored_version
+from tidemark.client.published.release_tables import Wishes
+from tidemark.model.refusal import Refused
+
+_Json = Any
+_DATA = re.compile(r"^\s*window\.BENCHMARK_DATA\s*=\s*")
+_NEWEST = "local"
+_LOCUST = ("Type", "Name", "Request Count", "Failure Count")
+
+
+class Foreign(NamedTuple):
+    """A file of another tool."""
+
+    tool: str
+    figures: Sequence[OwnFigure]
+    note: str
+    """What the trials are, for people who compare versions; '' for nothing to say."""
+
+
+class _Place(NamedTuple):
+    """The version and day of figures whose file names neither."""
+
+    version: str
+    day: date
+
+
+_Reader = Callable[[_Json, _Place], Iterator[OwnFigure]]
+
+
+def foreign(text: str, wishes: Wishes, today: date) -> Foreign | None:
+    """Return the figures of a tool's file, None for any other file.
+
+    Raises
+    ------
+    Refused
+        If the file is one of a tool, but broken.
+
+    """
+    if text.lstrip("\ufeff \r\n").startswith(",".join(_LOCUST)):
+        return _read("Locust", _locust, text, wishes, today, "")
+    body = _DATA.sub("", text.lstrip("\ufeff")).rstrip().removesuffix(";")
+    if body.lstrip()[:1] not in {"{", "["}:
+        return None
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    for tool, (is_its, reader, note) in _TOOLS.items():
+        if is_its(value):
+            return _read(tool, reader, value, wishes, today, note)
+    return None
+
+
+def _read(
+    tool: str, reader: _Reader, value: _Json, wishes: Wishes, today: date, note: str
+) -> Foreign:
+    place = _Place(wishes.version or _NEWEST, wishes.tested_on or today)
+    try:
+        figures = list(reader(value, place))
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
+        lacking = f"{type(error).__name__} {error}"
+        raise Refused(f"FILE: the file of {tool} is broken: {lacking}") from None
+    if not figures:
+        raise Refused(f"FILE: the file of {tool} has no figures")
+    if wishes.version is None and any(each.version == _NEWEST for each in figures):
+        raise Refused(f"FILE: a file of {tool} has no version; name it with --version")
+    return Foreign(tool, figures, note)
+
+
+def _figure(
+    place: _Place,
+    metric: str,
+    value: float,
+    unit: str,
+    direction: Direction = "lower",
+    spread: float | None = None,
+    samples: int = 0,
+) -> Iterator[OwnFigure]:
+    number = float(value)
+    if math.isfinite(number):
+        amount = Amount(repr(value), number, spread, samples)
+        yield OwnFigure(place.version, place.day, metric, unit, direction, amount, 1)
+
+
+def _hyperfine(value: _Json, place: _Place) -> Iterator[OwnFigure]:
+    """Source: hyperfine, ``--export-json``: seconds of each run."""
+    for result in value["results"]:
+        parameters = result.get("parameters") or {}
+        name = " ".join([result["command"], *(f"{key}={parameters[key]}" for key in parameters)])
+        for seconds in result.get("times") or [result["mean"]]:
+            yield from _figure(place, name, seconds, "s")
+
+
+def _google(value: _Json, place: _Place) -> Iterator[OwnFigure]:
+    """Source: google-benchmark, ``--benchmark_format=json``: one entry a repetition."""
+    place = place._replace(day=_day(value["context"].get("date"), place.day))
+    for entry in value["benchmarks"]:
+        if entry.get("run_type", "iteration") == "iteration" and not entry.get("error_occurred"):
+            name = entry.get("run_name", entry["name"])
+            yield from _figure(place, name, entry["real_time"], entry.get("time_unit", "ns"))
+            for rate, unit in (("items_per_second", "items/s"), ("bytes_per_second", "B/s")):
+                if rate in entry:
+                    yield from _figure(place, f"{name} {rate}", entry[rate], unit, "higher")
+
+
+def _pytest(value: _Json, place: _Place) -> Iterator[OwnFigure]:
+    """Source: pytest-benchmark, ``--benchmark-json``: seconds of each round."""
+    commit = (value.get("commit_info") or {}).get("id")
+    version = place.version if place.version != _NEWEST or not commit else commit
+    place = _Place(stored_version(version), _day(value.get("datetime"), place.day))
+    for entry in value["benchmarks"]:
+        stats = entry["stats"]
+        for seconds in stats.get("data") or [stats["mean"]]:
+            yield from _figure(place, entry.get("fullname", entry["name"]), seconds, "s")
+
+
+def _asv(value: _Json, place: _Place) -> Iterator[OwnFigure]:
+    """Source: asv, "asv results": one file a commit, with seconds by benchmark and parameters."""
+    day = datetime.fromtimestamp(value["date"] / 1000, UTC).date()
+    place = _Place(stored_version(value["commit_hash"]), day)
+    columns = value.get("result_columns")
+    for name, result in value["results"].items():
+        fields = dict(zip(columns, result, strict=False)) if columns else result
+        values = fields["result"] if isinstance(fields, dict) else fields
+        parameters = (fields.get("params") or []) if isinstance(fields, dict) else []
+        names = _combinations(name, parameters)
+        for one, number in zip(names, _list(values), strict=False):
+            if number is not None:
+                yield from _figure(place, one, number, _asv_unit(name))
+
+
+def _asv_unit(name: str) -> str:
+    kind = name.rpartition(".")[2]
+    return "bytes" if kind.startswith(("mem_", "peakmem_")) else "s" if "time" in kind else "units"
+
+
+def _list(values: _Json) -> list[Any]:
+    return values if isinstance(values, list) else [values]
+
+
+def _combinations(name: str, parameters: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield the name of a benchmark with each combination of its parameters, the last one first."""
+    if not parameters:
+        yield name
+        return
+    for value in parameters[0]:
+        yield from _combinations(f"{name} {value}", parameters[1:])
+
+
+def _github_action(value: _Json, place: _Place) -> Iterator[OwnFigure]:
+    """Source: github-action-benchmark, ``data.js``: one entry a commit."""
+    for suite, entries in value["entries"].items():
+        for entry in entries:
+            day = datetime.fromtimestamp(entry["date"] / 1000, UTC).date()
+            at = _Place(stored_version(entry["commit"]["id"]), day)
+            higher = "bigger" in entry.get("tool", "").casefold()
+            for bench in entry["benches"]:
+                unit = bench.get("unit") or "units"
+                name = bench["name"] if len(value["entries"]) == 1 else f"{suite} {bench['name']}"
+                better: Direction = "higher" if higher or _is_rate(unit) else "lower"
+                match = re.fullmatch(r"(.+?)/(?:iter|op)", unit)
+                yield from _figure(at, name, bench["value"], match[1] if match else unit, better)
+
+
+def _is_rate(unit: str) -> bool:
+    return unit.casefold().endswith(("/s", "/sec", "/second", "per second", "ops"))
+
+
+def _k6(value: _Json, place: _Place) -> Iterator[OwnFigure]:
+    """Source: k6, ``--summary-export`` and ``handleSummary``."""
+    for name, metric in value["metrics"].items():
+        values = metric.get("values", metric)
+        is_time = metric.get("contains") == "time" or name.endswith("_duration")
+        if "avg" in values:
+            for statistic, number in values.items():
+                if isinstance(number, int | float) and statistic not in {"min", "max"}:
+                    unit = "ms" if is_time else "units"
+                    yield from _figure(place, f"{name} {statistic}", number, unit)
+        elif "rate" in values and "count" in values:
+            yield from _figure(place, f"{name} rate", values["rate"], "1/s", "higher")
+        elif "fails" in name or "failed" in name:
+            yield from _figure(place, name, values.get("rate", values.get("value")), "share")
+
+
+def _jmh(value: _Json, place: _Place) -> Iterator[OwnFigure]:
+    """Source: JMH, ``-rf json``: the raw data have a list of iterations for each fork."""
+    for entry in value:
+        primary = entry["primaryMetric"]
+        parameters = entry.get("params") or {}
+        name = " ".join([entry["benchmark"], *(f"{key}={parameters[key]}" for key in parameters)])
+        throughput = entry["mode"] == "thrpt"
+        unit = primary["scoreUnit"]
+        match = re.fullmatch(r"(.+)/op", unit)
+        forks = primary.get("rawData") or [[primary["score"]]]
+        for fork in forks:
+            yield from _figure(
+                place, name, sum(fork) / len(fork), match[1] if match else unit,
+                "higher" if throughput else "lower", samples=len(fork),
+            )  # fmt: skip
+
+
+def _criterion(value: _Json, place: _Place) -> Iterator[OwnFigure]:
+    """Source: Criterion.rs, ``estimates.json`` [ns] and ``sample.json``."""
+    if "times" in value:
+        for count, nanoseconds in zip(value["iters"], value["times"], strict=True):
+            yield from _figure(place, "time", nanoseconds / count, "ns")
+        return
+    yield from _figure(place, "time", value["mean"]["point_estimate"], "ns")
+
+
+def _locust(text: str, place: _Place) -> Iterator[OwnFigure]:
+    """Source: Locust, ``--csv``: the file of statistics."""
+    for row in csv.DictReader(text.lstrip("\ufeff").splitlines()):
+        name = " ".join(filter(None, (row["Type"], row["Name"])))
+        for column, unit, direction in (
+            ("Average Response Time", "ms", "lower"),
+            ("50%", "ms", "lower"),
+            ("95%", "ms", "lower"),
+            ("99%", "ms", "lower"),
+            ("Requests/s", "requests/s", "higher"),
+            ("Failures/s", "failures/s", "lower"),
+        ):
+            if row[column] not in {"", "N/A"}:
+                better: Direction = "higher" if direction == "higher" else "lower"
+                yield from _figure(place, f"{name} {column}", float(row[column]), unit, better)
+
+
+def _day(text: str | None, otherwise: date) -> date:
+    return datetime.fromisoformat(text).date() if text else otherwise
+
+
+def _is(*names: str) -> Callable[[_Json], bool]:
+    return lambda value: isinstance(value, Mapping) and {*names} <= {*value}
+
+
+def _is_hyperfine(value: _Json) -> bool:
+    results = value.get("results") if isinstance(value, Mapping) else None
+    return isinstance(results, list) and all("command" in each for each in results)
+
+
+def _is_jmh(value: _Json) -> bool:
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and all(
+            isinstance(each, Mapping) and {"benchmark", "mode", "primaryMetric"} <= {*each}
+            for each in value
+        )
+    )
+
+
+_NO_PAIRS = "its runs are no pairs: versions are compared as trials that ran one after the other"
+_TOOLS: Mapping[str, tuple[Callable[[_Json], bool], _Reader, str]] = {
+    "hyperfine": (_is_hyperfine, _hyperfine, _NO_PAIRS),
+    "google-benchmark": (_is("context", "benchmarks"), _google, _NO_PAIRS),
+    "pytest-benchmark": (_is("machine_info", "benchmarks"), _pytest, _NO_PAIRS),
+    "asv": (_is("commit_hash", "results", "date"), _asv, ""),
+    "github-action-benchmark": (_is("entries", "lastUpdate"), _github_action, ""),
+    "k6": (_is("metrics", "root_group"), _k6, ""),
+    "JMH": (_is_jmh, _jmh, _NO_PAIRS),
+    "Criterion": (
+        lambda value: _is("mean", "median", "std_dev")(value) or _is("iters", "times")(value),
+        _criterion,
+        "",
+    ),
+}
+TOOLS = (*_TOOLS, "Locust")
+"""The tools whose files are read."""

@@ -1,0 +1,357 @@
+"""Figures of a file that no suite describes: its columns and texts name the metrics.
+
+Units and directions come from headings, and from words that people use for such figures. Whatever
+is guessed is said.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date
+from typing import Literal, NamedTuple
+
+from tidemark.client.published.amounts import (
+    Amount,
+    Point,
+    amount,
+    decimal_point,
+    is_figure,
+    is_missing,
+)
+from tidemark.client.published.dates import Day, day_of, order_of
+from tidemark.client.published.layout import DAY_NAMES, VERSION_NAMES, heading_parts
+from tidemark.client.published.release_figure import ReleaseFigure, refused_at
+from tidemark.client.published.release_tables import Wishes
+from tidemark.client.published.tables import PageTable, TableRow
+from tidemark.model.publication import Publication, PublishedMetric, plain_name
+from tidemark.model.refusal import Refused
+from tidemark.model.sentences import listed, plural, shown
+
+Direction = Literal["higher", "lower"]
+TEST = "imported"
+"""The test of figures that no suite describes."""
+_NO_UNIT = "units"
+_OWN_VERSIONS = {*VERSION_NAMES, "commit", "commit id", "sha", "revision", "build", "git", "ref"}
+_OWN_DAYS = {*DAY_NAMES, "time", "timestamp", "datetime", "created at", "started at"}
+_NAMES = {
+    "metric", "name", "benchmark", "test", "query", "case", "operation", "series", "measurement",
+}  # fmt: skip
+"""The headings of columns whose texts name metrics."""
+_UNITS = {"unit", "units"}
+_HIGHER = (
+    "rate", "throughput", "per second", "speed", "bandwidth", "score", "qps", "tps", "ops", "users",
+    "hit ratio", "iops",
+)  # fmt: skip
+_LOWER = (
+    "latency", "time", "duration", "seconds", "elapsed", "error", "failure", "memory", "rss",
+    "size", "bytes", "cpu", "wait", "delay", "allocations",
+)  # fmt: skip
+_SECONDS = {"s": 1.0, "sec": 1.0, "secs": 1.0, "second": 1.0, "seconds": 1.0, "ms": 1e-3,
+            "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ns": 1e-9, "min": 60.0, "h": 3600.0}  # fmt: skip
+_BYTES = {"b": 1.0, "bytes": 1.0, "kb": 1e3, "mb": 1e6, "gb": 1e9, "kib": 2.0**10,
+          "mib": 2.0**20, "gib": 2.0**30}  # fmt: skip
+_VERSION = re.compile(r"[^0-9A-Za-z.+_-]+")
+_ISO_DAY = re.compile(r"(?<![0-9])(20[0-9]{2})-?([01][0-9])-?([0-3][0-9])(?![0-9])")
+_LONGEST_VERSION, _LONGEST_NAME = 64, 32
+_MOST_NAMED = 5
+_MOST_METRICS = 400
+
+
+class OwnFigure(NamedTuple):
+    """One figure of one trial, as a file has it."""
+
+    version: str
+    day: date
+    metric: str
+    """The name in the file."""
+    unit: str
+    """'' for none."""
+    direction: Direction | None
+    """The better direction, None if the file does not tell."""
+    amount: Amount
+    line: int
+
+
+class Found(NamedTuple):
+    """The figures of a file, their metrics, and what the reader decided."""
+
+    publication: Publication
+    figures: list[ReleaseFigure]
+    notes: list[str]
+
+
+class Known(NamedTuple):
+    """The unit and direction of a metric that is stored."""
+
+    unit: str
+    direction: Direction
+
+
+def own_figures(
+    figures: Iterable[OwnFigure],
+    title: str,
+    better: Direction | None,
+    stored: Mapping[str, Known],
+) -> Found:
+    """Return the figures of a file with metrics of their own.
+
+    ``better`` is the user's direction for all metrics, and ``stored`` has the metrics of earlier
+    imports by name.
+    """
+    by_name: defaultdict[str, list[OwnFigure]] = defaultdict(list)
+    for figure in figures:
+        by_name[figure.metric].append(figure)
+    if len(by_name) > _MOST_METRICS:
+        raise Refused(f"FILE: {len(by_name):,} metrics; expected {_MOST_METRICS} or fewer")
+    names = _metric_names(by_name)
+    metrics, found = list[PublishedMetric](), list[ReleaseFigure]()
+    guessed: defaultdict[str, list[str]] = defaultdict(list)
+    for name, of_one in by_name.items():
+        known = stored.get(names[name])
+        unit = known.unit if known else of_one[0].unit or _NO_UNIT
+        direction = _direction(name, unit, of_one[0].direction, better, known, guessed)
+        metric = PublishedMetric(
+            test=TEST, metric=names[name], means=name[:200], unit=unit, direction=direction,
+            columns=(names[name],),
+        )  # fmt: skip
+        metrics.append(metric)
+        found += (
+            ReleaseFigure(each.version, each.day, metric, _converted(each, unit), each.line)
+            for each in of_one
+        )
+    notes = [
+        f"{_some(of_word)}: {word} is better (guessed{why}); --better says otherwise"
+        for (word, _, why), of_word in (
+            (key.partition("|"), of_word) for key, of_word in guessed.items()
+        )
+    ]
+    return Found(Publication(title=title, figures=tuple(metrics)), found, notes)
+
+
+def _some(names: Sequence[str]) -> str:
+    more = len(names) - _MOST_NAMED
+    return listed(names[:_MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def _metric_names(names: Iterable[str]) -> dict[str, str]:
+    """Return a metric's name for each name of a file."""
+    found: dict[str, str] = {}
+    taken: set[str] = set()
+    for name in names:
+        slug = re.sub(r"[^a-z0-9]+", "_", name.casefold()).strip("_")
+        slug = slug if slug[:1].isalpha() else f"m_{slug}"
+        if len(slug) > _LONGEST_NAME or slug in taken:
+            mark = hashlib.sha256(name.encode()).hexdigest()[:6]
+            slug = f"{slug[: _LONGEST_NAME - 7]}_{mark}"
+        taken.add(slug)
+        found[name] = slug
+    return found
+
+
+def _direction(
+    name: str,
+    unit: str,
+    told: Direction | None,
+    better: Direction | None,
+    known: Known | None,
+    guessed: defaultdict[str, list[str]],
+) -> Direction:
+    if better or told or known:
+        return better or told or (known.direction if known else "lower")
+    words, measured = f" {plain_name(name)} ", unit.casefold()
+    if measured.endswith(("/s", "per second", "ps")) or any(word in words for word in _HIGHER):
+        direction: Direction = "higher"
+        why = ""
+    elif measured in _SECONDS or measured in _BYTES or any(word in words for word in _LOWER):
+        direction, why = "lower", ""
+    else:
+        direction, why = "lower", ", since neither name nor unit tells"
+    guessed[f"{direction}|{why}"].append(name)
+    return direction
+
+
+def _converted(figure: OwnFigure, unit: str) -> Amount:
+    """Return the amount of a figure in the unit of its metric."""
+    own = figure.unit or unit
+    if own == unit:
+        return figure.amount
+    for kind in (_SECONDS, _BYTES):
+        if {own.casefold(), unit.casefold()} <= kind.keys():
+            factor = kind[own.casefold()] / kind[unit.casefold()]
+            value, spread = figure.amount.value * factor, figure.amount.spread
+            return Amount(
+                f"{value:.12g}",
+                value,
+                None if spread is None else spread * factor,
+                figure.amount.samples,
+            )
+    sentence = f"the unit of {figure.metric} is {shown(own)}; expected {unit}"
+    raise refused_at(figure.line, sentence)
+
+
+def stored_version(text: str) -> str:
+    """Return a version in the characters that stored versions have; raise ValueError for none."""
+    version = _VERSION.sub("-", re.sub(r"^v(?=[0-9])", "", text)).strip(".+_-")[:_LONGEST_VERSION]
+    if not version:
+        raise ValueError(f"{shown(text)} is no version; expected one such as 0.11.0")
+    return version
+
+
+class _Columns(NamedTuple):
+    version: int | None
+    day: int | None
+    names: Sequence[int]
+    """The columns whose texts name a metric."""
+    unit: int | None
+    values: Sequence[int]
+    left_out: Sequence[str]
+    """The headings of the other columns."""
+
+
+def own_tables(tables: Sequence[PageTable], wishes: Wishes, today: date) -> Iterator[OwnFigure]:
+    """Yield the figures of tables with any headings, in the order of the file.
+
+    Raises
+    ------
+    Refused
+        If no table has a version or a day and a column of figures.
+
+    """
+    read = [(table, columns) for table in tables if (columns := _columns(table, wishes)).values]
+    if not read:
+        headings = listed(shown(text) for table in tables for text in table.headings)
+        raise Refused(
+            "FILE: no table has a version or a day, and figures; expected headings such as "
+            f"Version, Date and a metric, and not {headings or 'none'}"
+        )
+    cells = [
+        row.cells[column]
+        for table, columns in read
+        for row in table.rows
+        for column in columns.values
+    ]
+    point = decimal_point(cells, wishes.point)
+    for table, columns in read:
+        yield from _of_table(table, columns, wishes, point, today)
+
+
+def _columns(table: PageTable, wishes: Wishes) -> _Columns:
+    names = [plain_name(heading_parts(heading)[0]) for heading in table.headings]
+    ignored = {plain_name(heading) for heading in wishes.left_out}
+    version = _first(names, _OWN_VERSIONS)
+    day = _first(names, _OWN_DAYS)
+    unit = _first(names, _UNITS)
+    others = [
+        column
+        for column, name in enumerate(names)
+        if column not in (version, day, unit) and name not in ignored
+    ]
+    numbers = [column for column in others if _has_figures(table, column)]
+    texts = [column for column in others if column not in numbers and names[column] in _NAMES]
+    if version is None and day is None and wishes.version is None:
+        numbers = []
+    used = {version, day, unit, *numbers, *texts}
+    left = [heading for column, heading in enumerate(table.headings) if column not in used]
+    return _Columns(version, day, texts, unit, numbers, left)
+
+
+def _first(names: Sequence[str], wanted: set[str]) -> int | None:
+    return next((column for column, name in enumerate(names) if name in wanted), None)
+
+
+def _has_figures(table: PageTable, column: int) -> bool:
+    """Tell whether a column has figures and missing cells alone, and one figure at least."""
+    cells = [row.cells[column] for row in table.rows]
+    there = [cell for cell in cells if not is_missing(cell)]
+    return bool(there) and all(map(is_figure, there))
+
+
+def left_out_of(tables: Sequence[PageTable], wishes: Wishes) -> Iterator[str]:
+    """Yield what of tables with any headings gives no figure."""
+    read = [(table, _columns(table, wishes)) for table in tables]
+    headings = dict.fromkeys(
+        heading for _, columns in read if columns.values for heading in columns.left_out
+    )
+    if headings:
+        named = listed(map(shown, headings))
+        yield f"{plural(len(headings), 'column')} without figures, {named}"
+    missing = sum(
+        is_missing(row.cells[column])
+        for table, columns in read
+        for row in table.rows
+        for column in columns.values
+    )
+    if missing:
+        yield plural(missing, "cell") + " without a figure"
+    if none := [table.line for table, columns in read if not columns.values]:
+        yield f"{plural(len(none), 'table')} without figures, in lines {listed(none)}"
+
+
+def _of_table(
+    table: PageTable, columns: _Columns, wishes: Wishes, point: Point | None, today: date
+) -> Iterator[OwnFigure]:
+    order = None
+    if columns.day is not None:
+        days = (Day(row.cells[columns.day], row.line) for row in table.rows)
+        order = order_of(days, wishes.order)
+    headings = [heading_parts(heading) for heading in table.headings]
+    for row in table.rows:
+        version = _version(row, columns, wishes)
+        day = _day(row, columns, wishes, version, today, order)
+        of_row = " ".join(row.cells[column] for column in columns.names)
+        for column in columns.values:
+            text = row.cells[column]
+            if is_missing(text):
+                continue
+            name, unit = headings[column]
+            if of_row:
+                name = of_row if len(columns.values) == 1 else f"{of_row} {name}"
+            if columns.unit is not None:
+                unit = row.cells[columns.unit]
+            try:
+                read = amount(text, unit, point)
+            except ValueError as error:
+                raise refused_at(row.line, f"{name}: {error}") from None
+            yield OwnFigure(version, day, name, unit, None, read, row.line)
+
+
+def _version(row: TableRow, columns: _Columns, wishes: Wishes) -> str:
+    if columns.version is None:
+        if wishes.version is not None:
+            return wishes.version
+        return _text_of_day(row, columns)
+    try:
+        return stored_version(row.cells[columns.version])
+    except ValueError as error:
+        raise refused_at(row.line, str(error)) from None
+
+
+def _text_of_day(row: TableRow, columns: _Columns) -> str:
+    """Return the day of a row as its version: a nightly figure has no other name."""
+    assert columns.day is not None  # a table without both has no figures
+    return stored_version(row.cells[columns.day])
+
+
+def _day(
+    row: TableRow,
+    columns: _Columns,
+    wishes: Wishes,
+    version: str,
+    today: date,
+    order: Literal["day-first", "month-first"] | None,
+) -> date:
+    if columns.day is not None:
+        return day_of(Day(row.cells[columns.day], row.line), order)
+    if wishes.tested_on:
+        return wishes.tested_on
+    if wishes.days and (known := wishes.days.get(version)):
+        return known
+    if found := _ISO_DAY.search(version):
+        try:
+            return date(*map(int, found.groups()))
+        except ValueError:
+            return today
+    return today
