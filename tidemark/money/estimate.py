@@ -61,8 +61,7 @@ def estimate(request: RunSpec, suite: Suite, prices: Prices) -> Estimate:
     """Return the estimate of a run on AWS, where all tasks of a test run side by side."""
     suite = suite.in_layout(request.layout)
     trials = count_trials(request, suite)
-    # The versions of a round share its tasks.
-    shared = len(request.measured_versions) if request.layout == ROUNDS else 1
+    shared = _sharing(request)
     billed = math.ceil(
         trials
         / shared
@@ -99,6 +98,11 @@ def estimate_seconds(request: RunSpec, suite: Suite, at_once: int = MOST_TASKS) 
     return trial * count_trials(request, suite)
 
 
+def _sharing(request: RunSpec) -> int:
+    """Return the number of versions that share the tasks and the execution of a round."""
+    return len(request.measured_versions) if request.layout == ROUNDS else 1
+
+
 def count_trials(request: RunSpec, suite: Suite) -> int:
     """Return the most trials of a run."""
     each = sum(declared_seconds(test, request, MOST_TASKS) for test in suite.tests)
@@ -120,7 +124,7 @@ def count_transitions(request: RunSpec, suite: Suite, readings: int) -> int:
     steps = sum(_step_states(one, step, request) for one in suite.tests for step in one.every_step)
     services = sum(map(_services_states, suite.tests))
     trial = _CHOOSING_STATES + _TRIAL_STATES + len(suite.tests) * test + steps + services
-    return _RUN_STATES + count_trials(request, suite) * trial
+    return _RUN_STATES + math.ceil(count_trials(request, suite) / _sharing(request)) * trial
 
 
 def _services_states(test: Test) -> int:
