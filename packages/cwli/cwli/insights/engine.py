@@ -254,7 +254,7 @@ def run(
             if parsed:
                 connection.execute(f"CREATE TEMP VIEW parsed AS {parsed}")
             whole = start is None and end is None
-            made = (
+            grouped = (
                 execute(connection, f"CREATE TEMP TABLE groups AS {sql.groups}")
                 if sql.groups
                 else None
@@ -265,7 +265,7 @@ def run(
                 create_patterns(connection, sql.templates)
             result = execute(connection, f"{sql.result} LIMIT {int(most) + may_be_cut}")
             rows = result.rows
-            counts = count_events(connection, sql, events, made or result, whole=whole)
+            counts = count_events(connection, sql, events, grouped or result, whole=whole)
             warnings = _absent_fields(connection, compiled, events) if counts.records else []
         except duckdb.Error as error:
             # Damage within a Parquet file has no class of its own.
