@@ -1,10 +1,13 @@
-"""Announcements of outcomes on Amazon SNS and Amazon EventBridge."""
+"""Announcements of outcomes on Amazon SNS and EventBridge, and metrics of CloudWatch."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from aws_lambda_powertools.metrics import MetricUnit, single_metric
+
 from aws import CLIENT_ERRORS
+from tidemark.model.telemetry import NAMESPACE
 from tidemark.run.ports import NotTold
 
 if TYPE_CHECKING:
@@ -45,3 +48,24 @@ class DefaultEventBus:
             (entry,) = answer["Entries"]
             reason = f"{entry.get('ErrorCode')}: {entry.get('ErrorMessage')}"
             raise NotTold(f"the event bus did not take the event: {reason}")
+
+
+_UNITS = {unit.value for unit in MetricUnit}
+
+
+class EmbeddedMetrics:
+    """Metrics of one stack."""
+
+    def __init__(self, stack: str) -> None:
+        self._stack = stack
+
+    def send(self, name: str, value: float, unit: str = "Count", /, **dimensions: str) -> None:
+        """Send a value of a metric, with ``dimensions`` besides the stack."""
+        with single_metric(
+            name=name,
+            unit=MetricUnit(unit) if unit in _UNITS else MetricUnit.NoUnit,
+            value=value,
+            namespace=NAMESPACE,
+            default_dimensions={"stack": self._stack, **dimensions},
+        ):
+            pass

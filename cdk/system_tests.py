@@ -21,9 +21,8 @@ from aws_cdk.aws_logs import ILogGroup, LogGroup, RetentionDays
 from aws_cdk.aws_s3 import Bucket
 from constructs import Construct
 
-from cdk.images import existing_image, image_of, service_image
 from cdk.policies import acknowledge
-from cdk.programs import Beside, Program
+from cdk.programs import Beside, Program, existing_image, image_of, service_image
 from tidemark.model.harness import PREPARATION, SERVICE, preparation_variables
 from tidemark.model.services import Container, ServiceTask
 from tidemark.model.settings import Settings

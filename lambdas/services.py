@@ -203,7 +203,7 @@ def _publish(bucket: Bucket, run_id: str) -> StoredRun:
 @cache
 def metrics() -> Metrics:
     """Return the stack's CloudWatch metrics."""
-    from aws.metrics import EmbeddedMetrics
+    from aws.announcements import EmbeddedMetrics
 
     return EmbeddedMetrics(Environment().stack)
 

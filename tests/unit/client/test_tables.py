@@ -2,7 +2,7 @@
 
 import pytest
 
-from aws.client.athena import AthenaTables
+from aws.client.deployed import AthenaTables
 from tidemark.client.tables import SAVED, ask_saved
 
 

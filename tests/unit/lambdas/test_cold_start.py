@@ -11,7 +11,7 @@ import pytest
 from tidemark.model.checkout import ROOT
 
 ADAPTERS = {
-    "announcements", "ecs", "eventbridge", "executions", "log_queries", "look_ups", "metrics"
+    "announcements", "ecs", "eventbridge", "executions", "log_queries", "look_ups"
 }  # fmt: skip
 # Modules of other projects stay loaded: of these, a handler may load what those above it load.
 UNNEEDED = {

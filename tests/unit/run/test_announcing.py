@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from aws.metrics import EmbeddedMetrics
+from aws.announcements import EmbeddedMetrics
 from lambdas import end_run, record_outcome, services
 from tests.plans import RUN
 from tidemark.model.checkout import ROOT

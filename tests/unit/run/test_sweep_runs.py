@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from botocore.exceptions import ClientError
 
-from aws.metrics import EmbeddedMetrics
+from aws.announcements import EmbeddedMetrics
 from lambdas import plan_run, sweep_runs
 from tidemark.run.sweep_runs import Attempts, AttemptsFailed, tell_missed_schedules
 
