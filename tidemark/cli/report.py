@@ -38,8 +38,8 @@ def save_report(bucket: Bucket, suite: str, run_id: str, state: Path) -> list[Pa
 def command(run: str, target: Target) -> None:
     """Write the report of RUN again from its stored results.
 
-    Its comparisons are written, too. The same results give the same bytes. Exit code 1 if RUN is
-    active: its report is written when it ends.
+    Its comparisons and its rows of the tables are written, too. The same results give the same
+    bytes. Exit code 1 if RUN is active: its report is written when it ends.
 
     \b
     Example:
@@ -54,6 +54,7 @@ def command(run: str, target: Target) -> None:
         if progress and execution:
             state = active_state(run, progress, store.status_of(execution), target.flags)
             raise click.ClickException(f"run {run} {state}; its report is written when it ends")
+        store.publisher.rates(run)
         store.publisher.report(run)
         for path in save_report(bucket, plan.suite.name, run, target.state):
             click.echo(path)

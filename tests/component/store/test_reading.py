@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -126,6 +127,18 @@ def test_an_exclusion_changes_the_figures_without_a_cloud(state):
     assert trials() == {version: count - 3 for version, count in before.items()}
     assert tidemark(state, "include", ENDED).returncode == 0
     assert trials() == before
+
+
+def test_a_report_that_is_written_again_comes_with_its_rows_of_the_tables(state):
+    key = keys.table("version_rates", "rocksdb", ENDED)
+    with closing(ObjectFiles(state / "objects")) as files:
+        before = FileBucket(files, BUCKET).read(key)
+        FileBucket(files, BUCKET).discard(key)
+
+    assert tidemark(state, "report", ENDED).returncode == 0
+
+    with closing(ObjectFiles(state / "objects")) as files:
+        assert FileBucket(files, BUCKET).read(key) == before
 
 
 def test_a_refused_statement_has_the_words_of_athena(state):
