@@ -13,7 +13,7 @@ from tidemark.cli.formats import format_option, show
 from tidemark.cli.options import run_argument
 from tidemark.cli.saving import save
 from tidemark.cli.target import Target, stored, target_options
-from tidemark.model.axes import canonical
+from tidemark.model.labels import canonical
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import plural
 from tidemark.store import keys

@@ -11,7 +11,7 @@ from tidemark.cli.formats import format_option, show
 from tidemark.cli.options import run_argument
 from tidemark.cli.target import Target, stored, target_options
 from tidemark.figures.sizing import Held, Sized, bounded, sizing
-from tidemark.model.axes import labelled_name
+from tidemark.model.labels import labelled_name
 from tidemark.model.numerals import supported
 from tidemark.model.plan import Plan
 from tidemark.model.refusal import Refused

@@ -9,7 +9,7 @@ from datetime import date, datetime
 from typing import Any, TypeVar
 
 from tidemark.client.tables import Tables
-from tidemark.model.axes import figure_name
+from tidemark.model.labels import figure_name
 from tidemark.model.numerals import figure, percent, supported
 from tidemark.model.sentences import listed, plural
 from tidemark.model.version_order import versions_at

@@ -12,7 +12,7 @@ from tidemark.client.published.own_figures import Known
 from tidemark.client.published.release_figure import ReleaseFigure
 from tidemark.client.stored import Stored
 from tidemark.client.tables import Tables
-from tidemark.model.axes import canonical
+from tidemark.model.labels import canonical
 from tidemark.model.plan import Import
 from tidemark.model.version_order import version_order
 from tidemark.store.imported_run import ImportedFigure, Release, write_release

@@ -10,7 +10,7 @@ from decimal import Decimal, InvalidOperation
 from typing import NamedTuple
 
 from tidemark.figures.load.histogram import Histogram, histogram, merged
-from tidemark.model.axes import canonical
+from tidemark.model.labels import canonical
 from tidemark.model.metric import Metric
 from tidemark.model.refusal import Refused
 from tidemark.model.results import Sample

@@ -10,7 +10,7 @@ from decimal import Decimal
 from tidemark.figures.load.histogram import mean, quantile
 from tidemark.figures.metric_rows import Answered, Group, MetricRows
 from tidemark.figures.statistic import QUANTILES, merged, of_samples, of_streams
-from tidemark.model.axes import canonical, figure_name
+from tidemark.model.labels import canonical, figure_name
 from tidemark.model.metric import Basis, Metric, Statistic, basis
 from tidemark.model.results import Rate, Sample, TaskResult
 

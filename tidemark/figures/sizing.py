@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from tidemark.figures.version_rates import mean
-from tidemark.model.axes import Combination, canonical, combinations, figure_name
+from tidemark.model.axes import Combination, combinations
 from tidemark.model.exclusions import Exclusions
+from tidemark.model.labels import canonical, figure_name
 from tidemark.model.metric import Metric, Statistic
 from tidemark.model.plan import Plan
 from tidemark.model.results import Rate, TrialResult

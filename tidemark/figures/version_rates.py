@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 from pydantic import Field
 
-from tidemark.model.axes import Combination, canonical, combinations, figure_name
+from tidemark.model.axes import Combination, combinations
 from tidemark.model.base import Frozen
 from tidemark.model.exclusions import Exclusions
+from tidemark.model.labels import canonical, figure_name
 from tidemark.model.metric import Metric
 from tidemark.model.plan import Plan
 from tidemark.model.results import Rate, TestResult, TrialResult

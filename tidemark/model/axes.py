@@ -1,8 +1,7 @@
-"""The axes of a suite, which a run varies beside the version, and the labels of figures."""
+"""The axes of a suite, which a run varies beside the version."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from itertools import product
 from math import prod
@@ -14,35 +13,6 @@ from tidemark.model.parameters import RESERVED
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed, shown, there_are
 from tidemark.model.subject import VersionText
-
-
-def canonical(labels: Mapping[str, str]) -> str:
-    """Return labels as JSON with sorted names, '' without labels: equal labels give equal texts."""
-    return json.dumps(labels, sort_keys=True, ensure_ascii=False) if labels else ""
-
-
-def labelled_name(name: str, labels: Mapping[str, str]) -> str:
-    """Return a name with labels, such as ``9.8.4 {database: mariadb}``."""
-    return figure_name(name, "mean", canonical(labels))
-
-
-def figure_name(metric: str, statistic: str, labels: str) -> str:
-    """Return the name of a figure, such as ``latency p99 {operation: create}``.
-
-    ``labels`` are canonical.
-    """
-    words = (metric, "" if statistic == "mean" else statistic, labels.replace('"', ""))
-    return " ".join(word for word in words if word)
-
-
-def figure_title(test: str, metric: str, statistic: str, labels: str, unit: str) -> str:
-    """Return a figure as people name it, such as ``compaction rate (records/s)``.
-
-    The test stands before the name of a metric that does not begin with it.
-    """
-    of_test = "" if metric.startswith(test) else f"{test} "
-    return f"{of_test}{figure_name(metric.replace('_', ' '), statistic, labels)} ({unit})"
-
 
 # CloudWatch knows a figure by stack, suite, test and version; tasks and records are short for
 # parameters.

@@ -6,10 +6,11 @@ from datetime import date, datetime
 
 from pydantic import Field
 
-from tidemark.model.axes import Combination, labelled_name
+from tidemark.model.axes import Combination
 from tidemark.model.base import Frozen
 from tidemark.model.cost import Estimate, Prices
 from tidemark.model.instance_names import KnownInstance
+from tidemark.model.labels import labelled_name
 from tidemark.model.run_id import is_profiled
 from tidemark.model.run_spec import RunSpec
 from tidemark.model.sentences import listed

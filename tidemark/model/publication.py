@@ -9,8 +9,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field, ValidationError
 
-from tidemark.model.axes import Combination, canonical, figure_name
+from tidemark.model.axes import Combination
 from tidemark.model.base import NAME, Consistent, Name
+from tidemark.model.labels import canonical, figure_name
 from tidemark.model.metric import (
     MARGIN,
     SAME_WITHIN,

@@ -9,10 +9,11 @@ from typing import Any, Literal
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
-from tidemark.model.axes import Combination, canonical, figure_name, labelled_name
+from tidemark.model.axes import Combination
 from tidemark.model.base import Frozen
 from tidemark.model.cost import LEAST_BILLED_SECONDS
 from tidemark.model.kept_files import KeptFile
+from tidemark.model.labels import canonical, figure_name, labelled_name
 from tidemark.model.load import LoadCourse
 from tidemark.model.metric import Metric
 

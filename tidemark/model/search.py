@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
-from tidemark.model.axes import Axes, count, figure_name
+from tidemark.model.axes import Axes, count
 from tidemark.model.base import Frozen
+from tidemark.model.labels import figure_name
 from tidemark.model.metric import Metric
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed, shown, there_are

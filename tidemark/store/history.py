@@ -8,8 +8,8 @@ from typing import Any
 from tidemark.figures.history.changes import Change, Place, Said, judged
 from tidemark.figures.history.run_medians import RunMedians, Series, run_medians
 from tidemark.figures.history.untold import Untold
-from tidemark.model.axes import figure_title
 from tidemark.model.base import Frozen
+from tidemark.model.labels import figure_title
 from tidemark.model.level_alarm import Acknowledgement, LevelAlarm
 from tidemark.model.run_id import moment
 from tidemark.store import keys

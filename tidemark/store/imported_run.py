@@ -10,7 +10,8 @@ from itertools import product
 from typing import NamedTuple
 
 from tidemark import __version__
-from tidemark.model.axes import Combination, canonical
+from tidemark.model.axes import Combination
+from tidemark.model.labels import canonical
 from tidemark.model.metric import Metric
 from tidemark.model.outcome import Outcome
 from tidemark.model.plan import Import, Plan, PlannedTrial

@@ -10,8 +10,9 @@ from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
-from tidemark.model.axes import Combination, canonical, figure_title
+from tidemark.model.axes import Combination
 from tidemark.model.exclusions import NONE, Exclusions
+from tidemark.model.labels import canonical, figure_title
 from tidemark.model.metric import Metric
 from tidemark.model.plan import Plan, Resume
 from tidemark.model.results import (

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from tidemark.figures.statistic import quantile
 from tidemark.figures.version_rates import Key, Quantity, quantities, rate_key
-from tidemark.model.axes import figure_name
 from tidemark.model.base import Frozen
 from tidemark.model.exclusions import Exclusions
+from tidemark.model.labels import figure_name
 from tidemark.model.parameters import Value
 from tidemark.model.plan import Plan
 from tidemark.model.results import TrialResult

@@ -12,9 +12,10 @@ from tidemark.figures.verdicts.pairs import in_round
 from tidemark.figures.verdicts.rule import Criteria, Judgement, Margins
 from tidemark.figures.verdicts.sequential_metric import SequentialMetric, unconfirmed, untold
 from tidemark.figures.version_rates import Quantity, rate_key, shared_names
-from tidemark.model.axes import canonical, combinations
+from tidemark.model.axes import combinations
 from tidemark.model.base import Frozen
 from tidemark.model.exclusions import Exclusions
+from tidemark.model.labels import canonical
 from tidemark.model.plan import Plan, PlannedTrial
 from tidemark.model.results import Rate, TrialResult
 from tidemark.model.run_spec import FEWEST

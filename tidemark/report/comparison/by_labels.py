@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from tidemark.figures import version_rates
 from tidemark.figures.load.label_changes import LabelChange, is_large, label_changes
-from tidemark.model.axes import canonical, figure_name, labelled_name
+from tidemark.model.labels import canonical, figure_name, labelled_name
 from tidemark.model.metric import Metric
 from tidemark.model.numerals import bound, change, figure
 from tidemark.model.sentences import listed, plural

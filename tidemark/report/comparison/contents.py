@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence, Set
 from itertools import product
 
-from tidemark.model.axes import figure_name, labelled_name
+from tidemark.model.labels import figure_name, labelled_name
 from tidemark.model.numerals import change
 from tidemark.model.sentences import plural
 from tidemark.report import grown_functions

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from tidemark.model.axes import labelled_name
+from tidemark.model.labels import labelled_name
 from tidemark.model.numerals import MISSING, NONE, change, figure, interval, supported
 from tidemark.model.sentences import part_of, plural
 from tidemark.report.blocks import Block, Details, Row, Table

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import NamedTuple
 
-from tidemark.model.axes import combinations, labelled_name
+from tidemark.model.axes import combinations
+from tidemark.model.labels import labelled_name
 from tidemark.model.load import HeldLevel, LoadCourse
 from tidemark.model.numerals import MISSING, figure, percent
 from tidemark.model.results import MeasuredSeries, Sample, TestResult

@@ -19,8 +19,9 @@ from tidemark.figures.version_rates import (
     rate_key,
     summarise,
 )
-from tidemark.model.axes import Combination, canonical
+from tidemark.model.axes import Combination
 from tidemark.model.exclusions import Exclusions
+from tidemark.model.labels import canonical
 from tidemark.model.plan import Plan, PlannedTrial, Resume, latest_budget
 from tidemark.model.results import Rate, Sample, TaskResult, TestResult, TrialResult
 from tidemark.model.step_tasks import tasks_of

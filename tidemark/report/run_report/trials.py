@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from tidemark.figures.version_rates import Quantity, rate_key, shared_names
-from tidemark.model.axes import canonical
+from tidemark.model.labels import canonical
 from tidemark.model.metric import Metric
 from tidemark.model.numerals import MISSING, figure, moment
 from tidemark.model.plan import PlannedTrial

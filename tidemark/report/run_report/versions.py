@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from tidemark.figures.verdicts.version_verdicts import Verdict
 from tidemark.figures.version_rates import Quantity, VersionRate
-from tidemark.model.axes import figure_name
+from tidemark.model.labels import figure_name
 from tidemark.model.numerals import MISSING, change, figure, interval, percent_places, supported
 from tidemark.model.sentences import plural
 from tidemark.report import charts

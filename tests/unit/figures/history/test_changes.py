@@ -10,8 +10,8 @@ from tests.unit.figures.history.test_change_points import level
 from tests.unit.measured_runs import ingest_of, left_out, measured, on_machine, planned
 from tidemark.figures.history.changes import NOTHING, Place, changes
 from tidemark.figures.history.run_medians import Median, RunMedians, Series, run_medians
-from tidemark.model.axes import canonical
 from tidemark.model.exclusions import NONE
+from tidemark.model.labels import canonical
 from tidemark.model.level_alarm import Acknowledgement
 from tidemark.model.subject import Subject
 from tidemark.model.version_order import version_order
