@@ -260,7 +260,8 @@ def run(
                 else None
             )
             if sql.templates:
-                from cwli.insights.clusters import create_patterns  # noqa: PLC0415 (few need it)
+                # Few queries need it.
+                from cwli.insights.commands.patterns import create_patterns  # noqa: PLC0415
 
                 create_patterns(connection, sql.templates)
             result = execute(connection, f"{sql.result} LIMIT {int(most) + may_be_cut}")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from cwli.insights.source import EventSource, events_of
 from cwli.insights.values import quoted
-from cwli.readers import exports
+from cwli.readers import json_files
 from cwli.readers.clocks import Clock
 from cwli.readers.folders import LogFilesError, files_of
 from cwli.readers.lines import LIMITS, Harm, Limits, LineTooLongError, first_line, whole
@@ -138,13 +138,13 @@ def _source(
     if form in TABLES:
         raise LogFilesError(f"{files[0].path}: DuckDB reads no rows of CSV or JSON as events")
     if form is Form.OBJECTS:
-        return exports.objects(files, prefix, untimed)
+        return json_files.objects(files, prefix, untimed)
     sources = {
-        Form.EVENTS: exports.events,
-        Form.LISTED: exports.listed,
-        Form.ANSWER: exports.answers,
-        Form.RECORDS: exports.records,
-        Form.DELIVERY: exports.deliveries,
+        Form.EVENTS: json_files.events,
+        Form.LISTED: json_files.listed,
+        Form.ANSWER: json_files.answers,
+        Form.RECORDS: json_files.records,
+        Form.DELIVERY: json_files.deliveries,
     }
     return sources[form](files, prefix)
 

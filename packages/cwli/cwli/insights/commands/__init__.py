@@ -17,7 +17,7 @@ COMMANDS = {
     "filter": "rows.Filter.read",
     "where": "rows.Filter.read",
     "filterindex": "rows.FilterIndex.read",
-    "source": "source.Source.read",
+    "source": "lookup.Source.read",
     "parse": "parsing.read_parse",
     "json": "fields.JsonField.read",
     "stats": "stats.Stats.read",
