@@ -15,10 +15,9 @@ from typing import Any
 from sqlglot import exp
 
 from cwli.cancellation import Cancellation
-from onebox.athena.catalogue import Catalogue
+from onebox.athena.catalogue import Catalogue, Objects, StoredObject
 from onebox.athena.errors import MalformedQuery, QueryError, ScanLimitExceeded
 from onebox.athena.execution import MOST_SECONDS, execute, keep
-from onebox.athena.objects import Objects, StoredObject
 from onebox.athena.parser import parse
 from onebox.athena.row_cache import RowCache
 from onebox.athena.translation import translate, translate_parsed

@@ -1,17 +1,51 @@
-"""The tables of the Glue catalogue, and their projected partitions.
+"""The tables of the Glue catalogue: their types, their projected partitions and their objects.
 
 Source: AWS documentation, Glue: Table; Athena: Partition projection, Supported types.
 """
 
 from __future__ import annotations
 
+import gzip
 import re
-from collections.abc import Iterator, Mapping, Sequence
+import zlib
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any
+from os.path import commonprefix
+from typing import Any, NamedTuple, Protocol
 
 from onebox.athena.errors import QueryError, not_supported
+
+
+class Names(NamedTuple):
+    """The names of one type, and the Precision of ColumnInfo."""
+
+    glue: str
+    trino: str
+    duckdb: str
+    precision: int
+
+
+NAMES: Mapping[str, Names] = {
+    "VARCHAR": Names("string", "varchar", "VARCHAR", 2147483647),
+    "INT": Names("int", "integer", "INTEGER", 10),
+    "BIGINT": Names("bigint", "bigint", "BIGINT", 19),
+    "DOUBLE": Names("double", "double", "DOUBLE", 17),
+    "BOOLEAN": Names("boolean", "boolean", "BOOLEAN", 0),
+    "TIMESTAMP": Names("timestamp", "timestamp(3)", "TIMESTAMP", 3),
+    "DATE": Names("date", "date", "DATE", 0),
+}
+"""By the name of the kind in sqlglot."""
+_DUCKDB = {names.glue: names.duckdb for names in NAMES.values()}
+
+
+def duckdb_type(glue: str) -> str:
+    """Return DuckDB's name of a type of Glue: ``VARCHAR[]`` for ``array<string>``."""
+    if glue.startswith("array<"):
+        return f"{duckdb_type(glue.removeprefix('array<').removesuffix('>'))}[]"
+    return _DUCKDB[glue]
+
 
 TYPES = ("string", "int", "bigint", "double", "boolean", "timestamp", "array<string>")
 SERDE = "org.apache.hive.hcatalog.data.JsonSerDe"
@@ -166,3 +200,67 @@ def _check_partitions(table: Table) -> None:
             raise not_supported(f"Partition {column}={odd[0]} of {table.name}")
     if count > MOST_PARTITIONS:
         raise not_supported(f"Table {table.name} with more than {MOST_PARTITIONS} partitions")
+
+
+class StoredObject(NamedTuple):
+    """An object in S3: its place, ``s3://bucket/key``, its size in bytes and its MD5."""
+
+    location: str
+    size: int
+    md5: str
+
+
+TableObject = tuple[Partition, StoredObject]
+Members = tuple[Partition, Sequence[StoredObject]]
+"""The objects of one partition, ordered by place."""
+
+# A folder has an empty name; Hive hides names that begin with one of these characters.
+_HIDDEN = {"", ".", "_"}
+_AFTER_ALL = "\U0010ffff"  # sorts after every other character
+
+
+class Objects(Protocol):
+    """A store of objects."""
+
+    def list(self, location: str) -> Iterable[StoredObject]:
+        """Yield the objects whose place begins with ``location``."""
+
+    def read(self, location: str) -> bytes:
+        """Return the whole body of an object."""
+
+
+def objects_in(partitions: Sequence[Partition], objects: Objects) -> list[Members]:
+    """Return the objects of partitions that have some, without those that Hive hides."""
+    ordered = sorted(partitions, key=lambda partition: partition.location)
+    # One listing of the common prefix is cheaper than a listing for each partition.
+    common = commonprefix([partition.location for partition in ordered])  # noqa: RUF071 (of texts)
+    listing = sorted(objects.list(common)) if ordered else []
+    found: list[Members] = []
+    for partition in ordered:
+        first, end = (
+            bisect_left(listing, (partition.location + after,)) for after in ("", _AFTER_ALL)
+        )
+        members = [
+            stored
+            for stored in listing[first:end]
+            if stored.location.rpartition("/")[2][:1] not in _HIDDEN
+        ]
+        if members:
+            found.append((partition, members))
+    return found
+
+
+def pairs(members: Members) -> list[TableObject]:
+    """Return each object of a partition with the partition."""
+    partition, objects = members
+    return [(partition, stored) for stored in objects]
+
+
+def text_of(location: str, body: bytes) -> str:
+    """Return the text of an object; raise QueryError if the body is not gzipped UTF-8."""
+    try:
+        return gzip.decompress(body).decode()
+    except (EOFError, OSError, UnicodeDecodeError, zlib.error) as error:
+        raise QueryError(
+            "HIVE_CURSOR_ERROR", f"{location} is not gzipped UTF-8: {error}"
+        ) from error

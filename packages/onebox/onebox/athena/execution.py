@@ -15,10 +15,17 @@ from typing import Any
 import duckdb
 
 from cwli.cancellation import Cancellation, TimedOut
-from onebox.athena.catalogue import Catalogue, Partition, Table, read_table
+from onebox.athena.catalogue import (
+    Catalogue,
+    Objects,
+    Partition,
+    Table,
+    objects_in,
+    pairs,
+    read_table,
+)
 from onebox.athena.errors import QueryError, ScanLimitExceeded
 from onebox.athena.macros import MACROS
-from onebox.athena.objects import Objects, objects_in, pairs
 from onebox.athena.row_cache import RowCache
 from onebox.athena.rows import (
     Reader,

@@ -6,8 +6,14 @@ The grammar is sqlglot's for Trino, but functions keep the names of the query: o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import wraps
 from itertools import groupby
+from typing import ParamSpec, TypeVar
 
 from sqlglot import Token, TokenType, exp
 from sqlglot.dialects.trino import Trino
@@ -16,8 +22,69 @@ from sqlglot.parsers.trino import TrinoParser
 
 from onebox.athena.errors import MalformedQuery
 from onebox.athena.grammar import first_mismatch
-from onebox.athena.nesting import deeply
 from onebox.athena.tokens import tokens
+
+_MOST_CALLS = 10_000
+# A call within a generator or a sort takes below 2 kB of the stack of C.
+_STACK_BYTES = 128 * 1024 * 1024
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
+class _Limit:
+    """Python's limit of calls within each other, which is one for all threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._users = 0
+        self._before = sys.getrecursionlimit()
+
+    @contextmanager
+    def raised(self) -> Iterator[None]:
+        """Raise the limit until the last block that needs it ends."""
+        with self._lock:
+            if not self._users:
+                self._before = sys.getrecursionlimit()
+                sys.setrecursionlimit(max(_MOST_CALLS, self._before))
+            self._users += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._users -= 1
+                if not self._users:
+                    sys.setrecursionlimit(self._before)
+
+    def submit(self, pool: ThreadPoolExecutor, call: Callable[[], _R]) -> Future[_R]:
+        """Start a call in a new thread, whose stack has room for the raised limit."""
+        with self._lock:
+            before = threading.stack_size(_STACK_BYTES)
+            try:
+                return pool.submit(call)
+            finally:
+                threading.stack_size(before)
+
+
+_LIMIT = _Limit()
+
+
+def deeply(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Return a function that has room for hundreds of brackets, and refuses more of them.
+
+    It raises MalformedQuery in place of RecursionError.
+    """
+
+    @wraps(function)
+    def run(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        with _LIMIT.raised(), ThreadPoolExecutor(1) as pool:
+            try:
+                return _LIMIT.submit(pool, lambda: function(*args, **kwargs)).result()
+            except RecursionError:
+                refusal = "A query with so many brackets is not supported on one machine"
+                raise MalformedQuery("NOT_SUPPORTED", refusal) from None
+
+    return run
+
 
 _SPECIAL_FORMS = ("CAST", "TRY_CAST", "EXTRACT")
 # Other statements of Athena. AWS documentation, Athena, "DDL statements", "DML queries, functions,

@@ -22,8 +22,8 @@ from pathlib import Path
 
 import duckdb
 
+from onebox.athena.catalogue import Members, StoredObject, TableObject, pairs
 from onebox.athena.errors import QueryError
-from onebox.athena.objects import Members, StoredObject, TableObject, pairs
 from onebox.athena.rows import ObjectChanged, Reader
 
 _PARQUET, _DIGEST = ".parquet", ".sha256"

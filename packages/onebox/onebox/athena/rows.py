@@ -15,9 +15,15 @@ from pathlib import Path
 
 import duckdb
 
-from onebox.athena.catalogue import Partition, Table, Value
-from onebox.athena.objects import Objects, TableObject, text_of
-from onebox.athena.type_names import duckdb_type
+from onebox.athena.catalogue import (
+    Objects,
+    Partition,
+    Table,
+    TableObject,
+    Value,
+    duckdb_type,
+    text_of,
+)
 
 _WHOLE = "json_type({0}) IN ('BIGINT', 'UBIGINT') AND TRY_CAST({0} AS {1}) IS NOT NULL"
 _TEXT = "json_type({0}) = 'VARCHAR'"

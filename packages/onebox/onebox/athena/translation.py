@@ -15,8 +15,7 @@ from sqlglot.optimizer.scope import Scope, traverse_scope
 from onebox.athena.catalogue import Catalogue, Table, read_table
 from onebox.athena.errors import QueryError, not_supported
 from onebox.athena.execution import Column, Translation
-from onebox.athena.nesting import deeply
-from onebox.athena.parser import Athena, parse
+from onebox.athena.parser import Athena, deeply, parse
 from onebox.athena.rewriting import rewrite
 from onebox.athena.scans import scans
 from onebox.athena.types import annotate

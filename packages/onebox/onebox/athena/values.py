@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from onebox.athena.type_names import NAMES
+from onebox.athena.catalogue import NAMES
 
 Type = exp.DataType
 Kind = exp.DType

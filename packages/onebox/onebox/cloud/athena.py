@@ -31,8 +31,8 @@ from onebox.account import ACCOUNT, REGION
 from onebox.athena import api as athena
 from onebox.cloud.endpoint import Endpoint
 from onebox.cloud.objects import FileKey
+from onebox.cloud.refusals import not_honoured
 from onebox.cloud.replacements import Replacements
-from onebox.cloud.unsupported import not_honoured
 from onebox.store.errors import DamagedObject
 from onebox.store.index import Listed
 from onebox.store.table_objects import UndamagedObjects

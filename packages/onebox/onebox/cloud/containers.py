@@ -19,8 +19,8 @@ from moto.ecs.models import TaskDefinition
 from onebox.app import Programs
 from onebox.cloud.cgroups import Limits
 from onebox.cloud.processes import BARE_PYTHON
+from onebox.cloud.refusals import not_honoured
 from onebox.cloud.sealed_folders import digest, source_files
-from onebox.cloud.unsupported import not_honoured
 
 
 def address_of(task_id: str) -> str:

@@ -32,10 +32,10 @@ from onebox.cloud.environments import Environments
 from onebox.cloud.event_queue import EventQueue
 from onebox.cloud.guard import Guard
 from onebox.cloud.logs import CloudWatchLogs
+from onebox.cloud.refusals import not_honoured
 from onebox.cloud.replacements import Replacements
 from onebox.cloud.sandboxes import Answer, Function
 from onebox.cloud.sealed_folders import is_sealed, mark_used, seal
-from onebox.cloud.unsupported import not_honoured
 
 # AWS documentation, Lambda quotas: request and response of a synchronous invocation, and the event
 # of an asynchronous invocation.

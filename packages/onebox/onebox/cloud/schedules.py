@@ -25,8 +25,8 @@ from onebox.account import ACCOUNT, REGION
 from onebox.app import DueTimes, ReadCron
 from onebox.cloud.due_times import due_times
 from onebox.cloud.endpoint import Endpoint
+from onebox.cloud.refusals import not_honoured
 from onebox.cloud.replacements import Replacements
-from onebox.cloud.unsupported import not_honoured
 
 _MOST_RETRIES, _OLDEST_SECONDS = 185, 86_400
 _FIRST_PAUSE = timedelta(minutes=1)

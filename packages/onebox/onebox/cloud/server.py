@@ -20,7 +20,7 @@ from werkzeug.serving import make_server
 
 import onebox.cloud.data_files  # noqa: F401 (before moto's EC2)
 from onebox.cloud.endpoint import Endpoint
-from onebox.cloud.forbidden import Forbidden, refused
+from onebox.cloud.refusals import Forbidden, refused
 from onebox.cloud.signatures import signer
 from onebox.cloud.task_permissions import check_task
 

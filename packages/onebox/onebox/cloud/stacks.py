@@ -25,7 +25,7 @@ from onebox.cloud import (
     resource_types,  # noqa: F401 (moto finds its classes)
 )
 from onebox.cloud.replacements import Replacements
-from onebox.cloud.resource import refuse_unknown
+from onebox.cloud.resource_types import refuse_unknown
 
 _RULE = {"AbortIncompleteMultipartUpload", "ExpirationInDays", "Id", "Prefix", "Status"}
 # One machine keeps no old versions of objects.

@@ -17,7 +17,7 @@ from moto.stepfunctions.utils import cfn_to_api_tags
 
 from onebox.asl.payload import dump
 from onebox.cloud.replacements import Replacements
-from onebox.cloud.resource import refuse_unknown
+from onebox.cloud.resource_types import refuse_unknown
 
 _TYPE = "AWS::StepFunctions::StateMachine"
 _PROPERTIES = {

@@ -21,7 +21,6 @@ from moto.s3.models import s3_backends
 
 from onebox.account import ACCOUNT, REGION
 from onebox.cloud.endpoint import access_key_id
-from onebox.cloud.forbidden import Forbidden
 from onebox.cloud.policy_evaluation import (
     Request,
     Statement,
@@ -29,6 +28,7 @@ from onebox.cloud.policy_evaluation import (
     allowed,
     read_statements,
 )
+from onebox.cloud.refusals import Forbidden
 from onebox.cloud.signatures import body, scope
 
 if TYPE_CHECKING:

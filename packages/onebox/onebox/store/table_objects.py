@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar
 
+from onebox.athena.catalogue import StoredObject
 from onebox.athena.errors import QueryError
-from onebox.athena.objects import StoredObject
 from onebox.store.errors import DamagedObject
 from onebox.store.object_files import ObjectFiles
 

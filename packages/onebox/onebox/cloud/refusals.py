@@ -1,4 +1,4 @@
-"""Requests that the one-machine cloud forbids, and its answers to them in the forms of AWS."""
+"""Refusals: of settings that one machine does not honour, and of requests, in the forms of AWS."""
 
 from __future__ import annotations
 
@@ -11,6 +11,17 @@ from werkzeug.wrappers import Response
 
 if TYPE_CHECKING:
     from wsgiref.types import WSGIEnvironment
+
+
+def not_honoured(owner: str, name: str, value: object, accepted: str) -> str:
+    """Return the sentence that refuses ``name`` of ``owner``, with its value and what is accepted.
+
+    Example: ``Rule nightly has State "ON", which one machine does not honour; accepted: ENABLED.``
+    """
+    return (
+        f"{owner} has {name} {json.dumps(value, default=str)}, which one machine does not honour; "
+        f"accepted: {accepted}."
+    )
 
 
 _FOR_S3 = re.compile("AWS4-HMAC-SHA256 Credential=[^,]+/s3/aws4_request,")
