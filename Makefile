@@ -44,7 +44,7 @@ test:  ## Run lint, types and all tests but the longest
 systems: $(PYTHON_READY) $(NODE_READY) $(AWS_CLI)/.ready $(FUNCTIONS)/.ready $(CHROMIUM) $(FIREFOX)  ## Run the longest tests, all examples of the random tests, and the functions on their Python
 	$(BIN)/python -m pytest --numprocesses 2 --hypothesis-profile systems -m 'systems or fuzz'
 	$(FUNCTIONS)/bin/python -m pytest $(FUNCTIONS_TESTS)
-	PATH="$(CURDIR)/$(FUNCTIONS)/bin:$$PATH" $(FUNCTIONS)/bin/python -m tests.system.faults exit-1
+	PYTHONPATH=$(subst $() ,:,$(PACKAGES:%=$(CURDIR)/%)) PATH="$(CURDIR)/$(FUNCTIONS)/bin:$$PATH" $(FUNCTIONS)/bin/python -m tests.system.faults exit-1
 
 check: lint $(NODE_READY)  ## Run lint, types and the fast tests
 	$(BIN)/python -m pytest tests/unit

@@ -1,1 +1,1 @@
-"""The part of the Amazon States Language that Tidemark's state machines use, without AWS."""
+"""The part of the Amazon States Language that the one-machine cloud interprets."""
