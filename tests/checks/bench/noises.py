@@ -76,12 +76,12 @@ def bimodal(chance: random.Random, scatter: float) -> Pairs:
         yield trial() - trial()
 
 
-def correlated(chance: random.Random, scatter: float) -> Pairs:
-    """Yield pairs that resemble the pair before, by a correlation of 0.3."""
+def correlated(by: float, chance: random.Random, scatter: float) -> Pairs:
+    """Yield pairs that resemble the pair before, with a correlation of ``by``."""
     pair = chance.gauss(0, scatter)
     while True:
         yield pair
-        pair = 0.3 * pair + chance.gauss(0, scatter * math.sqrt(1 - 0.3**2))
+        pair = by * pair + chance.gauss(0, scatter * math.sqrt(1 - by * by))
 
 
 def with_bad_pair(chance: random.Random, scatter: float) -> Pairs:
@@ -89,6 +89,13 @@ def with_bad_pair(chance: random.Random, scatter: float) -> Pairs:
     bad = chance.randrange(10)
     for repetition in count():
         yield chance.gauss(0, scatter) - 5 * scatter * (repetition == bad)
+
+
+def off_by_two(chance: random.Random, scatter: float) -> Pairs:
+    """Yield normal pairs, one of the first twelve twice as fast or half as fast."""
+    bad, off = chance.randrange(12), chance.choice((-1, 1)) * math.log(2)
+    for repetition in count():
+        yield chance.gauss(0, scatter) + off * (repetition == bad)
 
 
 def drifting(chance: random.Random, scatter: float) -> Pairs:
@@ -117,7 +124,7 @@ NOISES: dict[str, Noise] = {
 }
 """Noises that both versions share."""
 
-CORRELATED, WITH_BAD_PAIR = "pairs AR(1) 0.3", "one bad pair"
+CORRELATED, CLOSELY, WITH_BAD_PAIR = "pairs AR(1) 0.3", "pairs AR(1) 0.5", "one bad pair"
 UNLIKE: dict[str, Noise] = {
     "new lognormal": partial(unlike, steady, slow_tail, _ALIKE),
     "base lognormal": partial(unlike, slow_tail, steady, _ALIKE),
@@ -126,8 +133,10 @@ UNLIKE: dict[str, Noise] = {
         unlike, slow_tail, steady, math.sqrt(1 - _NOISIER * _NOISIER)
     ),
     "new t3": partial(unlike, steady, both_tails, _ALIKE),
-    CORRELATED: correlated,
+    CORRELATED: partial(correlated, 0.3),
+    CLOSELY: partial(correlated, 0.5),
     WITH_BAD_PAIR: with_bad_pair,
+    "one pair off by a factor of 2": off_by_two,
 }
 """Noises that are not alike: of one version alone, of one pair, or from pair to pair.
 

@@ -97,7 +97,7 @@ def test_the_report_has_the_comparisons_in_the_order_of_the_search(ended):
     assert row(section.partition("Verdicts against")[0], "9.8.4")[1] == "slower"
     assert section.index("| 9.8.4 |") < section.index("| 9.0.0 |") < section.index("| 8.10.0 |")
     assert "at most 20 repetitions and 60 to confirm in each comparison" in text
-    assert "up to 6 % if each repetition resembles the one before" in section
+    assert "up to 4 % if each repetition resembles the one before" in section
 
 
 def test_the_table_and_the_chart_of_a_search_compare_with_its_base(ended):

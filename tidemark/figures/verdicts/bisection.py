@@ -24,9 +24,9 @@ from tidemark.figures.verdicts.pairs import Estimate, Pairs
 from tidemark.figures.verdicts.rule import Word
 from tidemark.model.run_spec import FEWEST
 
-MISLED = 0.06
+MISLED = 0.04
 """The most searches that name another version if each repetition resembles the one before, by a
-correlation of 0.3: docs/verdicts.md measures it."""
+correlation of up to 0.5: docs/verdicts.md measures it."""
 
 Nearer = Literal["nearer to the newest", "nearer to the base", "cannot tell"]
 

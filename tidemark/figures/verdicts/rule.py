@@ -16,7 +16,8 @@ ALARM = 0.01
 """The share of runs without a change that may alarm, shared by all metrics and versions."""
 UNCONFIRMED = 0.08
 """The most that may alarm if no new pairs confirm the alarms, and noise is not alike: one version
-alone has slow outliers, or a repetition resembles the one before. docs/verdicts.md measures it."""
+alone has slow outliers, or a repetition resembles the one before by a correlation of up to 0.5.
+docs/verdicts.md measures it."""
 EQUIVALENCE = 0.10
 """1 - the confidence of the interval that decides ``same``: two one-sided tests of 5 % each.
 
