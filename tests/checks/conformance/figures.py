@@ -52,7 +52,7 @@ def stored_figures() -> Objects:
     objects |= run_objects(
         chance, datetime(2026, 11, 22, tzinfo=UTC), _excluding("002"), records=10_000
     )
-    objects |= _older(run_objects(chance, datetime(2023, 12, 31, 23, 59, 59, tzinfo=UTC)))
+    objects |= run_objects(chance, datetime(2023, 12, 31, 23, 59, 59, tzinfo=UTC))
     objects |= _imported("sleeper", "20261101T000000Z-0000aa", _sleeper())
     objects |= _imported("rocksdb", "20261102T000000Z-0000bb", _latencies())
     objects |= _changes()
@@ -173,17 +173,6 @@ def _test(chance: random.Random, plan: Plan, test: Test, *, whole: bool) -> Test
 def _excluding(*names: str) -> Exclusions:
     at = datetime(2026, 11, 23, tzinfo=UTC)
     return Exclusions({name: Exclusion(excluded=True, reason="noisy", at=at) for name in names})
-
-
-def _older(objects: Objects) -> Objects:
-    """Return the objects of a run without the column ``excluded``, as before its addition."""
-    return {
-        key: packed(
-            {name: value for name, value in json.loads(line).items() if name != "excluded"}
-            for line in gzip.decompress(body).splitlines()
-        )
-        for key, body in objects.items()
-    }
 
 
 def _latest(objects: Objects) -> Objects:

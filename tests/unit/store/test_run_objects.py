@@ -1,4 +1,4 @@
-"""The objects of a run, read from the bucket of its stack."""
+"""The objects of a run, as commands read them from the results bucket."""
 
 from datetime import UTC, datetime
 
