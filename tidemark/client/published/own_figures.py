@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
@@ -29,6 +30,7 @@ from tidemark.client.published.tables import PageTable, TableRow
 from tidemark.model.publication import Publication, PublishedMetric, plain_name
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed, plural, shown
+from tidemark.model.suite import MOST_REPETITIONS
 
 Direction = Literal["higher", "lower"]
 TEST = "imported"
@@ -118,9 +120,11 @@ def own_figures(
             columns=(names[name],),
         )  # fmt: skip
         metrics.append(metric)
-        found += (
-            ReleaseFigure(each.version, each.day, metric, _converted(each, unit), each.line)
-            for each in of_one
+        found += _in_trials(
+            [
+                ReleaseFigure(each.version, each.day, metric, _converted(each, unit), each.line)
+                for each in of_one
+            ]
         )
     notes = [
         f"{_some(of_word)}: {word} is better (guessed{why}); --better says otherwise"
@@ -129,6 +133,20 @@ def own_figures(
         )
     ]
     return Found(Publication(title=title, figures=tuple(metrics)), found, notes)
+
+
+def _in_trials(figures: Sequence[ReleaseFigure]) -> Iterator[ReleaseFigure]:
+    """Yield the figures of a metric; if a run may not have so many trials, their mean is one."""
+    by_release: defaultdict[tuple[str, date], list[ReleaseFigure]] = defaultdict(list)
+    for figure in figures:
+        by_release[figure.version, figure.tested_on].append(figure)
+    for of_release in by_release.values():
+        if len(of_release) <= MOST_REPETITIONS:
+            yield from of_release
+            continue
+        values = [each.amount.value for each in of_release]
+        mean, spread = statistics.fmean(values), statistics.stdev(values)
+        yield of_release[0]._replace(amount=Amount(repr(mean), mean, spread, len(values)))
 
 
 def _some(names: Sequence[str]) -> str:

@@ -97,6 +97,7 @@ class Change(NamedTuple):
             and self.cause == "version"
             and self.mended is None
             and self.accepted != self.after
+            and self.state != "suspected"
         )
 
 
@@ -256,7 +257,8 @@ def _of_level(
         better = (point.after > point.before) == (history.series.direction == "higher")
         # Two runs agree by chance too often for a message: in 2 to 12 of 1,000.
         is_certain = level.state in {"new", "lasting"}
-        accepts = better or not is_open
+        accepted_again = level.is_mended or (level.returns and not better)
+        accepts = better or not is_open or level.returns
         accepted = point.after if accepts and level.state != "suspected" else accepted
         yield Change(
             series=history.measured(of_canary=level.of_canary),
@@ -269,7 +271,7 @@ def _of_level(
             state=level.state,
             accepted=accepted,
             acknowledgement=decision,
-            alarms=is_open and is_certain and not level.is_mended and _is_news(told, decision),
+            alarms=is_open and is_certain and not accepted_again and _is_news(told, decision),
             last=None if level.last is None else history.runs[level.last],
             mended=history.runs[level.last + 1] if level.is_mended and level.last else None,
             each=level.each,

@@ -62,6 +62,8 @@ class LevelChange(NamedTuple):
     """The index of the last run on the new level or of a drift, None if it goes on."""
     is_mended: bool = False
     """Whether the run after ``last`` is back on the level before."""
+    returns: bool = False
+    """Whether it ends a level that did not last, and brings back the one before."""
     each: float | None = None
     """The change of a drift from one run to the next: a share, or an amount."""
     p_value: float = 0.0
@@ -128,10 +130,10 @@ def _levels(
         told[-1] = told[-1]._replace(p_value=last.p_value)
     told += [_drift(drift, len(values)) for drift in drifts]
     told.sort(key=lambda change: change.point.index)
-    return Levels(
-        [_ended(told, place, scaled) for place in range(len(told))],
-        _point(before) if before else None,
-    )
+    ended = [_ended(told, place, scaled) for place in range(len(told))]
+    short = {each.last for each in ended if each.is_mended and each.state == "new"}
+    returned = [each._replace(returns=each.point.index - 1 in short) for each in ended]
+    return Levels(returned, _point(before) if before else None)
 
 
 def _present_level(steps: Sequence[ChangePoint], drifts: Sequence[Drift], count: int) -> int:

@@ -171,3 +171,12 @@ def test_a_broken_file_is_refused_in_one_sentence(value, sentence):
 
     assert sentence in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+def test_more_rounds_than_a_run_has_trials_are_one_figure_with_their_spread():
+    rounds = {**PYTEST, "benchmarks": [{"name": "a", "stats": {"data": [1.0, 3.0] * 100}}]}
+
+    (figure,) = read(json.dumps(rounds)).named("a", None, {}).figures
+
+    assert (figure.amount.value, figure.amount.samples) == (2.0, 200)
+    assert figure.amount.spread == pytest.approx(1.0, abs=0.01)

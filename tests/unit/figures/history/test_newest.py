@@ -105,3 +105,15 @@ def test_what_is_suspected_alone_may_be_chance_among_many_figures():
 
     assert [change.state for change in changes(single)] == ["suspected"]
     assert changes(together) == []
+
+
+def test_the_end_of_a_level_that_did_not_last_is_no_open_regression():
+    chance = random.Random(1)
+    values = level(chance, 20) + level(chance, 6, 200) + level(chance, 12)
+    runs = runs_of(values, version=lambda index: RELEASES[index])
+
+    faster, slower = changes(runs)
+
+    assert (faster.word, faster.mended.version) == ("faster", "1.26.0")
+    assert (slower.word, slower.is_open, slower.alarms) == ("slower", False, False)
+    assert slower.accepted == slower.after
