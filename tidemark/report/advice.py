@@ -133,6 +133,8 @@ def _options(suite: Suite, request: RunSpec, longer: Mapping[str, Value]) -> Ite
     for name, value in {**request.parameters, **longer}.items():
         if value != suite.parameters[name].default:
             yield f"--set {shlex.quote(f'{name}={value}')}"
+    if request.layout != suite.defaults.layout:
+        yield f"--layout {request.layout}"
     for name, values in request.axes.items():
         if values != suite.default_axes.get(name):
             given = ",".join(values)
@@ -142,10 +144,12 @@ def _options(suite: Suite, request: RunSpec, longer: Mapping[str, Value]) -> Ite
 def advice_on_run(run: MeasuredRun) -> str:
     """Return what to measure for the verdicts on metrics that decide; '' if none is missing.
 
-    A search has an end of its own, and an instance or an imported figure no pairs.
+    A search has an end of its own, an instance or an imported figure has no pairs, and the changes
+    of slowed versions are known.
     """
     plan, request = run.plan, run.plan.request
-    told = [] if plan.imported or request.bisect else list(_deciding_verdicts(run))
+    ended = plan.imported or request.bisect or request.slowed
+    told = [] if ended else list(_deciding_verdicts(run))
     metrics = [(name, verdict) for _, name, verdict in told]
     unconfirmed = [(pair, name) for pair, name, verdict in told if is_unconfirmed(verdict)]
     if not unconfirmed and not any(is_open(verdict) for _, verdict in metrics):

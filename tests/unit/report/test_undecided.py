@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.plans import RUN, naming, plan_of
+from tests.plans import RUN, naming, plan_of, rocksdb
 from tests.unit.measured_runs import measured, row, with_values
 from tidemark.model.exclusions import NONE
 from tidemark.report.advice import advice_on_run
@@ -43,6 +43,29 @@ def test_pairs_that_scatter_have_the_number_of_repetitions_that_tells():
 
     assert text.startswith("Measure again, with about 30 repetitions, which would give a verdict ")
     assert text.endswith(" --repetitions 30")
+
+
+def in_turns():
+    """Return the suite of RocksDB with one metric a test, in rounds."""
+    suite = rocksdb()
+    tests = tuple(test.model_copy(update={"slices": 5}) for test in suite.tests)
+    defaults = suite.defaults.model_copy(update={"layout": "rounds"})
+    return suite.model_copy(update={"tests": tests, "defaults": defaults})
+
+
+def test_a_run_in_another_layout_than_that_of_its_suite_is_measured_again_in_it():
+    in_trials = run_of([1000.0], [1000.0], suite=in_turns(), layout="trials")
+    in_rounds = run_of([1000.0], [1000.0], suite=in_turns())
+
+    assert advice_on_run(in_trials).endswith(" --repetitions 5 --layout trials")
+    assert advice_on_run(in_rounds).endswith(" --repetitions 5")
+
+
+def test_slowed_versions_whose_changes_are_known_are_not_measured_again():
+    fields = {"versions": ["9.8.4"], "slowed": [0], "repetitions": 1}
+    plan = plan_of(fields, suite=in_turns())
+
+    assert advice_on_run(measured_run(StoredRun(plan, measured(plan), NONE, []))) == ""
 
 
 def test_longer_tests_are_the_advice_if_no_number_of_repetitions_tells():
