@@ -4,6 +4,7 @@ import hashlib
 import json
 
 import pytest
+from moto.moto_api._internal.models import moto_api_backend
 
 from aws.bucket import S3Bucket
 from onebox.cloud.objects import FileKey, install
@@ -165,6 +166,11 @@ def test_a_damaged_claim_is_told_and_hides_no_other_in_a_running_cloud(endpoint,
         s3.put_object(Bucket="results", Key=f"{CLAIMS}{suite}.json", Body=claim.encode())
     file = FileKey.files.find("results", f"{CLAIMS}damaged.json").path
     file.write_bytes(b"{")
+    # A later cloud knows of the object only what is stored.
+    installed.close()
+    moto_api_backend.reset()
+    installed = install(tmp_path / "objects")
+    s3.create_bucket(Bucket="results")
 
     claims = claimed_runs(S3Bucket(s3, "results", told.append))
     installed.close()
