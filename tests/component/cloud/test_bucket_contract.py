@@ -162,7 +162,8 @@ def test_a_damaged_claim_is_told_and_hides_no_other_in_a_running_cloud(endpoint,
     s3, told = endpoint.client("s3"), []
     s3.create_bucket(Bucket="results")
     for suite in ("damaged", "whole"):
-        claim = json.dumps({"run_id": suite, "execution_arn": "arn:x"})
+        fields = {"run_id": suite, "execution_arn": "arn:x", "claimed_at": "2026-11-27T12:00:00Z"}
+        claim = json.dumps(fields)
         s3.put_object(Bucket="results", Key=f"{CLAIMS}{suite}.json", Body=claim.encode())
     file = FileKey.files.find("results", f"{CLAIMS}damaged.json").path
     file.write_bytes(b"{")
