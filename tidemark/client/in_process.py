@@ -43,13 +43,15 @@ class InProcessPublisher:
 
         Many imports get no reports, which take most of the time: `tidemark report` writes any.
         """
+        from tidemark.pages.vega import vega  # noqa: PLC0415
+        from tidemark.report.run_report.publishing import publish_report  # noqa: PLC0415
         from tidemark.store.history import record_imports  # noqa: PLC0415
 
         with self._together():
             record_imports(self._bucket, run_ids)
         if len(run_ids) <= _MOST_REPORTS:
             for run_id in run_ids:
-                self.report(run_id)
+                publish_report(self._bucket, run_id, vega, into_history=False)
         for start in range(0, len(run_ids), _AT_ONCE):
             with self._together():
                 for run_id in run_ids[start : start + _AT_ONCE]:

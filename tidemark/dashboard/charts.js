@@ -118,9 +118,11 @@ const levels = ({ level_before, level_after }) =>
   `${figureText(level_before)} → ${figureText(level_after)}`;
 
 function toldChange({ at, row }) {
-  const [run, size] = [runLink(row.changed_run, row.suite), delta(row.change, row.direction, row.unit, 1)];
+  const run = runLink(row.changed_run, row.suite);
+  // A level of zero has no share that it changed by.
+  const size = row.change === null ? "" : `, ${delta(row.change, row.direction, row.unit, 1)}`;
   const place = at === row.changed_run ? [run] : [`${at}, run `, run];
-  const words = ["Level since ", ...place, ": ", verdict(row.verdict), `, ${size}, ${levels(row)}`];
+  const words = ["Level since ", ...place, ": ", verdict(row.verdict), `${size}, ${levels(row)}`];
   return made("p", { class: "level" }, ...words);
 }
 

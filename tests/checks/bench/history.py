@@ -128,7 +128,7 @@ def of_releases() -> Iterator[Figure]:
         yield Figure(
             f"six slower releases: {name}", 100 * found / slowed, 100 * limit / 73, least=True
         )
-    yield Figure("points suspected and gone within two releases", 100 * gone / points, 1.5)
+    yield Figure("points suspected and gone within two releases", 100 * gone / points, 2)
 
 
 def _suspected(drawn: Releases, release: int) -> tuple[int, int]:

@@ -17,8 +17,10 @@ from typing import NamedTuple
 from tidemark.figures.history.robust import (
     autocorrelation,
     clipped,
+    median,
     running_median,
     scatter,
+    variance,
     winsorised,
 )
 
@@ -227,7 +229,7 @@ def _weight(values: Sequence[float], edges: Sequence[int], place: int, shortest:
     before, after = _near(values, start, index, end, _NEAR)
     least = min(index - start, end - index) / shortest
     both = [winsorised(side, _TAILS) for side in (before, after)]
-    variances = [statistics.variance(side) if side[1:] else 0.0 for side in both]
+    variances = list(map(variance, both))
     apart = abs(statistics.fmean(both[1]) - statistics.fmean(both[0]))
     error = math.sqrt(sum(v / len(side) for v, side in zip(variances, both, strict=True)))
     t = _ratio(apart, error)
@@ -301,8 +303,8 @@ def _points(
         earliest, latest = _likely_places(scaled.values, start, index, end)
         yield ChangePoint(
             index,
-            statistics.median(before),
-            statistics.median(after),
+            median(before),
+            median(after),
             any(abs(index - each) <= _MOST_MOVED for each in lasting),
             earliest,
             latest,
@@ -314,14 +316,14 @@ def _likely_places(values: Sequence[float], start: int, index: int, end: int) ->
     near = _near(values, start, index, end, _NEAR)
     before, after = map(statistics.median, near)
     sides = [winsorised(side, _TAILS) for side in near]
-    variance = statistics.fmean(statistics.pvariance(side) for side in sides)
+    scatter_of_both = statistics.fmean(statistics.pvariance(side) for side in sides)
     first, last = max(start + 1, index - _MOST_MOVED), min(end - 1, index + _MOST_MOVED)
     costs = [
         0.0,
         *accumulate((value - before) ** 2 - (value - after) ** 2 for value in values[first:last]),
     ]
     here = index - first
-    most = costs[here] + _MOST_UNLIKELY * variance
+    most = costs[here] + _MOST_UNLIKELY * scatter_of_both
     earliest = latest = here
     while earliest > 0 and costs[earliest - 1] <= most:
         earliest -= 1

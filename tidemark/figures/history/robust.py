@@ -11,13 +11,30 @@ from itertools import pairwise
 _MEDIAN_STEP = 0.954
 
 
+def median(values: Sequence[float]) -> float:
+    """Return the median, also of numbers whose sum is no double."""
+    ascending = sorted(values)
+    low, high = ascending[(len(ascending) - 1) // 2], ascending[len(ascending) // 2]
+    return low / 2 + high / 2 if math.isinf(low + high) else (low + high) / 2
+
+
 def running_median(values: Sequence[float], window: int) -> list[float]:
     """Return the median of each value and its neighbours, over an odd number of values."""
     half = window // 2
-    return [
-        statistics.median(values[max(0, index - half) : index + half + 1])
-        for index in range(len(values))
+    inner = [
+        sorted(values[index - half : index + half + 1])[half]
+        for index in range(half, len(values) - half)
     ]
+    ends = min(half, len(values))
+    first = [median(values[: index + half + 1]) for index in range(ends)]
+    last = range(max(ends, len(values) - half), len(values))
+    return [*first, *inner, *(median(values[index - half :]) for index in last)]
+
+
+def variance(values: Sequence[float]) -> float:
+    """Return the variance of a sample (n − 1), 0 for one value."""
+    mean = statistics.fmean(values)
+    return sum((value - mean) ** 2 for value in values) / max(1, len(values) - 1)
 
 
 def scatter(values: Sequence[float]) -> float:
@@ -27,7 +44,7 @@ def scatter(values: Sequence[float]) -> float:
     with a single value.
     """
     steps = [abs(after - before) for before, after in pairwise(values)]
-    return statistics.median(steps) / _MEDIAN_STEP or math.sqrt(math.pi) / 2 * statistics.mean(
+    return statistics.median(steps) / _MEDIAN_STEP or math.sqrt(math.pi) / 2 * statistics.fmean(
         steps
     )
 
@@ -51,7 +68,7 @@ def winsorised(values: Sequence[float], share: float) -> list[float]:
 
 def autocorrelation(values: Sequence[float]) -> float:
     """Return the correlation of values with the values before them; zero for equal values."""
-    middle = statistics.mean(values)
+    middle = statistics.fmean(values)
     deviations = [value - middle for value in values]
     whole = sum(deviation * deviation for deviation in deviations)
     product = sum(before * after for before, after in pairwise(deviations))

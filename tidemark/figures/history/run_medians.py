@@ -2,12 +2,12 @@
 
 import hashlib
 import json
-import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
+from tidemark.figures.history.robust import median
 from tidemark.figures.statistic import quantile
 from tidemark.figures.version_rates import Key, Quantity, quantities, rate_key
 from tidemark.model.base import Frozen
@@ -110,8 +110,8 @@ def _medians(measured: Iterable[Quantity], rates: _Rates, of_canary: _Rates) -> 
             yield Median(
                 series=Series(*quantity.key, metric.unit, metric.direction),
                 margin=metric.margin,
-                value=statistics.median(values),
-                canary=statistics.median(canary) if canary else None,
+                value=median(values),
+                canary=median(canary) if canary else None,
                 quartiles=_quartiles(values),
             )
 

@@ -112,16 +112,22 @@ def _report_sections(run: MeasuredRun) -> Iterator[Section]:
     yield Section("Logs", (trials.LOGS, trials.logs(run)), details=True)
 
 
-def publish_report(bucket: Bucket, run_id: str, vega: Vega) -> dict[str, str]:
+def publish_report(
+    bucket: Bucket, run_id: str, vega: Vega, *, into_history: bool = True
+) -> dict[str, str]:
     """Write the report of a run and its comparisons; return the key of each file of the report."""
-    return fold(bucket, run_id, lambda run: write_report(bucket, run, vega))
+    return fold(
+        bucket, run_id, lambda run: write_report(bucket, run, vega, into_history=into_history)
+    )
 
 
-def write_report(bucket: Bucket, run: StoredRun, vega: Vega) -> dict[str, str]:
+def write_report(
+    bucket: Bucket, run: StoredRun, vega: Vega, *, into_history: bool = True
+) -> dict[str, str]:
     """Write the report of a run as it was read; return the key of each of its files.
 
     The run's comparisons with its baseline, the index of its versions with rates, and the history
-    of its suite are written, too.
+    of its suite are written, too, unless the history has the run already.
     """
     profiled = list(each_profiled(bucket, run.plan))
     measured = replace(
@@ -131,7 +137,8 @@ def write_report(bucket: Bucket, run: StoredRun, vega: Vega) -> dict[str, str]:
     )
     # The index comes first: the run can be compared even if the rest fails.
     _index(bucket, measured)
-    record_history(bucket, run)
+    if into_history:
+        record_history(bucket, run)
     suite, run_id = run.plan.suite.name, run.plan.run_id
     written = write_texts(
         bucket, lambda file: keys.report(suite, run_id, file), _files(measured, vega)
