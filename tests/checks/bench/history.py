@@ -11,6 +11,7 @@ import random
 import sys
 import time
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from tests.checks.bench.drawn_histories import (
     HUMP,
@@ -27,23 +28,40 @@ from tidemark.figures.history.drifts import without_drifts
 from tidemark.figures.history.levels import LevelChange, RunFigure, judged_levels
 from tidemark.figures.history.newest import discoveries
 
+
+class Case(NamedTuple):
+    """A measured figure with its name."""
+
+    name: str
+    figure: Figure
+
+    @property
+    def row(self) -> str:
+        """The case as a row of a Markdown table."""
+        return f"| {self.name} | {self.figure.cell} |\n"
+
+
+def _case(name: str, value: float, limit: float, unit: str = "%", least: bool = False) -> Case:
+    return Case(f"{name} [{unit}]" if unit else name, Figure(value, limit, least))
+
+
 _SERIES, _PASTS, _NIGHTLY, _DRIFTS = 200, 1_000, 200, 30
 _NEAR = 4
 """The points by which a found change of nightly figures may miss its place."""
 _METRICS, _RELEASES, _SLOWED, _DATABASES = 175, 202, 73, 2
 
 
-def steady() -> Iterator[Figure]:
+def steady() -> Iterator[Case]:
     """Yield how often a history without a change has one."""
     for correlation, limit in ((0.0, 3), (0.3, 3), (0.6, 3), (0.8, 25)):
         for count in (30, 100, 300):
             chance = random.Random(7)
             series = [autoregressive(chance, count, correlation) for _ in range(_SERIES)]
             alarms = percentage([bool(change_points(values)) for values in series])
-            yield Figure(f"AR(1), φ {correlation:g}, {count} runs", alarms, limit)
+            yield _case(f"AR(1), φ {correlation:g}, {count} runs", alarms, limit)
 
 
-def masked() -> Iterator[Figure]:
+def masked() -> Iterator[Case]:
     """Yield how often a step that is found alone is found behind a past."""
     found = []
     for seed in range(_PASTS):
@@ -57,14 +75,14 @@ def masked() -> Iterator[Figure]:
         other = past(chance)
         if _has(change_points(own), before):
             found.append(_has(change_points(other + own), len(other) + before))
-    yield Figure(f"a step behind {_PASTS:,} pasts", percentage(found), 99.5, least=True)
+    yield _case(f"a step behind {_PASTS:,} pasts", percentage(found), 99.5, least=True)
 
 
 def _has(points: list[ChangePoint], place: int) -> bool:
     return any(abs(point.index - place) <= 1 for point in points)
 
 
-def drifting() -> Iterator[Figure]:
+def drifting() -> Iterator[Case]:
     """Yield how often a slope is one drift and blames no version."""
     for slope in (0.002, 0.005, 0.01):
         for deviation in (0.003, 0.01):
@@ -75,10 +93,10 @@ def drifting() -> Iterator[Figure]:
                 steps, drifts = without_drifts(values, change_points(values))
                 right.append((len(steps), len(drifts)) == (0, 1))
             name = f"{slope:.1%} a release, scatter {deviation:g}: one drift, no version blamed"
-            yield Figure(name, percentage(right), 90, least=True)
+            yield _case(name, percentage(right), 90, least=True)
 
 
-def nights() -> Iterator[Figure]:
+def nights() -> Iterator[Case]:
     """Yield how right the changes of nightly figures are."""
     drawn = [nightly(random.Random(seed)) for seed in range(_NIGHTLY)]
     points = [change_points(each.values) for each in drawn]
@@ -91,10 +109,10 @@ def nights() -> Iterator[Figure]:
             right, false = right + hits, false + len(places) - hits
             missed += len(each.changes) - hits
             clean += [] if each.changes else [bool(places)]
-        yield Figure(
+        yield _case(
             f"nightly, {name}: F1", 2 * right / (2 * right + false + missed), limit, "", True
         )
-        yield Figure(f"nightly, {name}: clean series alarmed", percentage(clean), 6.5)
+        yield _case(f"nightly, {name}: clean series alarmed", percentage(clean), 6.5)
 
 
 def _hits(found: list[int], true: list[int]) -> int:
@@ -106,7 +124,7 @@ def _hits(found: list[int], true: list[int]) -> int:
     return len(true) - len(left)
 
 
-def of_releases() -> Iterator[Figure]:
+def of_releases() -> Iterator[Case]:
     """Yield how the newest release is judged: six of 202 slow down 73 of 175 metrics."""
     own, later, third, listed, gone, points = 0, 0, 0, 0, 0, 0
     for seed in range(_DATABASES):
@@ -125,10 +143,13 @@ def of_releases() -> Iterator[Figure]:
         ("told at its third release", third, 66),
         ("listed with its first and its mending release, once over", listed, 66),
     ):
-        yield Figure(
-            f"six slower releases: {name}", 100 * found / slowed, 100 * limit / 73, least=True
+        yield _case(
+            f"six slower releases: {name}",
+            100 * found / slowed,
+            round(100 * limit / 73, 1),
+            least=True,
         )
-    yield Figure("points suspected and gone within two releases", 100 * gone / points, 2)
+    yield _case("points suspected and gone within two releases", 100 * gone / points, 2)
 
 
 def _suspected(drawn: Releases, release: int) -> tuple[int, int]:
@@ -174,7 +195,7 @@ def _is_listed(series: list[tuple[float, float, float]], begin: int) -> bool:
     )
 
 
-def times() -> Iterator[Figure]:
+def times() -> Iterator[Case]:
     """Yield the CPU time of one history."""
     for count, limit in ((30, 5), (300, 30), (3000, 300)):
         chance = random.Random(1)
@@ -182,7 +203,7 @@ def times() -> Iterator[Figure]:
         began = time.process_time()
         for _ in range(5):
             judged_levels(list(map(RunFigure, values)))
-        yield Figure(
+        yield _case(
             f"{count:,} runs of one figure", 200 * (time.process_time() - began), limit, "ms"
         )
 
@@ -197,11 +218,11 @@ def main() -> int:
         "CPU time": times(),
     }
     missed, text = False, ""
-    for heading, figures in tables.items():
-        rows = list(figures)
-        missed |= not all(figure.holds for figure in rows)
-        part = f"### {heading}\n\n| case | measured | limit |\n|---|--:|--:|\n"
-        part += "".join(figure.row for figure in rows) + "\n"
+    for heading, cases in tables.items():
+        rows = list(cases)
+        missed |= not all(case.figure.holds for case in rows)
+        part = f"### {heading}\n\n| case | measured |\n|---|--:|\n"
+        part += "".join(case.row for case in rows) + "\n"
         print(part, flush=True)
         text += part
     write_part("history.md", "figures", f"\n{text}")
