@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from tests.checks.bench.commands import TIDEMARK
 from tests.checks.bench.slowed_runs import StoredRun, stored
-from tidemark.figures.calibration import seconds_of_pair
+from tidemark.figures.calibration import of_two, seconds_of_pair
 from tidemark.figures.verdicts.pairs import differences
 from tidemark.figures.verdicts.sequential_metric import SequentialMetric
 from tidemark.figures.verdicts.sequential_run import awaited, criteria
@@ -44,7 +44,7 @@ class Measured(NamedTuple):
     def words(self, minutes: int) -> Iterator[str]:
         """Yield the answers of runs that have so many minutes, one after the other."""
         rounds = max(1, math.floor(60 * minutes / self.seconds))
-        rule = criteria(self.plan, self.quantity)
+        rule = criteria(of_two(self.plan), self.quantity)
         # A run that is decided leaves its other rounds to the next one.
         course, taken = SequentialMetric(), 0
         for d in self.differences:
