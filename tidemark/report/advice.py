@@ -183,7 +183,11 @@ def _compared(run: MeasuredRun, rated: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def _has_missing_trials(run: MeasuredRun, metrics: list[tuple[str, Verdict]]) -> bool:
-    """Tell whether the run was to measure more; one until decided, for an open verdict."""
-    if run.plan.request.until:
-        return any(verdict.more_pairs for _, verdict in metrics)
+    """Tell whether the run was to measure more; one until decided, for an open verdict.
+
+    A run whose time is over measures nothing more.
+    """
+    request = run.plan.request
+    if request.until:
+        return not request.within_seconds and any(verdict.more_pairs for _, verdict in metrics)
     return bool(run.unrecorded())

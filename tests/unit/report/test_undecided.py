@@ -45,6 +45,14 @@ def test_pairs_that_scatter_have_the_number_of_repetitions_that_tells():
     assert text.endswith(" --repetitions 30")
 
 
+def test_a_run_whose_time_was_over_is_measured_again_without_that_limit():
+    run = run_of(WILD, WILD[::-1], until="decided", within_seconds=60, trials=2 * len(WILD))
+
+    text = advice_on_run(run)
+    assert text.startswith("Measure again, ")
+    assert " --baseline 9.0.0 --until decided --repetitions " in text
+
+
 def in_turns():
     """Return the suite of RocksDB with one metric a test, in rounds."""
     suite = rocksdb()
