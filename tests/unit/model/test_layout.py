@@ -50,7 +50,7 @@ def test_a_run_that_names_no_end_goes_on_until_decided_within_the_time_of_its_su
     alone = resolve_request({"suite": "rocksdb", "versions": ["9.8.4"]}, SUITES)
     endless = resolve_request({"suite": "rocksdb", "until": "decided"}, SUITES)
 
-    assert (default.until, default.within_seconds, default.baseline) == ("decided", 90, "8.8.1")
+    assert (default.until, default.within_seconds, default.baseline) == ("decided", 180, "8.8.1")
     assert (fixed.until, fixed.repetitions) == (None, 3)
     assert (alone.until, alone.repetitions) == (None, 12)
     assert (endless.until, endless.within_seconds) == ("decided", None)
