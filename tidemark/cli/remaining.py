@@ -1,4 +1,4 @@
-"""What remains of an active run: its trials, and the time until its end."""
+"""The rest of an active run: its missing trials, and the time until its end."""
 
 from __future__ import annotations
 

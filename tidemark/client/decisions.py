@@ -1,4 +1,4 @@
-"""What people decide about stored results: trials that do not count, and accepted levels."""
+"""The decisions of people on stored results: trials that do not count, and accepted levels."""
 
 from __future__ import annotations
 

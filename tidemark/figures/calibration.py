@@ -1,4 +1,4 @@
-"""What runs of a suite find on one machine, from rounds of a version beside itself, slowed.
+"""The slowdowns that runs of a suite find, from rounds of one version beside itself, slowed.
 
 The true change of each slowed version is known, so that what is left of each d is the noise of this
 machine. Runs are drawn from that noise and decided by the rule of a run until decided.
@@ -29,7 +29,7 @@ CHANGES = (0.01, 0.02, 0.03, 0.04, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5)
 
 
 class Found(NamedTuple):
-    """What runs of some length find of one quantity."""
+    """The slowdowns of one quantity that runs of some length find."""
 
     rounds: int
     """The rounds of two versions that such a run has time for."""

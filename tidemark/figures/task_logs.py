@@ -1,4 +1,4 @@
-"""What tasks log besides their metrics: machine and packages, usage, and their last lines.
+"""The lines that tasks log besides metrics: machine and packages, usage, and the last lines.
 
 A system under test may log anything, so each environment is kept within bounds.
 

@@ -1,4 +1,4 @@
-"""What Tidemark knows of the objects in a state folder, for their examination."""
+"""The objects that Tidemark expects in a state folder, for `tidemark doctor`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What to measure again for metrics without a verdict, with the command."""
+"""The advice for metrics without a verdict: the command that measures again."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class Foreign(NamedTuple):
     tool: str
     figures: Sequence[OwnFigure]
     note: str
-    """What the trials are, for people who compare versions; '' for nothing to say."""
+    """A sentence on the trials, for people who compare versions, or ''."""
 
 
 class _Place(NamedTuple):

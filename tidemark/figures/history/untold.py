@@ -1,4 +1,4 @@
-"""What the history of a suite does not tell: runs that it leaves out, and changes that it cannot.
+"""The gaps in the history of a suite: runs that it leaves out, and changes that it cannot tell.
 
 Each is a sentence, since a history that says nothing looks like one without a change.
 """

@@ -56,7 +56,7 @@ class FunctionChange(NamedTuple):
 
     @property
     def word(self) -> Word:
-        """What the trials tell of the function."""
+        """The verdict of the trials on the function."""
         if not self.is_told:
             return "cannot tell"
         return "grew" if self.judged.difference > 0 else "shrank"

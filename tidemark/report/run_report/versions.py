@@ -43,7 +43,7 @@ class _Step(NamedTuple):
     verdict: Verdict | None
     """The verdict on both; None if one of them has no rate."""
     without_base: str = "first version"
-    """What the version is if it has no base."""
+    """The word for a version without a base."""
 
     @property
     def change(self) -> str:

@@ -56,7 +56,7 @@ class Presence:
     stack: Stack
     pid: int
     about: Mapping[str, str]
-    """What its owner noted of the app."""
+    """The facts that the owner of the cloud noted about the app."""
 
 
 @contextmanager

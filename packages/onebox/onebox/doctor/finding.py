@@ -41,7 +41,7 @@ class Rebuilding(NamedTuple):
 
 
 class Contents(Protocol):
-    """What an app knows of the objects that it stored."""
+    """The knowledge of an app about the objects that it stored."""
 
     naming: str
     """The result of ``name_again``, as the rest of a sentence that begins with "--repair"."""
