@@ -23,7 +23,19 @@ class Reason:
         return statement.applies(Request(*grant.actions, *grant.resources))
 
 
+_STEPS = ("CheckCondition", "FindTasks", "PauseRules", "StopServices")
+
 REASONS = (
+    *(
+        Reason(
+            "Only suites with such a step call the function; the campaign's have none, and the "
+            "tests of instances and services prove the grant.",
+            ("lambda:InvokeFunction",),
+            f"arn:aws:lambda:*:*:function:*-WorkflowFunctions{step}*",
+            "WorkflowTrialRole",
+        )
+        for step in _STEPS
+    ),
     Reason(
         "No run that the campaign's comparisons choose has an excluded trial.",
         ("s3:GetObject",),
