@@ -145,8 +145,8 @@ PREPARED = {
     "40 metrics with labels": Prepared(
         _of_many_labels,
         _TITLE,
-        "▼ slower: latency {operation: call00} (+98.53 %), latency {operation: call01} (+98.53 %), "
-        "latency {operation: call02} (+98.53 %) and 37 more; = same: compaction_rate.",
+        "▼ slower: latency {operation: call00} (+98.5 %), latency {operation: call01} (+98.5 %), "
+        "latency {operation: call02} (+98.5 %) and 37 more; = same: compaction_rate.",
     ),
     "unlike": Prepared(
         _unlike,

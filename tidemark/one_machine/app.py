@@ -100,7 +100,7 @@ def programs_in(workloads: Path) -> Programs:
         folder=workloads,
         label=WORKLOAD_LABEL,
         shared=HARNESS,
-        environment=workload_environment(),
+        environment=workload_environment,
         address_variable=_ADDRESS,
         service_variable=READY_VARIABLE,
         own_task=CLOUD,

@@ -55,8 +55,8 @@ class Programs:
     """The docker label of a container that names its workload."""
     shared: Path
     """The folder of the code that all workloads use; with theirs it makes the image's digest."""
-    environment: Mapping[str, str]
-    """The variables of each program, besides those of its container."""
+    environment: Callable[[], Mapping[str, str]]
+    """The variables of a program that starts now, besides those of its container."""
     address_variable: str
     """The variable with the loopback address of the task."""
     service_variable: str

@@ -20,6 +20,7 @@ NEVER_IMPORTED = {
     "fast_semver_rs_backend",
     "markdown_it",
     "mypy_boto3_",
+    "rich",
     "typing_extensions",
     "yaml",
 }

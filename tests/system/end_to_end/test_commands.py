@@ -31,8 +31,8 @@ def test_a_run_announces_itself_shows_each_trial_and_prints_the_table(ran, own_s
         for version in ("9.0.0", "9.8.4")
     ]
     assert re.fullmatch(r"[−+]?\d+\.\d\d % \? cannot tell", " ".join(table[1][-5:]))
-    saved = [line.split(": ") for line in rest[-5:]]
-    assert [kind for kind, _ in saved] == ["Report"] * 2 + ["Comparison"] * 3
+    saved = [line.split(": ") for line in rest[-6:]]
+    assert [kind for kind, _ in saved] == ["Report"] * 2 + ["Comparison"] * 4
     report, page, *_ = (Path(path) for _, path in saved)
     assert report.is_relative_to(own_state)
     assert report.read_text().startswith("# RocksDB")
@@ -122,7 +122,11 @@ def test_an_unknown_suite_is_refused_with_the_known_ones(ran, own_state, command
 @pytest.mark.parametrize(
     ("option", "known"),
     [
-        ("metric", "compaction_rate, ingest_engine_rate, ingest_rate, ingest_upload_rate"),
+        (
+            "metric",
+            "compaction_cpu, compaction_rate, ingest_cpu, ingest_engine_rate, ingest_rate, "
+            "ingest_upload_rate",
+        ),
         ("test", "compaction, ingest"),
     ],
 )

@@ -30,7 +30,8 @@ def test_another_process_makes_the_same_report_and_comparisons_byte_for_byte(kep
 
     assert done.returncode == 0, done.stderr
     assert [Path(line).name for line in done.stdout.splitlines()] == [
-        "report.md", "report.html", "9.8.4-against-9.0.0.html", "9.8.4-against-9.0.0.json",
+        "report.md", "report.html",
+        "9.8.4-against-9.0.0.blocks.json", "9.8.4-against-9.0.0.html", "9.8.4-against-9.0.0.json",
         "9.8.4-against-9.0.0.md",
     ]  # fmt: skip
     assert report_of(state, run) == before

@@ -69,6 +69,8 @@ NOT_REACHED = {
             "errorOutput": {"Error": "Lambda.TooManyRequestsException"},
         }
     },
+    "$states.input": {"states": {"input": {"trial": 1}}},
+    "$step.deadline_seconds": {"step": {"deadline_seconds": 60}},
     "$states.input.wait_seconds": {"states": {"input": {"wait_seconds": 2}}},
     "$states.input.holder": {"states": {"input": {"holder": {"status": "GONE"}}}},
     "$step.function": {"step": CALL},
@@ -80,7 +82,7 @@ NOT_REACHED = {
     "$step.name": {"step": WAIT},
     "$step.awaited": {"step": WAIT},
     "$holds": {"holds": 0},
-    "$prepared.security_group": {"prepared": {"security_group": "sg-0a1b2c3d"}},
+    "$prepared.system.security_group": {"prepared": {"system": {"security_group": "sg-0a1b2c3d"}}},
     "$states.result.Payload.holds": {"states": {"result": {"Payload": {"holds": 1}}}},
     "[$step.rules]": {"step": PAUSE},
     UNPAUSED: {

@@ -27,6 +27,11 @@ COMMANDS = dict.fromkeys(
     for line in re.findall(r"^\$ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
 )
 QUICK = ["--versions", "9.0.0", "--repetitions", "1", "--records", "2000"]
+# The files of a reader, and files of the tests in their place.
+OWN_FILES = {
+    "nightly.csv": "tests/unit/client/history_cases/nightly.csv",
+    "logs/": "tests/component/queries/sleeper.log",
+}
 # Continuous integration runs this command, which cannot run itself.
 RUN_BY_CI = "make test"
 UP = " up"
@@ -38,7 +43,7 @@ READING = [
 
 def command(line):
     """Return the words of a command line, with options for a short run."""
-    words = shlex.split(line)
+    words = [OWN_FILES.get(word, word) for word in shlex.split(line)]
     if words == ["make", "run"]:
         return [*words, f"ARGS={shlex.join(QUICK)}"]
     if "run" not in words[:2]:

@@ -123,7 +123,7 @@ def assert_can_be_run(request, suite):
     assert Plan.model_validate_json(plan.model_dump_json()) == plan
     assert all(map(suite.subject.has, request.versions))
     assert Counter((trial.repetition, trial.version) for trial in plan.trials) == Counter(
-        (n, version) for n in range(1, request.repetitions + 1) for version in request.versions
+        (n, version) for n in range(1, request.most_repetitions + 1) for version in request.versions
     )
     assert [trial.trial for trial in plan.trials] == list(range(1, len(plan.trials) + 1))
     assert 1 <= len(plan.trials) <= MOST_TRIALS

@@ -65,7 +65,7 @@ def test_a_limit_of_time_is_that_of_five_repetitions_at_least():
     run = resolve_request({"suite": "rocksdb"}, SUITES)
 
     assert run.trials_within(trial_seconds=60) == 2 * 5
-    assert run.trials_within(trial_seconds=4.5) == 2 * 10
+    assert run.trials_within(trial_seconds=4.5) == 2 * 20
     assert run.trials_within(trial_seconds=0.001) == run.most_trials
 
 

@@ -113,7 +113,7 @@ def container_of(
         ),
         directory=folder,
         environment={
-            **programs.environment,
+            **programs.environment(),
             **variables,
             "AWS_EXECUTION_ENV": "AWS_ECS_FARGATE",
         },

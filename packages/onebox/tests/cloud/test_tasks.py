@@ -35,7 +35,7 @@ def programs(workloads):
         folder=workloads,
         label="fruit.workload",
         shared=workloads / "shared",
-        environment={"PATH": "/usr/bin:/bin", "PYTHONPATH": str(workloads / "shared")},
+        environment=lambda: {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(workloads / "shared")},
         address_variable="FRUIT_ADDRESS",
         service_variable="FRUIT_READY",
         own_task="own-cloud",
@@ -297,7 +297,7 @@ def test_a_task_has_a_clean_environment_with_its_variables_and_the_cloud(
     assert environment["AWS_ENDPOINT_URL"] == endpoint.url
     assert environment["AWS_ACCESS_KEY_ID"] == "loader"
     assert environment["AWS_EXECUTION_ENV"] == "AWS_ECS_FARGATE"
-    assert programs.environment.items() <= environment.items()
+    assert programs.environment().items() <= environment.items()
 
 
 def test_a_task_without_a_role_has_no_access_key(define, run, await_end, lines, endpoint):
