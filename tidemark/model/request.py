@@ -284,7 +284,10 @@ def _layout(request: RunRequest, suite: Suite, versions: Sequence[str]) -> Layou
     layout = request.layout or suite.defaults.layout
     if layout == TRIALS:
         if request.slowed:
-            raise Refused(f"slowed: only versions that take turns can be; expected {ROUNDS}")
+            raise Refused(
+                f"slowed: a run of {suite.name} in {TRIALS} cannot slow a version; "
+                f"expected layout {ROUNDS}, and a suite that may have it"
+            )
         return layout
     if names := suite.without_turns:
         raise Refused(

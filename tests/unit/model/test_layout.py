@@ -85,7 +85,11 @@ def test_a_version_may_be_measured_beside_itself_slowed():
     [
         ({"versions": ["9.0.0", "9.8.4"]}, "slowed: expected one version, without a baseline"),
         ({"slowed": [5, 5]}, "slowed: a percentage is given twice in 5, 5"),
-        ({"layout": "trials"}, "slowed: only versions that take turns can be; expected rounds"),
+        (
+            {"layout": "trials"},
+            "slowed: a run of rocksdb in trials cannot slow a version; "
+            "expected layout rounds, and a suite that may have it",
+        ),
     ],
 )
 def test_versions_that_cannot_be_slowed_are_refused(fields, sentence):
