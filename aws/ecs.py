@@ -89,8 +89,8 @@ class EcsTaskDefinitions:
 
         ``containers`` are the names of those that run the image.
 
-        The family is that of the deployed definition with a digest of the image's name. A
-        definition that exists is used again, if it still says the same.
+        Its family is the deployed definition's, with a digest of the image's name. A definition
+        that exists is used again, if it still says the same.
         """
         answer = self._client.describe_task_definition(taskDefinition=deployed, include=["TAGS"])
         wanted = self._request(answer["taskDefinition"])

@@ -150,7 +150,7 @@ class ParameterReleases:
         self._stack = stack
 
     def versions(self, suite: str) -> list[str]:
-        """Return the versions that a suite's parameter lists, none if there is no parameter."""
+        """Return the versions that a suite's parameter lists, or [] without a parameter."""
         name = versions_parameter(self._stack, suite)
         try:
             answer = self._client.get_parameter(Name=name)

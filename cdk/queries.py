@@ -50,7 +50,7 @@ class SavedQueries(Construct):
             own = "" if file.parent == _SHARED else f"{readers[0]}/"
             self._save(f"{own}{file.stem}", file, [groups[name] for name in readers])
         if tests.usage_logs:
-            # It names no log group: that of Container Insights is not there before the first event.
+            # It names no log group: Container Insights makes its own at the first event.
             self._save(_USAGE, _SHARED / f"{_USAGE}.cwli")
         for path in sorted((ROOT / "queries" / "sql").glob("*.sql")):
             self._save_sql(path, tables)

@@ -374,7 +374,7 @@ class World:
     queues: FakeBacklog = field(default_factory=FakeBacklog)
     clusters: FakeBacklog = field(default_factory=FakeBacklog)
     systems: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """What the stack has for each suite."""
+    """The resources of the stack for each suite."""
 
     def call(self, module: ModuleType, event: object) -> Any:
         """Invoke a handler as Lambda would: its event and its result are JSON."""

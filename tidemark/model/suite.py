@@ -62,7 +62,7 @@ TRIALS: Layout = "trials"
 
 
 def is_trials(layout: object) -> bool:
-    """Tell whether a layout is that of trials, which older plans do not name."""
+    """Tell whether a layout is the default, which plans leave out."""
     return layout == TRIALS
 
 

@@ -33,7 +33,7 @@ class LostTrial(BaseModel):
 
     trial: int
     trials: tuple[int, ...] = ()
-    """The trials of a lost round; an older execution does not have them."""
+    """The trials of a lost round; empty for a trial alone."""
     failure: Failure
 
 

@@ -27,7 +27,7 @@ class TrialEvent(RunEvent):
     trial: int
     """The trial; of a round the first one."""
     trials: tuple[int, ...] = ()
-    """The trials of a round in their order; an older execution does not have them."""
+    """The trials of a round in their order; empty for a trial alone."""
 
     @property
     def every_trial(self) -> tuple[int, ...]:

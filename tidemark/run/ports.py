@@ -197,4 +197,4 @@ class Releases(Protocol):
     """The versions that release pipelines have announced."""
 
     def versions(self, suite: str) -> list[str]:
-        """Return the versions that a suite's parameter lists, none if there is no parameter."""
+        """Return the versions that a suite's parameter lists, or [] without a parameter."""

@@ -1,4 +1,4 @@
-"""What AWS accepts, for 20 suites with the longest names in the region with the longest name."""
+"""AWS accepts 20 suites with the longest names, in the region with the longest name."""
 
 import json
 import shutil

@@ -80,7 +80,7 @@ def test_a_slower_level_has_its_version_its_size_and_the_version_that_mended_it(
     slower, *others = changes(name)
 
     assert slower == STEPS[name]
-    # What follows a mended level is the change that mended it.
+    # The change that mends a level follows it.
     assert [other[2] for other in others] == [slower[4]] * (slower[4] is not None)
 
 

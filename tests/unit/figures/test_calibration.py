@@ -1,4 +1,4 @@
-"""What runs find on a machine whose noise is known."""
+"""The slowdowns that runs find on a machine whose noise is known."""
 
 import math
 import random

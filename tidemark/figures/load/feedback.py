@@ -58,23 +58,6 @@ def window(points: Sequence[At]) -> Window:
     )
 
 
-def last_equilibrium(points: Sequence[At], rule: Equilibrium) -> Window | None:
-    """Return the last whole window of a recorded series in which its values are in equilibrium.
-
-    ``points`` are in order of time. A coordinator ends its test in equilibrium, so this is the
-    window that it reports: the users who leave after it, and those who come before, are not level.
-    Return None if there is no such window.
-    """
-    for end in range(len(points), 0, -1):
-        latest = last_window(points[:end], rule.window_seconds)
-        if latest is None:
-            return None
-        found = window(latest)
-        if not found.unsteady(rule):
-            return found
-    return None
-
-
 def last_window(points: Sequence[At], seconds: float) -> Sequence[At] | None:
     """Return the points of the last so many seconds; None if the series is not longer."""
     begin = points[-1][0] - seconds

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from tidemark.figures.load.feedback import last_equilibrium, window
+from tidemark.figures.load.feedback import last_window, window
 from tidemark.model.load import Equilibrium
 
 RULE = Equilibrium()
@@ -14,6 +14,22 @@ EVERY = 15
 def recorded(users, until=7_200):
     """Return the users of every 15 s."""
     return [(float(now), float(users(now))) for now in range(0, until, EVERY)]
+
+
+def last_equilibrium(points, rule):
+    """Return the last whole window of a recorded series that is level, None without one.
+
+    A coordinator ends its test in equilibrium, so this is the window that it reports: the users who
+    leave after it, and those who come before, are not level.
+    """
+    for end in range(len(points), 0, -1):
+        latest = last_window(points[:end], rule.window_seconds)
+        if latest is None:
+            return None
+        found = window(latest)
+        if not found.unsteady(rule):
+            return found
+    return None
 
 
 def coordinated(level, seed=1, until=9_000):
