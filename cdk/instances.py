@@ -18,8 +18,7 @@ from cdk.policies import (
     passing_to_tasks,
     uncovered,
 )
-from tidemark.model.instance import Instance, of_instance
-from tidemark.model.instance_names import InstanceName
+from tidemark.model.instance import Instance, InstanceName, of_instance
 from tidemark.model.suite import Suite
 
 _LOOK_UPS: Mapping[str, tuple[str, str]] = {

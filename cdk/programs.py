@@ -27,11 +27,10 @@ from aws_cdk.aws_s3 import Bucket
 from constructs import Construct
 
 from cdk.policies import acknowledge, allow, objects_finding
-from tidemark.model.harness import HARNESS
 from tidemark.model.services import Container
 from tidemark.model.settings import Settings
 from tidemark.model.suite import Suite
-from tidemark.model.task import WORKLOAD_LABEL, Task
+from tidemark.model.task import HARNESS, WORKLOAD_LABEL, Task
 from tidemark.store.keys import BELOW_A_SECRET, DATA
 
 _STOP_TIMEOUT = Duration.seconds(30)

@@ -23,11 +23,10 @@ from constructs import Construct
 
 from cdk.policies import acknowledge
 from cdk.programs import Beside, Program, existing_image, image_of, service_image
-from tidemark.model.harness import PREPARATION, SERVICE, preparation_variables
 from tidemark.model.services import Container, ServiceTask
 from tidemark.model.settings import Settings
 from tidemark.model.suite import Suite
-from tidemark.model.task import Task
+from tidemark.model.task import PREPARATION, SERVICE, Task, preparation_variables
 
 
 class Network(Construct):

@@ -6,8 +6,7 @@ import math
 import random
 from collections.abc import Callable, Sequence
 
-from tidemark.figures.load.next_level import Decision, Level
-from tidemark.figures.load.stop_rule import decide
+from tidemark.figures.load.stop_rule import Decision, Level, decide
 from tidemark.model.load import Bounds, Feedback, Plateaus
 
 SERVICE_MS, LIMIT_MS = 15.0, 100.0

@@ -15,7 +15,7 @@ from aws.client import AccountFailed, in_one_sentence
 from aws.client.cloudformation import find_stack
 from aws.client.deployed import deployed_stack
 from tidemark.client.deployed import Deployed
-from tidemark.client.stack import DeploymentFailed
+from tidemark.client.ports import DeploymentFailed
 
 # Step Functions developer guide, "Service quotas": all programs of an account share 10 to 15
 # DescribeExecution per second.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tidemark.client.stack import DeploymentFailed, Stack
+from tidemark.client.ports import DeploymentFailed, Stack
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudformation import CloudFormationClient

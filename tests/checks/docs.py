@@ -13,16 +13,14 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from tidemark.model.checkout import ROOT
-from tidemark.model.instance import Instance
-from tidemark.model.instance_names import InstanceName
+from tidemark.model.instance import Instance, InstanceName
 from tidemark.model.kept_files import Artefact
 from tidemark.model.load import Bounds, Feedback, Load, Plateaus
 from tidemark.model.metric import Metric, Series
 from tidemark.model.parameters import Parameter
 from tidemark.model.request import ResumeRequest, RunRequest
-from tidemark.model.services import Container, Ready, Service, ServiceTask
+from tidemark.model.services import Container, Ready, Service, ServiceTask, Size
 from tidemark.model.settings import Settings
-from tidemark.model.sizes import Size
 from tidemark.model.steps import FindTasks, Invoke, Pause, RunCommand, RunTasks, Step, WaitUntil
 from tidemark.model.subject import Subject
 from tidemark.model.suite import Defaults, Suite, Test

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from tests.plans import RUN, STARTED
-from tidemark.model.instance_names import KnownInstance, LoggingTask
+from tidemark.model.instance import KnownInstance, LoggingTask
 from tidemark.model.plan import Plan
 from tidemark.model.request import resolve_request
 from tidemark.model.suite import Suite

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import click
 
-from tidemark.cli.option_types import DayType
+from tidemark.cli.options import DayType
 from tidemark.cli.target import Target, stored, target_options
 from tidemark.client import decisions
 from tidemark.client.tables import ask_saved

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from tidemark.cli.formats import format_option, show
 from tidemark.cli.options import run_argument
-from tidemark.cli.saving import save
+from tidemark.cli.saving import format_option, save, show
 from tidemark.cli.target import Target, stored, target_options
 from tidemark.model.labels import canonical
 from tidemark.model.refusal import Refused

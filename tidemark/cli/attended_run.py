@@ -14,18 +14,17 @@ import click
 from rich.console import Console
 
 from cwli.program import end_by
-from tidemark.cli.account import console_link, place
+from tidemark.cli.chosen_suite import systems
 from tidemark.cli.live import follow, show_result
 from tidemark.cli.machine_load import slowness
 from tidemark.cli.preflight import Machine, check_sizes, prepare, warnings
-from tidemark.cli.target import Target, deployed, stored
+from tidemark.cli.target import Target, console_link, deployed, place, stored
 from tidemark.cli.this_machine import Here, check_cloud, check_room, starting_seconds
 from tidemark.cli.wording import around, bound, cost, duration
-from tidemark.cli.written_suites import systems
 from tidemark.client.deployed import Deployed
 from tidemark.client.earlier_runs import earlier_paces
+from tidemark.client.ports import Stack
 from tidemark.client.runs import Run, RunClient
-from tidemark.client.stack import Stack
 from tidemark.model.axes import varied
 from tidemark.model.cost import Estimate
 from tidemark.model.parameters import described

@@ -9,7 +9,7 @@ import click
 from rich.console import Console
 
 from tidemark.cli.attended_run import check_target, cloud_at, intention, measure, preflight
-from tidemark.cli.chosen_suite import suite_to_run
+from tidemark.cli.chosen_suite import suite_to_run, written_suite
 from tidemark.cli.options import exact_option
 from tidemark.cli.set_option import (
     axis_option,
@@ -22,7 +22,6 @@ from tidemark.cli.set_option import (
     tasks_option,
 )
 from tidemark.cli.target import Target, target_options
-from tidemark.cli.written_suites import written_suite
 from tidemark.client.deployed import Deployed
 from tidemark.client.runs import Run
 from tidemark.report.comparison.document import CANNOT_TELL

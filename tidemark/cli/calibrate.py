@@ -10,11 +10,10 @@ import click
 from rich.console import Console
 
 from tidemark.cli.attended_run import check_target, cloud_at, intention, measure, preflight
-from tidemark.cli.chosen_suite import suite_to_run
-from tidemark.cli.formats import show
+from tidemark.cli.chosen_suite import suite_to_run, written_suite
+from tidemark.cli.saving import show
 from tidemark.cli.set_option import resolved
 from tidemark.cli.target import Target, target_options
-from tidemark.cli.written_suites import written_suite
 from tidemark.client.deployed import Deployed
 from tidemark.figures.calibration import CHANGES, DRAWS, SHARE, Found, found, noise, seconds_of_pair
 from tidemark.figures.version_rates import Quantity, quantities

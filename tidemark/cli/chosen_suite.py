@@ -1,13 +1,46 @@
-"""The suite of a command: the one that its user names, or else the one that goes without saying."""
+"""The suites of the settings' folder, and the suite of a command: named, or the default."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
 
 import click
 
 from tidemark.client.tables import Tables, ask_saved
-from tidemark.model.context import check_written_suite, stored_suites, written_suites
+from tidemark.model.context import (
+    check_written_suite,
+    stored_suites,
+    written_context,
+    written_suites,
+)
+from tidemark.model.publication import find_publication
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed
+from tidemark.model.settings import read_settings
+from tidemark.model.suite import Suite
+from tidemark.model.suite_files import read_suites
+
+
+def systems() -> Path:
+    """Return the folder that holds ``suites/`` and ``workloads/``."""
+    return read_settings(written_context()).systems
+
+
+def suites() -> Mapping[str, Suite]:
+    """Return the suites by name; raise Refused for a file that is not accepted."""
+    return read_suites(systems())
+
+
+def written_suite(name: str) -> Suite:
+    """Return the suite of a name; refuse an unknown name, and a suite that no run measures."""
+    known = suites()
+    published = None if name in known else find_publication(systems(), name)
+    if published and published.no_runs:
+        raise Refused(f"suite: {published.no_runs}")
+    check_written_suite(name, known)
+    return known[name]
+
 
 _SHIPPED = "rocksdb"
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from tidemark.cli.option_types import NumberType
+from tidemark.cli.options import NumberType
 from tidemark.cli.saving import check_folder, check_page, save
 from tidemark.cli.target import Target, stored, target_options
 from tidemark.model.refusal import Refused

@@ -11,10 +11,9 @@ from typing import NamedTuple
 import click
 
 from tidemark.cli.chosen_suite import suite_to_read
-from tidemark.cli.formats import format_option, show
 from tidemark.cli.history_plot import charts, plots
 from tidemark.cli.options import exact_option
-from tidemark.cli.saving import check_folder, check_picture, save
+from tidemark.cli.saving import check_folder, check_picture, format_option, save, show
 from tidemark.cli.target import Target, stored, target_options
 from tidemark.client.events import answer, events, open_changes
 from tidemark.client.history import (

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import click
 
-from tidemark.cli.formats import show
-from tidemark.cli.option_types import DayType
+from tidemark.cli.chosen_suite import suites, systems
+from tidemark.cli.options import DayType
 from tidemark.cli.release_options import check_version, day_refusal, source_option
+from tidemark.cli.saving import show
 from tidemark.cli.target import Target, stored, target_options
-from tidemark.cli.written_suites import suites, systems
 from tidemark.client.events import answer
 from tidemark.client.imports import (
     Differences,

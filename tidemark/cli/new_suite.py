@@ -10,9 +10,9 @@ import click
 
 from tidemark.model.base import NAME
 from tidemark.model.context import written_systems
-from tidemark.model.harness import HARNESS
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import shown
+from tidemark.model.task import HARNESS
 
 _EXAMPLE = Path(__file__).with_name("example")
 _PROGRAM = "workload.txt"

@@ -21,12 +21,12 @@ import psutil
 from onebox.cloud.cgroups import NotWritableError, hierarchy
 from onebox.cloud.confinement import landlock
 from onebox.cloud.processes import BARE_PYTHON
-from tidemark.model.harness import PREPARATION, preparation_variables
 from tidemark.model.parameters import described
 from tidemark.model.refusal import Refused
 from tidemark.model.run_spec import RunSpec, requirement
-from tidemark.model.sizes import SIZE, UNITS_OF_VCPU, Size
+from tidemark.model.services import SIZE, UNITS_OF_VCPU, Size
 from tidemark.model.suite import Suite, Test
+from tidemark.model.task import PREPARATION, preparation_variables
 from tidemark.one_machine.app import workload_environment
 
 # Rates suffer if other programs use more than this share of the cores.

@@ -22,8 +22,8 @@ from cwli.program import Refused, tell
 from cwli.readers.folders import LogFilesError
 from cwli.readers.mending import Mending
 from onebox.account import ACCOUNT
-from tidemark.cli.formats import format_option, show
 from tidemark.cli.options import state_flag, state_option
+from tidemark.cli.saving import format_option, show
 from tidemark.model.sentences import listed, plural
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ from rich.console import Console
 
 from tidemark.cli.attended_run import check_target, cloud_at, intention, measure, preflight
 from tidemark.cli.builds import with_builds
-from tidemark.cli.chosen_suite import suite_to_run
-from tidemark.cli.gate import gate
+from tidemark.cli.chosen_suite import suite_to_run, written_suite
 from tidemark.cli.options import exact_option, fail_on_option, resume_option
 from tidemark.cli.set_option import (
     axis_option,
@@ -26,8 +25,7 @@ from tidemark.cli.set_option import (
 )
 from tidemark.cli.target import Target, stored, target_options
 from tidemark.cli.wording import cost
-from tidemark.cli.written_suites import written_suite
-from tidemark.client.deployed import Deployed
+from tidemark.client.deployed import Deployed, Stored
 from tidemark.client.runs import Run
 from tidemark.model.plan import Plan
 from tidemark.model.profile import DEFAULT_HZ
@@ -38,10 +36,32 @@ from tidemark.model.sentences import listed, plural
 from tidemark.model.suite import Layout, Suite
 from tidemark.money.estimate import estimate
 from tidemark.money.prices import list_prices
+from tidemark.report.comparison.document import ComparisonDocument, exit_code, sentence
 from tidemark.store.bucket import Bucket
 from tidemark.store.claims import claimed_runs
 from tidemark.store.stored_plan import find_plan
 from tidemark.store.stored_run import Progress, read_progress
+
+
+def gate(stored: Stored, plan: Plan, console: Console) -> int:
+    """Print each metric's verdict and return the exit code.
+
+    The versions are compared with the baseline, or else each with the version before it.
+    """
+    documents = [compared(stored, plan, base, new) for new, base in plan.bases.items()]
+    for document in documents:
+        for metric in document.metrics:
+            console.print(f"{sentence(metric, document)}.", markup=False, soft_wrap=True)
+    if not any(metric.decides for document in documents for metric in document.metrics):
+        console.print("No metric of the suite decides; give one `decides: true`.")
+    return exit_code(documents)
+
+
+def compared(stored: Stored, plan: Plan, base: str, version: str) -> ComparisonDocument:
+    """Return the comparison of two versions of a run."""
+    sides = [f"{plan.run_id}/{each}" for each in (base, version)]
+    keys = stored.publisher.comparison(plan.suite.name, *sides)
+    return ComparisonDocument.model_validate_json(stored.bucket.read(keys["json"]))
 
 
 @click.command(name="run", context_settings={"allow_extra_args": True})

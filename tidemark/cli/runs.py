@@ -6,8 +6,8 @@ import click
 from click.core import ParameterSource
 
 from tidemark.cli.chosen_suite import known_suite
-from tidemark.cli.formats import format_option, show
-from tidemark.cli.option_types import NumberType
+from tidemark.cli.options import NumberType
+from tidemark.cli.saving import format_option, show
 from tidemark.cli.target import Target, stored, target_options
 from tidemark.client.active_runs import Row, active_runs
 from tidemark.client.tables import ask_saved

@@ -10,7 +10,7 @@ from tidemark.cli.options import optional_run_argument
 from tidemark.cli.printed_report import all_option, print_run
 from tidemark.cli.target import Target, stored, target_options
 from tidemark.cli.wording import active_state, ending
-from tidemark.client.stored import Stored
+from tidemark.client.deployed import Stored
 from tidemark.client.tables import ask_saved
 from tidemark.model.refusal import Refused
 from tidemark.store import keys

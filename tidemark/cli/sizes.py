@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 
 import click
 
-from tidemark.cli.formats import format_option, show
 from tidemark.cli.options import run_argument
+from tidemark.cli.saving import format_option, show
 from tidemark.cli.target import Target, stored, target_options
 from tidemark.figures.sizing import Held, Sized, bounded, sizing
 from tidemark.model.labels import labelled_name
@@ -16,7 +16,7 @@ from tidemark.model.numerals import supported
 from tidemark.model.plan import Plan
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed
-from tidemark.model.sizes import SIZE, UNITS_OF_VCPU
+from tidemark.model.services import SIZE, UNITS_OF_VCPU
 from tidemark.store.run_objects import all_trials, read_exclusions
 from tidemark.store.stored_plan import find_plan
 

@@ -6,7 +6,7 @@ import re
 
 import click
 
-from tidemark.cli.formats import format_option, show
+from tidemark.cli.saving import format_option, show
 from tidemark.cli.target import Target, stored, target_options
 from tidemark.client.tables import Answer, StatementFailed, Tables
 from tidemark.model.refusal import Refused

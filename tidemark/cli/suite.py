@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 
 from tidemark.cli import new_suite
+from tidemark.cli.chosen_suite import systems
 from tidemark.cli.query_contract import check_queries
-from tidemark.cli.written_suites import systems
 from tidemark.model.axes import count
 from tidemark.model.context import published_suites, written_suites
 from tidemark.model.publication import find_publication, publication_file

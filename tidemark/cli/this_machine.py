@@ -17,9 +17,8 @@ from onebox.app import DeploymentFailed
 from onebox.cloud.cloud_note import Presence, announced, find_cloud, forget, has_ended, make_private
 from onebox.store.errors import FolderInUse, ObjectFilesError
 from tidemark.cli.wording import ending
-from tidemark.client.deployed import Deployed
-from tidemark.client.stack import Stack
-from tidemark.client.stored import Stored
+from tidemark.client.deployed import Deployed, Stored
+from tidemark.client.ports import Stack
 from tidemark.model.context import (
     context_digest,
     stored_suites,

@@ -10,10 +10,9 @@ from pathlib import Path
 import click
 
 from onebox.cloud.endpoint import Endpoint
-from tidemark.cli.option_types import NumberType
-from tidemark.cli.options import state_flag, state_option
+from tidemark.cli.options import NumberType, state_flag, state_option
 from tidemark.cli.this_machine import empty_cloud, in_use, on_this_machine
-from tidemark.client.stack import Stack
+from tidemark.client.ports import Stack
 
 _LOOK_UP_SECONDS = 0.5
 

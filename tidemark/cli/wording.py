@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tidemark.model.sentences import plural
 
 if TYPE_CHECKING:  # a command without a model does not import it
-    from tidemark.client.stored import ClaimStatus
+    from tidemark.client.deployed import ClaimStatus
     from tidemark.model.cost import Estimate
     from tidemark.model.outcome import Outcome
     from tidemark.store.stored_run import Progress

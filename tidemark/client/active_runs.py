@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from tidemark.client.stored import Stored
+from tidemark.client.deployed import Stored
 from tidemark.store.bucket import Damaged
 from tidemark.store.claims import claimed_runs
 from tidemark.store.columns import timestamp

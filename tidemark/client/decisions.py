@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date
 
+from tidemark.client.deployed import Stored
 from tidemark.client.history import Row
-from tidemark.client.stored import Stored
 from tidemark.store import history, run_objects
 
 

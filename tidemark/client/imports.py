@@ -8,9 +8,9 @@ from datetime import date, datetime
 from itertools import groupby
 from typing import NamedTuple
 
+from tidemark.client.deployed import Stored
 from tidemark.client.published.own_figures import Known
 from tidemark.client.published.release_figure import ReleaseFigure
-from tidemark.client.stored import Stored
 from tidemark.client.tables import Tables
 from tidemark.model.labels import canonical
 from tidemark.model.plan import Import

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from tidemark.client.ports import Functions, StateMachines
-from tidemark.client.stack import Stack
+from tidemark.client.ports import Functions, Stack, StateMachines
 
 
 class Publisher(Protocol):

@@ -13,7 +13,7 @@ from tidemark.model.labels import canonical, figure_name
 from tidemark.model.metric import Metric, Statistic
 from tidemark.model.plan import Plan
 from tidemark.model.results import Rate, TrialResult
-from tidemark.model.sizes import SIZE, Size
+from tidemark.model.services import SIZE, Size
 from tidemark.model.suite import Suite
 
 

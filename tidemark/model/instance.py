@@ -1,23 +1,150 @@
-"""An instance of a system that exists, and the place where it reports its version."""
+"""An instance of a system that exists: its names, and the place where it reports its version."""
 
 import operator
 import re
-from collections.abc import Iterator
-from typing import Annotated
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
-from tidemark.model.base import Consistent, Name
-from tidemark.model.instance_names import (
-    NAMES_FORMS,
-    RESERVED_WORDS,
-    InstanceName,
-    Pattern,
-    Property,
-    words,
-)
+from tidemark.model.base import NAME, Consistent, Frozen, Name
 from tidemark.model.refusal import Problem, problem
 from tidemark.model.sentences import shown
+
+
+class LoggingTask(Frozen):
+    """The place where the tasks of a definition log."""
+
+    container: str
+    log_group: str
+    stream_prefix: str
+
+
+class KnownInstance(Frozen):
+    """The names of an instance, by the words of its suite."""
+
+    names: dict[str, str]
+    """The ARN of a cluster, the ARN with its revision of a task definition, and the plain name of
+    anything else; a text or ids as the instance's property has them, '' if there are none."""
+    logs: dict[str, LoggingTask]
+    """The logs of the tasks of each definition that steps run or find."""
+    clusters: tuple[str, ...] = ()
+    """The ARNs of the clusters that steps run tasks in."""
+
+
+Thing = Literal["cluster", "task_definition", "queue", "function", "rule"]
+Lists = Literal["subnets", "security_groups"]
+Kind = Literal[Thing, Lists, "text"]
+THINGS = get_args(Thing)
+"""The kinds of names whose things are looked up before a run."""
+RESERVED_WORDS = ("account", "instance")
+"""The words that stand for the number of an instance's account and for its id."""
+PROPERTY = "^[A-Za-z0-9_.-]{1,100}$"
+# The policies that allow to use what has a form have a wildcard for the id. Three fixed characters
+# in sequence keep them to the system.
+_PART = r"([A-Za-z0-9_./-]|\{instance\}|\{account\})*"
+_FORM = rf"^{_PART}[A-Za-z0-9_./-]{{3}}{_PART}$"
+IN_BRACES = rf"\{{{NAME}\}}"
+_WORD = f"^{IN_BRACES}$"
+# Amazon ECS API reference, ContainerDefinition.
+_CONTAINER = "^[A-Za-z0-9_-]{1,255}$"
+_WILD_PART = r"([A-Za-z0-9_./*-]|\{instance\})*"
+_PATTERN = rf"^{_WILD_PART}[A-Za-z0-9_./-]{{3}}{_WILD_PART}$"
+NAMES_FORMS = {
+    PROPERTY: "up to 100 letters, digits and ._-",
+    _FORM: "letters, digits, ._-/, {instance} and {account}, with three characters in sequence "
+    "beside them",
+    _PATTERN: "letters, digits, ._-/, {instance} and * for any text, with three characters in "
+    "sequence beside them",
+    _CONTAINER: "the name of a container: up to 255 letters, digits, - and _",
+    _WORD: "a name of the instance in braces, such as {ingest_cluster}",
+}
+"""The accepted texts of names in words, by regular expression."""
+Word = Annotated[str, Field(pattern=_WORD)]
+Property = Annotated[str, Field(pattern=PROPERTY)]
+Form = Annotated[str, Field(pattern=_FORM, max_length=200)]
+Pattern = Annotated[str, Field(pattern=_PATTERN, max_length=200)]
+# Amazon VPC user guide: ids of subnets and security groups. RunTask takes 16 and 5 of them.
+_IDS: Mapping[str, tuple[str, int]] = {
+    "subnets": ("subnet-[0-9a-f]{8,17}", 16),
+    "security_groups": ("sg-[0-9a-f]{8,17}", 5),
+}
+_TEXT = re.compile("[!-~]{1,200}")
+
+
+def words(text: object) -> list[str]:
+    """Return the words in braces of a text, without them; none of another value."""
+    return [word[1:-1] for word in re.findall(IN_BRACES, text)] if isinstance(text, str) else []
+
+
+def word_of(text: str) -> str:
+    """Return the word of a text that is one in braces."""
+    return text[1:-1]
+
+
+def filled(text: str, values: Mapping[str, str]) -> str:
+    """Return a text with values in place of the words in braces; KeyError for an unknown word."""
+    return re.sub(IN_BRACES, lambda word: values[word[0][1:-1]], text)
+
+
+class InstanceName(Consistent):
+    """A name of an instance: one of its properties says it, or else one of the forms."""
+
+    kind: Kind
+    """The kind of thing: a ``cluster``, ``task_definition``, ``queue``, ``function`` or ``rule``,
+    each of which must exist; ``subnets`` or ``security_groups``, ids with commas between; or any
+    other ``text``."""
+    properties: tuple[Property, ...] = Field(default=(), max_length=5, exclude_if=operator.not_)
+    """The properties of the instance that may have the name; the first with a value counts."""
+    forms: tuple[Form, ...] = Field(default=(), max_length=5, exclude_if=operator.not_)
+    """The forms of the name, such as ``kiwi-{instance}-ingest``. The value of a property must have
+    one of them. Without a property, the first form of something that exists counts."""
+    optional: bool = Field(default=False, strict=True, exclude_if=operator.not_)
+    """Whether an instance may lack it; the word then stands for an empty text."""
+    needs: Property | None = Field(default=None, exclude_if=operator.not_)
+    """The property that only instances with the name have, such as those of one generation. For
+    others the word stands for an empty text."""
+    container: str | None = Field(default=None, pattern=_CONTAINER, exclude_if=operator.not_)
+    """The container of a task definition that gets the arguments of a step and logs its values, by
+    default the only one."""
+
+    def contradictions(self) -> Iterator[Problem]:
+        """Yield why no instance can have the name."""
+        if self.kind in THINGS and not self.forms:
+            yield problem(
+                ("forms",), "required, since the permissions to use the name are made from it"
+            )
+        if self.kind in _IDS and (self.forms or not self.properties):
+            yield Problem((), f"{self.kind} are ids; expected properties, and no forms")
+        if not (self.properties or self.forms):
+            yield Problem((), "there are no properties and no forms; expected one or the other")
+        if self.container and self.kind != "task_definition":
+            yield problem(
+                ("container",), f"a {self.kind} has no container; expected kind task_definition"
+            )
+        for number, form in enumerate(self.forms):
+            if self.kind in THINGS and "account" in words(form):
+                yield problem(
+                    ("forms", number), f"{shown(form)} is not accepted; leave {{account}} out"
+                )
+
+    def candidates(self, instance: str, account: str) -> tuple[str, ...]:
+        """Return the forms with the id of an instance and its account, in order."""
+        values = {"instance": instance, "account": account}
+        return tuple(filled(form, values) for form in self.forms)
+
+    def misfit(self, value: str, candidates: tuple[str, ...]) -> str:
+        """Return what is expected in place of the value of a property, '' if it is accepted."""
+        if self.kind in _IDS:
+            form, most = _IDS[self.kind]
+            ids = value.split(",")
+            fits = len(ids) <= most and all(re.fullmatch(form, each) for each in ids)
+            example = form.partition("[")[0] + "0a1b2c3d"
+            return "" if fits else f"1 to {most} ids such as {example}, with commas between"
+        if candidates:
+            return "" if value in candidates else " or ".join(candidates)
+        return "" if _TEXT.fullmatch(value) else "1 to 200 printable characters without spaces"
+
 
 INSTANCE = "instance"
 """The name of the id among the parameters of a run."""
@@ -29,8 +156,8 @@ _ID = re.compile(rf"[a-z0-9]([a-z0-9-]{{0,{_LONGEST_ID - 2}}}[a-z0-9])?")
 ACCEPTED_ID = f"1 to {_LONGEST_ID} small letters, digits and hyphens, with no hyphen at either end"
 # The policy that allows to read the object has a wildcard for the id. The fixed beginning keeps it
 # to buckets of the system, and no other text may be a wildcard.
-_PART = r"([A-Za-z0-9._-]|\{instance\}|\{account\})+"
-_ADDRESS = rf"^s3://[a-z0-9][A-Za-z0-9._-]{{2}}{_PART}(/{_PART})+$"
+_INSTANCE_PART = r"([A-Za-z0-9._-]|\{instance\}|\{account\})+"
+_ADDRESS = rf"^s3://[a-z0-9][A-Za-z0-9._-]{{2}}{_INSTANCE_PART}(/{_INSTANCE_PART})+$"
 # Amazon S3 user guide, "General purpose bucket naming rules".
 _BUCKET = re.compile("[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 INSTANCE_FORMS = {

@@ -1,18 +1,19 @@
 """The plan of a run: its trials in their order, its expected time and cost, and its resumes."""
 
 import operator
-from collections.abc import Sequence
+import random
+from collections.abc import Iterable, Sequence
 from datetime import date, datetime
 
 from pydantic import Field
 
-from tidemark.model.axes import Combination
+from tidemark.model.axes import Combination, combinations
 from tidemark.model.base import Frozen
 from tidemark.model.cost import Estimate, Prices
-from tidemark.model.instance_names import KnownInstance
+from tidemark.model.instance import KnownInstance
 from tidemark.model.labels import labelled_name
 from tidemark.model.run_id import is_profiled
-from tidemark.model.run_spec import RunSpec
+from tidemark.model.run_spec import RunSpec, requirement
 from tidemark.model.sentences import listed
 from tidemark.model.suite import TRIALS, Suite
 from tidemark.model.version_order import typed_order
@@ -176,3 +177,37 @@ def latest_budget(plan: Plan, resumes: Sequence[Resume]) -> float | None:
     """
     budgets = [plan.request.budget_usd, *(resume.budget_usd for resume in resumes)]
     return next((budget for budget in reversed(budgets) if budget is not None), None)
+
+
+def in_turns(
+    request: RunSpec,
+    suite: Suite,
+    versions: Sequence[str],
+    repetitions: Iterable[int],
+    *,
+    seed: int,
+    first: int = 1,
+) -> tuple[PlannedTrial, ...]:
+    """Return the trials of versions in some repetitions, numbered from ``first`` on.
+
+    The versions take turns, in an order that is shuffled for each repetition of each combination of
+    axes: a change of the machine during a run then affects all versions alike (randomised complete
+    block design). The same arguments give the same order.
+    """
+    shuffle = random.Random(seed)  # noqa: S311 (order, no secret)
+    order = [
+        (repetition, axes, version)
+        for repetition in repetitions
+        for axes in combinations(request.axes)
+        for version in shuffle.sample(versions, len(versions))
+    ]
+    return tuple(
+        PlannedTrial(
+            trial=number,
+            version=version,
+            package=requirement(request, suite, version),
+            repetition=repetition,
+            axes=axes,
+        )
+        for number, (repetition, axes, version) in enumerate(order, start=first)
+    )

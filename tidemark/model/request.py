@@ -29,8 +29,7 @@ from tidemark.model.requested_versions import (
 )
 from tidemark.model.run_id import RUN_ID
 from tidemark.model.run_size import check_size, most_trials
-from tidemark.model.run_spec import RunSpec, most_until_decided
-from tidemark.model.search import between, check_listed
+from tidemark.model.run_spec import RunSpec, between, check_listed, most_until_decided
 from tidemark.model.sentences import ONE_LINE, listed, shown, there_are
 from tidemark.model.steps import LONGEST_NAME
 from tidemark.model.subject import SUBJECT_FORMS, VersionText

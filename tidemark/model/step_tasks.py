@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from tidemark.model.instance_names import word_of
+from tidemark.model.instance import word_of
 from tidemark.model.results import TaskResult
 from tidemark.model.steps import Step
 from tidemark.model.suite import Test

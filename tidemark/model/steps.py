@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import Field, JsonValue, model_validator
 
 from tidemark.model.base import Consistent, Frozen, Name
-from tidemark.model.instance_names import IN_BRACES, Word
+from tidemark.model.instance import IN_BRACES, Word
 from tidemark.model.load import Load
 from tidemark.model.parameters import MOST_TASKS
 from tidemark.model.refusal import Contradictions, Problem, problem

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from tidemark.model.axes import MOST_AXES, Axis, MaybeAxis
 from tidemark.model.base import NAME, Consistent, Frozen, Name
-from tidemark.model.instance_names import word_of
+from tidemark.model.instance import word_of
 from tidemark.model.kept_files import ARTEFACT_FORMS, Artefact
 from tidemark.model.load import Load
 from tidemark.model.metric import Metric, Series, Statistic

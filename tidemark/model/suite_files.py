@@ -11,13 +11,13 @@ from pydantic import ValidationError
 
 from tidemark.model.base import NAME
 from tidemark.model.checkout import ROOT
-from tidemark.model.harness import HARNESS
 from tidemark.model.refusal import Place, Problem, Refused, mapping, mappings, problem, problems
 from tidemark.model.request import example_input, resolve_request
 from tidemark.model.sentences import shown
 from tidemark.model.suite import FORMS, Suite
 from tidemark.model.suite_asset import query_file
 from tidemark.model.suite_parts import contradictions
+from tidemark.model.task import HARNESS
 
 if TYPE_CHECKING:
     from tidemark.model.strict_yaml import Document

@@ -6,13 +6,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from tidemark.model.axes import MOST_COMBINATIONS, NO_AXES, count
-from tidemark.model.instance_names import RESERVED_WORDS, words
+from tidemark.model.instance import RESERVED_WORDS, words
 from tidemark.model.load import HOLD_SECONDS, REPORT_SECONDS, SETTLE_SECONDS
 from tidemark.model.parameters import MOST_TASKS, RESERVED, TASKS
 from tidemark.model.refusal import Place, Problem, mapping, mappings, problem
 from tidemark.model.sentences import listed, shown, there_are
-from tidemark.model.services import READY_SECONDS
-from tidemark.model.sizes import unlike_axis
+from tidemark.model.services import READY_SECONDS, unlike_axis
 from tidemark.model.steps import (
     CALL_SECONDS,
     FIND_SECONDS,

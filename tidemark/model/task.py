@@ -1,12 +1,31 @@
-"""The ECS task of a program: its command line and its size."""
+"""The ECS task of a program: its command line, its size, and the harness that it starts in."""
 
+import json
 import operator
 from typing import Literal
 
 from pydantic import Field
 
 from tidemark.model.base import Frozen, Name
-from tidemark.model.subject import Line
+from tidemark.model.checkout import ROOT
+from tidemark.model.subject import Line, Subject
+
+HARNESS = ROOT / "workloads" / "harness"
+"""The folder of the package ``harness``, which stands beside the workload in an image."""
+PREPARATION = ("python", "-S", "-m", "harness.preparation")
+"""The program; the words of the workload's entry point follow."""
+SERVICE = ("python", "-m", "harness.service")
+"""The program that runs a service and says when it is ready; its command line follows."""
+
+
+def preparation_variables(subject: Subject) -> dict[str, str]:
+    """Return the variables of all tasks that prepare versions of a subject."""
+    if subject.prepare:
+        return {"TIDEMARK_PREPARE": json.dumps(subject.prepare)}
+    if subject.folder:
+        return {"TIDEMARK_JARS": json.dumps([subject.folder, subject.advice])}
+    return {}
+
 
 CpuUnits = Literal[256, 512, 1024, 2048, 4096, 8192, 16384]
 LEAST_MEMORY, MOST_MEMORY = 512, 122_880

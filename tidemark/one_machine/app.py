@@ -11,16 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 from onebox.app import App, Programs, Quota
 from onebox.cloud.processes import BARE_PYTHON, clean_environment
-from tidemark.client.stack import Stack
+from tidemark.client.ports import Stack
 from tidemark.model.checkout import ROOT
 from tidemark.model.context import written_context
 from tidemark.model.cron import Cron
-from tidemark.model.harness import HARNESS
 from tidemark.model.parameters import MOST_TASKS
 from tidemark.model.results import CLOUD
 from tidemark.model.services import READY_VARIABLE
 from tidemark.model.settings import Settings, read_settings
-from tidemark.model.task import WORKLOAD_LABEL
+from tidemark.model.task import HARNESS, WORKLOAD_LABEL
 from tidemark.money.quotas import VCPUS
 from tidemark.pages.shell import LIBRARIES, MODULES
 

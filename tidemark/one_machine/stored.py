@@ -19,8 +19,8 @@ from onebox.store.errors import DamagedObject
 from onebox.store.object_files import ObjectFiles
 from onebox.store.table_objects import FileObjects, UndamagedObjects
 from onebox.store.translation_cache import TranslationCache
+from tidemark.client.deployed import Stored
 from tidemark.client.in_process import InProcessPublisher
-from tidemark.client.stored import Stored
 from tidemark.client.tables import Answer, StatementFailed, Value, literal
 from tidemark.store import keys
 from tidemark.store.bucket import Damaged, Tagged

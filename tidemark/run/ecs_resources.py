@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pydantic import Field
 
 from tidemark.model.base import Frozen
-from tidemark.model.instance_names import KnownInstance, LoggingTask
+from tidemark.model.instance import KnownInstance, LoggingTask
 from tidemark.model.suite import Suite
 from tidemark.run.ports import TaskDefinitions
 

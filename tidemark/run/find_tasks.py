@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from tidemark.model.base import Frozen
-from tidemark.model.instance_names import KnownInstance, word_of
+from tidemark.model.instance import KnownInstance, word_of
 from tidemark.model.parameters import MOST_TASKS
 from tidemark.model.plan import Plan
 from tidemark.model.results import TaskResult

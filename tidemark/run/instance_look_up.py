@@ -7,8 +7,14 @@ from collections.abc import Collection, Iterator, Sequence
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
-from tidemark.model.instance import Instance, of_instance
-from tidemark.model.instance_names import THINGS, InstanceName, KnownInstance, LoggingTask
+from tidemark.model.instance import (
+    THINGS,
+    Instance,
+    InstanceName,
+    KnownInstance,
+    LoggingTask,
+    of_instance,
+)
 from tidemark.model.plan import Plan, PlannedTrial
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed, shown

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from tidemark import __version__
 from tidemark.model.base import Frozen
 from tidemark.model.cost import Estimate
-from tidemark.model.plan import Plan, Resume, latest_budget
+from tidemark.model.plan import Plan, Resume, in_turns, latest_budget
 from tidemark.model.refusal import Refused
 from tidemark.model.request import ResumeRequest, check_one_machine, resolve_request, resume_request
 from tidemark.model.run_id import FIRST_PROFILED, run_id
@@ -15,7 +15,6 @@ from tidemark.model.run_spec import RunSpec
 from tidemark.model.sentences import listed
 from tidemark.model.suite import Suite
 from tidemark.model.suite_asset import queries_digest
-from tidemark.model.trial_order import in_turns
 from tidemark.money.capacity import check
 from tidemark.money.estimate import estimate
 from tidemark.money.prices import list_prices

@@ -8,12 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pydantic import Field, JsonValue
 
 from tidemark.model.base import Frozen
-from tidemark.model.instance_names import filled, word_of
+from tidemark.model.instance import filled, word_of
 from tidemark.model.plan import Plan, PlannedTrial
 from tidemark.model.run_id import is_profiled
 from tidemark.model.run_spec import released
-from tidemark.model.services import READY_QUERY
-from tidemark.model.sizes import Size
+from tidemark.model.services import READY_QUERY, Size
 from tidemark.model.steps import Step
 from tidemark.model.suite import (
     OWN_DIGITS,

@@ -27,9 +27,9 @@ from onebox.cloud.processes import BARE_PYTHON
 from onebox.cloud.server import Server
 from tidemark.figures.verdicts import student
 from tidemark.model.checkout import ROOT
-from tidemark.model.harness import PREPARATION
 from tidemark.model.profile import DEFAULT_HZ
 from tidemark.model.suite_files import read_suites
+from tidemark.model.task import PREPARATION
 from tidemark.one_machine.app import workload_environment
 
 ROUNDS = 12

@@ -30,8 +30,7 @@ from tests.checks.bench.verdict_runs import Ended, Metric, fixed, searched, unti
 from tests.checks.docs import write_part
 from tidemark.figures.verdicts.bisection import MISLED
 from tidemark.figures.verdicts.rule import ALARMS, UNCONFIRMED, Judgement, Word
-from tidemark.model.run_spec import FEWEST
-from tidemark.model.search import Search
+from tidemark.model.run_spec import FEWEST, Search
 from tidemark.model.suite_files import read_suites
 
 RUNS, FEW_RUNS = 4_000, 1_000

@@ -7,7 +7,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from cdk.permissions import FUNCTIONS
-from tidemark.cli.account import console_link, in_account, place
+from tidemark.cli.target import console_link, in_account, place
 
 PLACES = {
     "AWS_CONFIG_FILE": "/dev/null",

@@ -10,9 +10,9 @@ from tidemark.figures import statistic
 from tidemark.figures.metric_rows import MetricRows
 from tidemark.figures.rates import differing, missing, rates
 from tidemark.model.checkout import ROOT
-from tidemark.model.harness import HARNESS
 from tidemark.model.metric import Metric
 from tidemark.model.results import TaskResult
+from tidemark.model.task import HARNESS
 
 GROUP = "/Tidemark/kiwi"
 NOON = 1_763_640_000  # 2025-11-20 12:00:00 UTC [s]

@@ -13,9 +13,9 @@ from onebox.cloud import objects
 from onebox.cloud.processes import BARE_PYTHON
 from onebox.cloud.server import Server
 from tidemark.model.checkout import ROOT
-from tidemark.model.harness import PREPARATION
 from tidemark.model.profile import PROFILE_FILE
 from tidemark.model.suite_files import read_suites
+from tidemark.model.task import PREPARATION
 from tidemark.one_machine.app import workload_environment
 
 FOLDER = ROOT / "workloads" / "rocksdb"

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from tests.unit.client.test_history import change
 from tests.unit.fakes import FakeBucket
 from tidemark.cli import acknowledge
-from tidemark.client.stored import Stored
+from tidemark.client.deployed import Stored
 
 RUN, NEWEST = "20261120T124455Z-abcdef", "20261127T124455Z-0a1b2c"
 ROWS = [

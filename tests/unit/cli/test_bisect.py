@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from tests.plans import DATABASES, with_axes
 from tests.unit.fakes import FakeBucket
-from tidemark.cli import attended_run, bisect, written_suites
+from tidemark.cli import attended_run, bisect, chosen_suite
 from tidemark.client.runs import Run
 from tidemark.model.subject import Subject
 from tidemark.model.suite_files import read_suites
@@ -73,7 +73,7 @@ def test_the_exit_code_is_that_of_the_run_or_of_its_search(search, is_conclusive
 
 
 def test_a_search_follows_one_value_of_an_axis(search, monkeypatch):
-    monkeypatch.setattr(written_suites, "suites", lambda: {"rocksdb": with_axes(DATABASES)})
+    monkeypatch.setattr(chosen_suite, "suites", lambda: {"rocksdb": with_axes(DATABASES)})
 
     done, execution_input = search("--axis", "database=mariadb")
 
@@ -84,7 +84,7 @@ def test_a_search_follows_one_value_of_an_axis(search, monkeypatch):
 def test_images_are_refused_on_one_machine(monkeypatch):
     subject = Subject(image="x/rocksdb:{version}", form=".*", versions=["8.8.1", "9.8.4"])
     suite = read_suites()["rocksdb"].model_copy(update={"subject": subject})
-    monkeypatch.setattr(written_suites, "suites", lambda: {"rocksdb": suite})
+    monkeypatch.setattr(chosen_suite, "suites", lambda: {"rocksdb": suite})
 
     refused = CliRunner().invoke(bisect.command, SEARCH).exception
 

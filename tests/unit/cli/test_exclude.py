@@ -7,9 +7,9 @@ from click.testing import CliRunner
 
 from tests.unit.measured_runs import bucket_of, planned
 from tidemark.cli import exclude as exclusion
+from tidemark.client.deployed import Stored
+from tidemark.client.ports import Stack
 from tidemark.client.publisher import FunctionPublisher
-from tidemark.client.stack import Stack
-from tidemark.client.stored import Stored
 
 RUN = "20261120T124455Z-0a1b2c"
 

@@ -21,8 +21,7 @@ from semver.version import Version as SemVer
 from tests.plans import RUN, STARTED, plan_of, with_axes
 from tests.unit.fakes import FakeBucket
 from tests.unit.measured_runs import ingest_of, planned
-from tidemark.cli.gate import gate
-from tidemark.cli.run import _check_gate
+from tidemark.cli.run import _check_gate, gate
 from tidemark.model.exclusions import NONE, Exclusion, Exclusions
 from tidemark.model.refusal import Refused
 from tidemark.model.results import Rate, TestResult, TrialResult

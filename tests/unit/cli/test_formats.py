@@ -1,6 +1,6 @@
 """Rows as Markdown; `packages/cwli` tests the other forms."""
 
-from tidemark.cli.formats import show
+from tidemark.cli.saving import show
 
 
 def test_markdown_aligns_numbers_right_and_escapes_markup(capsys):

@@ -5,7 +5,7 @@ from rich.console import Console
 
 from tests.unit.measured_runs import planned
 from tests.unit.report.test_pipelines import SAME, SLOWER, UNTOLD
-from tidemark.cli.gate import gate
+from tidemark.cli.run import gate
 
 VERSIONS = ["9.8.4", "8.8.1", "9.0.0"]
 

@@ -10,8 +10,8 @@ from rich.console import Console
 from tests.plans import DATABASES, with_axes
 from tests.unit.fakes import FakeBucket
 from tests.unit.measured_runs import bucket_of, measured, planned
-from tidemark.cli import attended_run, chosen_suite, run, written_suites
-from tidemark.client.stack import Stack
+from tidemark.cli import attended_run, chosen_suite, run
+from tidemark.client.ports import Stack
 from tidemark.model.checkout import ROOT
 from tidemark.model.refusal import Refused
 from tidemark.model.subject import Subject
@@ -136,7 +136,7 @@ def test_a_named_suite_runs_where_no_suite_goes_without_saying(start, monkeypatc
 
 
 def test_the_axes_of_a_run_are_printed_and_narrowed(start, monkeypatch):
-    monkeypatch.setattr(written_suites, "suites", lambda: {"rocksdb": with_axes(DATABASES)})
+    monkeypatch.setattr(chosen_suite, "suites", lambda: {"rocksdb": with_axes(DATABASES)})
 
     whole, _ = start("--repetitions", "5")
     half, _, execution_input = start("--repetitions", "5", "--axis", "database=mariadb")
@@ -233,7 +233,7 @@ def test_a_stack_with_another_copy_of_a_suite_is_told(monkeypatch, capsys, edite
 def test_a_gate_without_a_baseline_needs_versions_of_known_order(start, monkeypatch):
     subject = Subject(prepare=("sh", "prepare.sh"), form=".+", versions=["main", "deadbee", "1.0"])
     suite = with_axes({}).model_copy(update={"subject": subject})
-    monkeypatch.setattr(written_suites, "suites", lambda: {"rocksdb": suite})
+    monkeypatch.setattr(chosen_suite, "suites", lambda: {"rocksdb": suite})
     arguments = ["--versions", "main,deadbee", "--fail-on", "slower"]
 
     refused = CliRunner().invoke(run.command, arguments).exception
@@ -251,7 +251,7 @@ def test_the_id_of_an_instance_is_printed_and_its_version_left_to_the_instance(s
     subject = Subject(instance=places, form=r"\d+\.\d+")
     defaults = Defaults(versions=("deployed",), repetitions=3)
     suite = with_axes({}).model_copy(update={"subject": subject, "defaults": defaults})
-    monkeypatch.setattr(written_suites, "suites", lambda: {"rocksdb": suite})
+    monkeypatch.setattr(chosen_suite, "suites", lambda: {"rocksdb": suite})
 
     output, execution_input = start("--instance", "my-id")
 

@@ -12,7 +12,7 @@ from onebox.cloud.cloud_note import Presence
 from onebox.cloud.endpoint import Endpoint
 from tidemark.cli import this_machine
 from tidemark.cli.this_machine import CloudLost, check_cloud, check_room, on_this_machine
-from tidemark.client.stack import Stack
+from tidemark.client.ports import Stack
 from tidemark.model.checkout import ROOT
 from tidemark.model.context import context_digest
 from tidemark.model.refusal import Refused

@@ -4,7 +4,7 @@ import pytest
 
 from tests.unit.kiwi_instance import KIWI, read_kiwi
 from tidemark.model.checkout import ROOT
-from tidemark.model.instance_names import InstanceName, filled, words
+from tidemark.model.instance import InstanceName, filled, words
 from tidemark.model.refusal import Refused
 
 

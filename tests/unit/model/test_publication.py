@@ -3,7 +3,7 @@ import shutil
 import pytest
 
 from tests.plans import rocksdb
-from tidemark.cli.written_suites import written_suite
+from tidemark.cli.chosen_suite import written_suite
 from tidemark.model.checkout import ROOT
 from tidemark.model.publication import find_publication, measured_publication
 from tidemark.model.refusal import Refused

@@ -7,7 +7,7 @@ import pytest
 from tests.plans import RUN, plan_of, system_of
 from tests.unit.fakes import FakeBucket, FakeLogQueries, FakeTasks
 from tidemark.model.load import Bounds, Load, LoadCourse, Plateaus
-from tidemark.model.sizes import Size
+from tidemark.model.services import Size
 from tidemark.model.suite_files import read_suites
 from tidemark.run.condition import ConditionEvent
 from tidemark.run.load_levels import hold

@@ -16,7 +16,7 @@ from tidemark.figures.verdicts import needed_trials
 from tidemark.figures.verdicts.sequential_run import closed, standing_of
 from tidemark.model.refusal import Refused
 from tidemark.model.request import resolve_request
-from tidemark.model.search import between
+from tidemark.model.run_spec import between
 from tidemark.report.markdown import markdown
 from tidemark.report.run_report.decisions import search_path
 from tidemark.report.run_report.measured import measured_run

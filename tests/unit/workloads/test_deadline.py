@@ -8,7 +8,7 @@ import sys
 import pytest
 from harness import deadline
 
-from tidemark.model.harness import HARNESS
+from tidemark.model.task import HARNESS
 
 RUN = """
 import os, sys

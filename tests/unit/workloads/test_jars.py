@@ -8,12 +8,12 @@ from harness.configuration import ConfigurationError
 from harness.jars import jars_of_version
 
 from tidemark.cli.builds import with_builds
-from tidemark.model.harness import preparation_variables
 from tidemark.model.refusal import Refused
 from tidemark.model.request import resolve_request
 from tidemark.model.run_spec import requirement
 from tidemark.model.subject import Subject
 from tidemark.model.suite_files import read_suites
+from tidemark.model.task import preparation_variables
 
 ADVICE = "build the tag with Maven"
 

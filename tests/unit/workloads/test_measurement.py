@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-from tidemark.model.harness import HARNESS
+from tidemark.model.task import HARNESS
 
 FULL_DISK = """import sys
 from harness import measurement

@@ -5,8 +5,8 @@ import re
 import pytest
 
 from tidemark.model.checkout import ROOT
-from tidemark.model.harness import HARNESS
 from tidemark.model.suite_files import read_suites
+from tidemark.model.task import HARNESS
 
 PACKAGED = [suite for suite in read_suites().values() if suite.subject.package]
 

@@ -16,8 +16,8 @@ from harness.preparation import prepare
 from pydantic import TypeAdapter
 
 from tidemark.model.checkout import ROOT
-from tidemark.model.harness import HARNESS, PREPARATION
 from tidemark.model.request import Wheel
+from tidemark.model.task import HARNESS, PREPARATION
 
 PACKAGE = "rocksdict==0.3.23"
 

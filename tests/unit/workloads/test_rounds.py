@@ -10,7 +10,7 @@ import pytest
 from harness import log
 from harness.rounds import Failed, Player, asked_jobs, take_turns
 
-from tidemark.model.harness import HARNESS
+from tidemark.model.task import HARNESS
 
 # The process of a version: it notes each of its jobs in one file of all, and may fail in one.
 PROGRAM = """

@@ -19,8 +19,8 @@ from harness.profiler import profiler
 from harness.sampling import FILE, main
 
 from tests.unit.workloads.fake_bucket import Bucket
-from tidemark.model.harness import HARNESS
 from tidemark.model.profile import PROFILE_FILE
+from tidemark.model.task import HARNESS
 
 PLACE = "s3://results/data/run/901/secret/artefacts/ingest/0/"
 # A program that leaves the stacks of two processes where the profiler would, and ends.

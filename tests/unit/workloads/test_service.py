@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import pytest
 from harness.service import answers
 
-from tidemark.model.harness import HARNESS
+from tidemark.model.task import HARNESS
 
 SERVER = """import os, sys
 from http.server import BaseHTTPRequestHandler, HTTPServer

@@ -9,7 +9,7 @@ import pytest
 from harness import __main__ as task
 
 from tidemark.model.checkout import ROOT
-from tidemark.model.harness import HARNESS
+from tidemark.model.task import HARNESS
 
 CODE = """import runpy, sys
 sys.executable = sys.argv.pop(1)

@@ -8,7 +8,6 @@ from pathlib import Path
 import click
 
 from tidemark.cli.chosen_suite import suite_to_read
-from tidemark.cli.formats import format_option, show
 from tidemark.cli.profile.options import (
     check_test,
     output_option,
@@ -16,7 +15,7 @@ from tidemark.cli.profile.options import (
     plan_of,
     profiles_by_version,
 )
-from tidemark.cli.saving import save
+from tidemark.cli.saving import format_option, save, show
 from tidemark.cli.target import Target, stored, target_options
 from tidemark.figures.profiles.call_tree import Frame, Place, call_tree, child_shares, share
 from tidemark.figures.profiles.folded_stacks import merged

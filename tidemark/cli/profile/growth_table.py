@@ -9,7 +9,6 @@ from pathlib import Path
 import click
 
 from tidemark.cli.chosen_suite import suite_to_read
-from tidemark.cli.formats import format_option, show
 from tidemark.cli.profile.options import (
     check_test,
     output_option,
@@ -17,7 +16,7 @@ from tidemark.cli.profile.options import (
     plan_of,
     profiles_by_version,
 )
-from tidemark.cli.saving import save
+from tidemark.cli.saving import format_option, save, show
 from tidemark.cli.target import Target, stored, target_options
 from tidemark.figures.profiles.growth import FunctionChange, ProfiledTrial, compare
 from tidemark.figures.profiles.growth_sentence import growth_sentences, interval

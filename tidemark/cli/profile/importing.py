@@ -11,10 +11,10 @@ from typing import NamedTuple
 import click
 
 from tidemark.cli.chosen_suite import check_suite
-from tidemark.cli.formats import show
-from tidemark.cli.option_types import DayType, NumberType
+from tidemark.cli.options import DayType, NumberType
 from tidemark.cli.profile.options import check_test
 from tidemark.cli.release_options import check_version, day_refusal, source_option
+from tidemark.cli.saving import show
 from tidemark.cli.target import Target, stored, target_options
 from tidemark.client.profiled.profile_file import ReadProfile, read_profile
 from tidemark.model.profile import Profile

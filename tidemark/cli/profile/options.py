@@ -11,7 +11,7 @@ import click
 
 from tidemark.cli.saving import check_folder, check_page
 from tidemark.cli.target import Target
-from tidemark.client.stored import Stored
+from tidemark.client.deployed import Stored
 from tidemark.model.plan import Plan
 from tidemark.model.profile import Profile
 from tidemark.model.refusal import Refused

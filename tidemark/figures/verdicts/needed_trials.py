@@ -12,10 +12,9 @@ from tidemark.figures.verdicts.sequential_run import (
     undecided,
 )
 from tidemark.model.exclusions import Exclusions
-from tidemark.model.plan import Plan, PlannedTrial
+from tidemark.model.plan import Plan, PlannedTrial, in_turns
 from tidemark.model.results import TrialResult
 from tidemark.model.run_size import most_trials
-from tidemark.model.trial_order import in_turns
 
 
 def so_far(plan: Plan, trials: Sequence[TrialResult], exclusions: Exclusions) -> Plan:

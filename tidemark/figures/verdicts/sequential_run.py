@@ -18,8 +18,7 @@ from tidemark.model.exclusions import Exclusions
 from tidemark.model.labels import canonical
 from tidemark.model.plan import Plan, PlannedTrial
 from tidemark.model.results import Rate, TrialResult
-from tidemark.model.run_spec import FEWEST
-from tidemark.model.search import follows
+from tidemark.model.run_spec import FEWEST, follows
 
 _NO_END_NEARER = "the pairs do not tell which end is nearer"
 

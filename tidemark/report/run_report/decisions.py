@@ -22,7 +22,7 @@ from tidemark.figures.verdicts.version_verdicts import Verdict
 from tidemark.figures.version_rates import Quantity
 from tidemark.model.numerals import bound, change, interval, percent_change, percent_places
 from tidemark.model.plan import Plan
-from tidemark.model.search import Search
+from tidemark.model.run_spec import Search
 from tidemark.model.sentences import listed
 from tidemark.report.blocks import Block, Row, Section, Table
 from tidemark.report.run_report.measured import MeasuredRun

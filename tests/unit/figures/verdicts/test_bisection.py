@@ -10,7 +10,7 @@ from tests.checks.bench.verdict_runs import Metric, searched
 from tests.unit.figures.verdicts.test_rule import pairs
 from tidemark.figures.verdicts.bisection import Bisection, Ends
 from tidemark.figures.verdicts.pairs import Pairs
-from tidemark.model.search import Search
+from tidemark.model.run_spec import Search
 from tidemark.model.suite_files import read_suites
 
 SUBJECT = read_suites()["rocksdb"].subject

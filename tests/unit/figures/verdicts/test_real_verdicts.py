@@ -34,8 +34,7 @@ from tests.checks.bench.verdict_picture import chart
 from tests.plans import plan_of
 from tests.unit.measured_runs import failed, measured, with_values
 from tests.unit.run.test_choose_trial import Measuring
-from tidemark.model.run_spec import requirement
-from tidemark.model.search import between
+from tidemark.model.run_spec import between, requirement
 from tidemark.model.suite_files import read_suites
 
 
