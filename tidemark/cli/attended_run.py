@@ -53,7 +53,7 @@ def check_target(suite: Suite, target: Target) -> None:
 
 def intention(versions: str, request: RunSpec, suite: Suite, target: Target) -> str:
     """Return what a run will measure, and about how long and at which cost."""
-    suite = suite.in_layout(request.layout)
+    suite = request.measured(suite)
     trials = plural(request.most_trials, "trial")
     more = f"{varied(request.axes)}{beside(request)}"
     extent = f"{plural(request.repetitions, 'repetition')}{more}, {trials}"
@@ -107,6 +107,7 @@ def preflight(request: RunSpec, suite: Suite, target: Target, console: Console) 
     # Imported here because a run on AWS needs no engine.
     from tidemark.cli.query_contract import check_queries  # noqa: PLC0415
 
+    suite = request.measured(suite)
     doubts = check_queries(suite, systems() / "suites")
     check_room(target.state)
     check_sizes(request, suite, os.cpu_count() or 1)

@@ -106,6 +106,11 @@ def compared(stored: Stored, plan: Plan, base: str, version: str) -> ComparisonD
     help="Id of the instance to measure, for a suite of instances that exist already.",
     metavar="ID",
 )
+@click.option(
+    "--tests",
+    help="Tests to measure, separated by commas. If not given, every test of the suite.",
+    metavar="A,B,…",
+)
 @set_option
 @axis_option
 @tasks_option
@@ -140,6 +145,7 @@ def command(
     within: int | None,
     layout: str | None,
     instance: str | None,
+    tests: str | None,
     settings: tuple[str, ...],
     axes: tuple[str, ...],
     tasks: int | None,
@@ -177,13 +183,14 @@ def command(
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 120)
     options = {
         "suite": suite,
-        "versions": None if versions is None else [v.strip() for v in versions.split(",")],
+        "versions": _listed(versions),
         "baseline": baseline,
         "repetitions": repetitions,
         "until": until,
         "within_seconds": within,
         "layout": layout,
         "instance": instance,
+        "tests": _listed(tests),
         "parameters": split(settings) or None,
         "axes": split_axes(axes) or None,
         "tasks": tasks,
@@ -214,6 +221,11 @@ def command(
     console.print(intention(names, request, system, target), soft_wrap=True)
     preflight(request, system, target, console)
     sys.exit(_measure(fields, system, target, console, end))
+
+
+def _listed(text: str | None) -> list[str] | None:
+    """Return the words between the commas of an option, None without the option."""
+    return None if text is None else [word.strip() for word in text.split(",")]
 
 
 def _check_words(suite: str | None, versions: str | None, extra: Sequence[str]) -> None:

@@ -17,6 +17,7 @@ from tidemark.model.suite import Suite
 _OPTIONS = {
     "parameters": "--set",
     "axes": "--axis",
+    "tests": "--tests",
     "profile.hz": "--profile",
     "bisect.base": "BASE",
     "bisect.new": "NEW",

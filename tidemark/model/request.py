@@ -122,6 +122,9 @@ class RunRequest(Frozen):
     parameters: dict[str, Any] | None = None
     """The values of parameters that the suite declares, such as ``{"records": 500000}``. The
     suite's file has their meaning, their bounds and their defaults."""
+    tests: Annotated[list[str], Field(min_length=1)] | None = None
+    """The tests to measure, such as ``["ingest"]``, each once; by default every test of the suite,
+    in its order."""
     axes: dict[str, Annotated[list[str], Field(min_length=1)]] | None = None
     """The values that the run measures on the suite's axes, such as
     ``{"database": ["postgresql"]}``. It measures the suite's default values of an axis that is
@@ -205,14 +208,15 @@ def resolve_request(
     bisect = request.bisect
     if bisect:
         request = _first_comparison(request, bisect, suite)
-    parameters, repetitions = _parameters(request, suite), request.repetitions
+    tests, parameters = _tests(request, suite), _parameters(request, suite)
+    suite, repetitions = suite.measured_by(TRIALS, tests, parameters), request.repetitions
     versions, baseline = _versions(request, parameters, suite, released, reported)
     slowed = _slowed(request, versions)
     if slowed:
         versions, baseline = (*versions, *slowed), versions[0]
     axes = narrowed(suite.name, suite.axes, {**suite.defaults.axes, **(request.axes or {})})
     layout = _layout(request, suite, versions)
-    suite = suite.in_layout(layout)
+    suite = suite.measured_by(layout, tests, parameters)
     request = _until_decided(request, suite, versions, baseline)
     if request.until:
         _check_deciding(suite)
@@ -235,6 +239,7 @@ def resolve_request(
         trigger=request.trigger,
         scheduled_at=request.scheduled_at,
         budget_usd=request.budget_usd,
+        tests=tests,
         layout=layout,
         until=request.until,
         within_seconds=request.within_seconds,
@@ -249,6 +254,17 @@ def resolve_request(
     base, new = versions
     search = between(suite, base, new, bisect.metric, axes)
     return spec.model_copy(update={"bisect": search})
+
+
+def _tests(request: RunRequest, suite: Suite) -> tuple[str, ...]:
+    """Return the named tests in the order of the suite, () for all of them."""
+    named, known = request.tests or (), [test.name for test in suite.tests]
+    if unknown := [name for name in named if name not in known]:
+        known_are = there_are(known, unknown[0])
+        raise Refused(f"tests: {suite.name} has no {shown(unknown[0])}; {known_are}")
+    if len({*named}) < len(named):
+        raise Refused(f"tests: a test is given twice in {listed(named)}")
+    return () if len(named) == len(known) else tuple(name for name in known if name in named)
 
 
 def _slowed(request: RunRequest, versions: Sequence[str]) -> dict[str, int]:

@@ -165,6 +165,8 @@ class RunSpec(Frozen):
     trigger: str
     scheduled_at: datetime | None = None
     budget_usd: float | None = None
+    tests: tuple[str, ...] = Field(default=(), exclude_if=operator.not_)
+    """The tests of the suite that the run measures; () for all."""
     layout: Layout = Field(default=TRIALS, exclude_if=is_trials)
     until: Until | None = None
     """The end of the run: None after all repetitions."""
@@ -175,6 +177,10 @@ class RunSpec(Frozen):
     those that it has compared so far, in their order."""
     profile: Profiling | None = Field(default=None, exclude_if=operator.not_)
     """The profiled trials of each version, which count in no rate; None without any."""
+
+    def measured(self, suite: Suite) -> Suite:
+        """Return a suite as the run measures it: its tests in the run's layout and numbers."""
+        return suite.measured_by(self.layout, self.tests, self.parameters)
 
     @property
     def other_parameters(self) -> str | None:

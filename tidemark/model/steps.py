@@ -3,7 +3,7 @@
 import json
 import math
 import operator
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Annotated
 
 from pydantic import Field, JsonValue, model_validator
@@ -11,7 +11,7 @@ from pydantic import Field, JsonValue, model_validator
 from tidemark.model.base import Consistent, Frozen, Name
 from tidemark.model.instance import IN_BRACES, Word
 from tidemark.model.load import Load
-from tidemark.model.parameters import MOST_TASKS
+from tidemark.model.parameters import MOST_TASKS, Value
 from tidemark.model.refusal import Contradictions, Problem, problem
 from tidemark.model.sentences import listed
 from tidemark.model.subject import Line
@@ -78,6 +78,8 @@ class RunTasks(Consistent):
     """The security groups of its tasks, by default that of the VPC."""
     count: int | None = Field(default=None, strict=True, ge=1, le=MOST_TASKS)
     """The number of tasks, 1 to 200, by default the parameter ``tasks`` of the run."""
+    count_parameter: Name | None = Field(default=None, exclude_if=operator.not_)
+    """The parameter of the suite that has the number of tasks, in place of ``count``."""
     timeout_seconds: int | None = Field(default=None, strict=True, ge=10, le=LONGEST_TESTS_SECONDS)
     """The time after which a task is stopped, 10 to 69,120 [s], by default that of the test."""
 
@@ -87,6 +89,8 @@ class RunTasks(Consistent):
         lacking = [name for name in needed if getattr(self, name) is None]
         if self.definition and lacking:
             yield problem(("definition",), f"it also needs {listed(lacking)}")
+        if self.count and self.count_parameter:
+            yield problem(("count",), "there is count_parameter, too; expected one of both")
         for name in ("cluster", "subnets", "security_groups"):
             if getattr(self, name) and not self.definition:
                 yield problem((name,), "only accepted together with definition")
@@ -272,6 +276,14 @@ class Step(Consistent):
         if self.run_tasks:
             return self.run_tasks.count or of_run
         return 1 if self.run_command else 0
+
+    def counted(self, values: Mapping[str, Value]) -> "Step":
+        """Return the step with the number of tasks that a parameter gives, among ``values``."""
+        if self.run_tasks is None or self.run_tasks.count_parameter is None:
+            return self
+        count = values[self.run_tasks.count_parameter]
+        work = self.run_tasks.model_copy(update={"count": count, "count_parameter": None})
+        return self.model_copy(update={"run_tasks": work})
 
     def own_tasks(self, of_run: int) -> int:
         """Return the number of tasks of the suite, without those of an instance."""

@@ -1,7 +1,7 @@
 """The suite model: the content of ``suites/<name>/suite.yaml``, for one system under test."""
 
 import operator
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -121,6 +121,10 @@ class Test(Consistent):
     def task_count(self, of_run: int) -> int:
         """Return the number of tasks of all steps."""
         return sum(len(indices) for _, indices in self.task_indices(of_run))
+
+    def with_counts(self, values: Mapping[str, Value]) -> "Test":
+        """Return the test whose steps have the numbers of tasks that a run's parameters give."""
+        return self.model_copy(update={"steps": tuple(step.counted(values) for step in self.steps)})
 
     def limit_seconds(self, step: Step) -> int:
         """Return the time limit of a step [s]: then a task is stopped, or the test fails."""
@@ -366,12 +370,18 @@ class Suite(Frozen):
         """The names of the tests in which versions cannot take turns."""
         return [test.name for test in self.tests if test.slices is None]
 
-    def in_layout(self, layout: Layout) -> "Suite":
-        """Return the suite whose tests have as many jobs as versions have slices in a layout."""
-        if layout == TRIALS:
-            return self
-        tests = (test.model_copy(update={"jobs": test.slices or test.jobs}) for test in self.tests)
-        return self.model_copy(update={"tests": tuple(tests)})
+    def measured_by(
+        self, layout: Layout, tests: Collection[str], values: Mapping[str, Value]
+    ) -> "Suite":
+        """Return the suite as a run with values of its parameters measures it.
+
+        It has the named ``tests`` alone, in their order; without names it has all. In rounds each
+        has a job for each slice.
+        """
+        kept = [test.with_counts(values) for test in self.tests if not tests or test.name in tests]
+        if layout == ROUNDS:
+            kept = [test.model_copy(update={"jobs": test.slices or test.jobs}) for test in kept]
+        return self.model_copy(update={"tests": tuple(kept)})
 
     def task_of(self, service: str, axes: Mapping[str, str]) -> Task:
         """Return the task of a service under values of axes, or with '' that of the tests."""

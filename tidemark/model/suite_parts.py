@@ -160,6 +160,7 @@ def contradictions(suite: object) -> Iterator[Problem]:
     yield from _repeated(("tests",), tests)
     yield from _without_turns(suite, tests)
     yield from _endless(mapping(suite, "defaults"))
+    yield from _uncounted(suite, parameters)
     for number, test in tests:
         yield from _unknown_services(("tests", number, "services"), test, services)
         for name in ("metrics", "series", "steps"):
@@ -339,6 +340,25 @@ def _repeated(
     names = [name for _, entry in entries if isinstance(name := entry.get(field), str)]
     if len(set(names)) != len(names):
         yield problem(place, f"a name is given twice in {listed(map(shown, names))}")
+
+
+def _uncounted(suite: object, parameters: Mapping[str, Any]) -> Iterator[Problem]:
+    """Yield why a step cannot have as many tasks as a parameter says."""
+    numbers = [each for each in parameters if mapping(parameters, each).get("type") == "integer"]
+    for step_place, step in _steps(suite):
+        name = mapping(step, "run_tasks").get("count_parameter", "")
+        place = (*step_place, "run_tasks", "count_parameter")
+        if name and name not in numbers:
+            sentence = "the suite has no whole number of this name"
+            yield problem(place, f"{sentence}; {there_are(numbers, name)}")
+        elif name and not _is_count(mapping(parameters, name)):
+            yield problem(place, f"{shown(name)} may have other values than 1 to {MOST_TASKS}")
+
+
+def _is_count(parameter: Mapping[str, Any]) -> bool:
+    """Tell whether every value of a parameter is a number of tasks."""
+    least, most = parameter.get("from"), parameter.get("to")
+    return isinstance(least, int) and isinstance(most, int) and 1 <= least <= most <= MOST_TASKS
 
 
 def _unscaled(place: Place, name: object, parameters: Mapping[str, Any]) -> Iterator[Problem]:

@@ -59,7 +59,7 @@ _READING_STATES = 3
 
 def estimate(request: RunSpec, suite: Suite, prices: Prices) -> Estimate:
     """Return the estimate of a run on AWS, where all tasks of a test run side by side."""
-    suite = suite.in_layout(request.layout)
+    suite = request.measured(suite)
     trials = count_trials(request, suite)
     shared = _sharing(request)
     billed = math.ceil(

@@ -260,7 +260,7 @@ def make_plan(
     The plan of a search has the trials of its first comparison.
     """
     seed = int(hashlib.sha256(name.encode()).hexdigest()[:8], 16)
-    suite = suite.in_layout(request.layout)
+    suite = request.measured(suite)
     canonical = suite.model_dump_json().encode()
     repetitions = range(1, request.most_repetitions + 1)
     profiles = range(1, request.profile.trials + 1) if request.profile else ()

@@ -40,8 +40,34 @@ def test_rounds_are_refused_by_the_names_of_the_tests_in_which_no_version_can_ta
 def test_a_suite_in_rounds_has_a_job_for_each_slice():
     suite = SUITES["rocksdb"]
 
-    assert [test.jobs for test in suite.in_layout("trials").tests] == [2, 5]
-    assert [test.jobs for test in suite.in_layout("rounds").tests] == [5, 5]
+    def jobs(layout):
+        return [test.jobs for test in suite.measured_by(layout, (), {}).tests]
+
+    assert jobs("trials") == [2, 5]
+    assert jobs("rounds") == [5, 5]
+
+
+def test_a_run_may_measure_some_of_the_tests_in_the_order_of_the_suite():
+    suite = SUITES["kiwi"]
+    some = resolve_request({"suite": "kiwi", "tests": ["bounded", "api_baseline"]}, SUITES)
+    every = resolve_request({"suite": "kiwi", "tests": [each.name for each in suite.tests]}, SUITES)
+
+    assert some.tests == ("api_baseline", "bounded")
+    assert [test.name for test in some.measured(suite).tests] == ["api_baseline", "bounded"]
+    assert every == resolve_request({"suite": "kiwi"}, SUITES)
+
+
+@pytest.mark.parametrize(
+    ("tests", "sentence"),
+    [
+        (["ingests"], "tests: rocksdb has no 'ingests'; there are ingest, compaction; did "),
+        (["ingest", "ingest"], "tests: a test is given twice in ingest, ingest"),
+    ],
+)
+def test_tests_that_no_run_can_measure_are_refused(tests, sentence):
+    with pytest.raises(Refused) as refused:
+        resolve_request({"suite": "rocksdb", "tests": tests}, SUITES)
+    assert str(refused.value).startswith(sentence)
 
 
 def test_a_run_that_names_no_end_goes_on_until_decided_within_the_time_of_its_suite():

@@ -120,7 +120,7 @@ def test_a_stored_request_is_accepted_as_the_input_of_another_run():
             {"suite": "rocksdb", "repetition": 3},
             "repetition: unknown field; known are suite, versions, instance, builds, slowed, "
             "baseline, repetitions, until, within_seconds, bisect, layout, profile, parameters, "
-            "axes, tasks, records, budget_usd, note, trigger, scheduled_at",
+            "tests, axes, tasks, records, budget_usd, note, trigger and 1 more",
         ),
         (
             {"suite": "rocksdb", "until": "decided", "versions": ["9.0.0"]},
