@@ -1,4 +1,4 @@
-"""The code asset that all functions share: pure Python, suites, queries, and Vega for reports."""
+"""The code asset that all functions share: pure Python, suites and queries."""
 
 from __future__ import annotations
 
@@ -17,16 +17,15 @@ from tidemark.model.checkout import ROOT
 from tidemark.model.suite import Suite
 from tidemark.model.suite_asset import pack_suite
 from tidemark.pages.shell import LIBRARIES, MODULES
-from tidemark.pages.vega import vega
 
-_IGNORE = shutil.ignore_patterns("__pycache__", "vega.py", "pictures.py", "client")
+_IGNORE = shutil.ignore_patterns("__pycache__", "pictures.py", "client")
 # The packages of the functions, without the command line, its client and the dashboard.
 _PACKAGES = ("figures", "model", "money", "pages", "report", "run", "store")
 
 
 @jsii.implements(ILocalBundling)
 class _Copy:
-    """A copy of the packages and their data: the checked suites, queries and Vega.
+    """A copy of the packages and their data: the checked suites and queries.
 
     The runtime provides boto3 and its dependencies, and the layer provides Powertools and pydantic.
     All other imports are pure Python and are copied.
@@ -50,7 +49,6 @@ class _Copy:
             shutil.copy(str(module.__file__), out / "packaging")
         for suite in self._suites.values():
             pack_suite(suite, self._systems, out)
-        (out / "tidemark" / "report" / "vega.js").write_text(vega(), encoding="utf-8")
         _copy_libraries(out)
         return True
 

@@ -8,7 +8,6 @@ from pydantic import Field
 
 from lambdas import logger, services
 from tidemark.model.base import NAME
-from tidemark.report import page
 from tidemark.report.comparison.publishing import publish_comparison
 
 
@@ -24,6 +23,4 @@ class ComparisonEvent(BaseModel):
 @event_parser(model=ComparisonEvent)
 def handler(event: ComparisonEvent, _: LambdaContext) -> dict[str, Any]:
     """Write the comparison as Markdown, page and document; return the key of each."""
-    return publish_comparison(
-        services.bucket(), event.suite, event.base, event.new, page.packed_vega
-    )
+    return publish_comparison(services.bucket(), event.suite, event.base, event.new)

@@ -6,7 +6,6 @@ from aws_lambda_powertools.utilities.parser import event_parser
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from lambdas import logger, services
-from tidemark.report import page
 from tidemark.report.run_report.publishing import publish_report
 from tidemark.run.events import RunEvent
 
@@ -15,4 +14,4 @@ from tidemark.run.events import RunEvent
 @event_parser(model=RunEvent)
 def handler(event: RunEvent, _: LambdaContext) -> dict[str, Any]:
     """Write the report as Markdown, page and JSON; return the key of each file."""
-    return publish_report(services.bucket(), event.run_id, page.packed_vega)
+    return publish_report(services.bucket(), event.run_id)

@@ -187,14 +187,13 @@ def ending() -> Ending:
 
 def _publish(bucket: Bucket, run_id: str) -> StoredRun:
     # Most ends have no figures to write.
-    from tidemark.report.page import packed_vega
     from tidemark.report.run_report.publishing import write_report
     from tidemark.run.record_rates import write_rates
     from tidemark.store.stored_run import fold
 
     def write(run: StoredRun) -> StoredRun:
         write_rates(bucket, run)
-        write_report(bucket, run, packed_vega)
+        write_report(bucket, run)
         return run
 
     return fold(bucket, run_id, write)

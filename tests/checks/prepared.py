@@ -10,7 +10,6 @@ from pathlib import Path
 
 from tests.component.cloud.browser import browser
 from tests.unit.prepared_results import PREPARED
-from tidemark.pages.vega import vega
 from tidemark.report.page import page
 
 _WIDTH, _HEIGHT = 1400, 900
@@ -23,7 +22,7 @@ def write(folder: Path) -> None:
         tab = chromium.new_page(viewport={"width": _WIDTH, "height": _HEIGHT})
         for name, prepared in PREPARED.items():
             file = folder / f"{name.replace(' ', '-')}.html"
-            file.write_text(page(prepared.report(), vega()), encoding="utf-8")
+            file.write_text(page(prepared.report()), encoding="utf-8")
             tab.goto(file.as_uri())
             tab.wait_for_selector(".chart svg", state="attached")
             tab.screenshot(path=file.with_suffix(".png"))

@@ -213,7 +213,7 @@ def changes_picture(document: ComparisonDocument, form: str) -> bytes:
     The title says how many metrics there are if the chart has not all of them.
     """
     # The import takes time, which a text does not need.
-    from tidemark.pages.vega import picture  # noqa: PLC0415
+    from tidemark.pages.pictures import picture  # noqa: PLC0415
 
     unlike = document.unlike_machines
     changes = [_change(each, unlike) for each in document.metrics if each.effect is not None][:MOST]

@@ -256,7 +256,7 @@ def _draw(
     output: Path,
 ) -> None:
     # The import takes time, which a table does not need.
-    from tidemark.pages.vega import picture  # noqa: PLC0415
+    from tidemark.pages.pictures import picture  # noqa: PLC0415
 
     title = f"{title}, ± standard deviation of the {units}"
     save(output, picture(charts(versions, headings), title, output.suffix))

@@ -33,17 +33,15 @@ class InProcessPublisher:
 
     def report(self, run_id: str) -> None:
         """Write a run's report and its comparisons again."""
-        from tidemark.pages.vega import vega  # noqa: PLC0415
         from tidemark.report.run_report.publishing import publish_report  # noqa: PLC0415
 
-        publish_report(self._bucket, run_id, vega)
+        publish_report(self._bucket, run_id)
 
     def imported(self, run_ids: Sequence[str]) -> None:
         """Write what follows from new imports; their rates come last and complete them.
 
         Many imports get no reports, which take most of the time: `tidemark report` writes any.
         """
-        from tidemark.pages.vega import vega  # noqa: PLC0415
         from tidemark.report.run_report.publishing import publish_report  # noqa: PLC0415
         from tidemark.store.history import record_imports  # noqa: PLC0415
 
@@ -51,7 +49,7 @@ class InProcessPublisher:
             record_imports(self._bucket, run_ids)
         if len(run_ids) <= _MOST_REPORTS:
             for run_id in run_ids:
-                publish_report(self._bucket, run_id, vega, into_history=False)
+                publish_report(self._bucket, run_id, into_history=False)
         for start in range(0, len(run_ids), _AT_ONCE):
             with self._together():
                 for run_id in run_ids[start : start + _AT_ONCE]:
@@ -59,10 +57,9 @@ class InProcessPublisher:
 
     def comparison(self, suite: str, base: str, new: str) -> dict[str, str]:
         """Write the comparison of two sides; return the key of each form."""
-        from tidemark.pages.vega import vega  # noqa: PLC0415
         from tidemark.report.comparison.publishing import publish_comparison  # noqa: PLC0415
 
-        return publish_comparison(self._bucket, suite, base, new, vega)
+        return publish_comparison(self._bucket, suite, base, new)
 
     def refresh(self) -> None:
         """Do nothing, because QuickSight needs an account."""

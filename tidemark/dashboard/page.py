@@ -21,7 +21,6 @@ from tidemark.dashboard.visual_charts import specification
 from tidemark.model.numerals import RULES
 from tidemark.model.sentences import plural
 from tidemark.pages import shell
-from tidemark.pages.vega import vega
 from tidemark.report.blocks import Link
 from tidemark.report.marks import CHANGES, MARKS, MOST_NAMES
 
@@ -139,12 +138,11 @@ def page(
     dashboard: Dashboard,
     rows: Mapping[str, Rows],
     notes: Sequence[str],
-    vega: str,
     flame_graphs: Sequence[Link] = (),
 ) -> str:
     """Return the page over the rows of each data set, with notes about them.
 
-    ``vega`` is the script that draws charts, and ``flame_graphs`` are pages to link to.
+    ``flame_graphs`` are pages to link to.
     """
     body = Template(_file("page.html")).substitute(
         notes="".join(f"<p>{escape(sentence)}</p>" for sentence in notes),
@@ -154,7 +152,7 @@ def page(
         dashboard=shell.json_for_script(_script_data(dashboard, rows)),
     )
     script = "\n".join(map(_file, _SCRIPTS))
-    return shell.page("Tidemark dashboard", _file("page.css"), body, vega, script)
+    return shell.page("Tidemark dashboard", _file("page.css"), body, shell.drawing(script))
 
 
 def _links(pages: Sequence[Link]) -> str:
@@ -284,7 +282,7 @@ def build(
         for name, columns in dashboard().columns().items()
     }
     said = list(notes(rows, now, damaged))
-    return page(dashboard(), shrink_to_page(rows), said, vega(), flame_graphs)
+    return page(dashboard(), shrink_to_page(rows), said, flame_graphs)
 
 
 def notes(rows: Mapping[str, Rows], now: datetime, damaged: Collection[str] = ()) -> Iterator[str]:

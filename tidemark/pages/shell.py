@@ -12,21 +12,28 @@ from string import Template
 _FOLDER = Path(__file__).parent
 
 
-def page(title: str, style: str, body: str, vega: str, script: str) -> str:
+def page(title: str, style: str, body: str, *scripts: str) -> str:
     """Return a page; ``title`` is plain text, ``body`` HTML.
 
-    ``style`` extends the style sheet of all pages. ``vega`` is the script that draws charts, with
-    which ``script`` can call ``embed``. The page's policy allows these scripts only, by their
-    digest: a script in a text of the body would not run even if the text were not escaped.
+    ``style`` extends the style sheet of all pages. The page's policy allows ``scripts`` only, by
+    their digest: a script in a text of the body would not run even if the text were not escaped.
     """
-    scripts = "\n".join([vega, _file("page.js"), script])
+    joined = "\n".join(scripts)
     return Template(_file("page.html")).substitute(
         title=escape(title),
-        digest=base64.b64encode(hashlib.sha256(scripts.encode()).digest()).decode(),
+        digest=base64.b64encode(hashlib.sha256(joined.encode()).digest()).decode(),
         style=_file("page.css") + style,
         body=body,
-        script=scripts,
+        script=joined,
     )
+
+
+def drawing(script: str) -> str:
+    """Return a script that can call ``embed`` to draw a chart.
+
+    ``vega.js`` is Vega, Vega-Lite and Vega-Embed, as vl-convert bundles them: making it takes 1 s.
+    """
+    return "\n".join([_file("vega.js"), _file("page.js"), script])
 
 
 def words(text: str) -> str:

@@ -37,10 +37,6 @@ def _undrawn(blocks: Sequence[Block]) -> Iterator[Block]:
                 yield block
 
 
-Vega = Callable[[], str]
-"""A function that returns the script for the charts of a page."""
-
-
 def write_texts(
     bucket: Bucket, key: Callable[[str], str], texts: Iterable[tuple[str, str]]
 ) -> dict[str, str]:

@@ -26,20 +26,17 @@ _CLASSES = {
 _VERDICT = re.compile("|".join(map(re.escape, _CLASSES)))
 
 
-def packed_vega() -> str:
-    """Return Vega, Vega-Lite and Vega-Embed, as one script from the Lambda asset."""
-    return (FOLDER / "vega.js").read_text(encoding="utf-8")
-
-
-def page(report: Report, vega: str) -> str:
-    """Return a report as a page; ``vega`` is the script that draws its charts."""
+def page(report: Report) -> str:
+    """Return a report as a page."""
     body = Template(_file("page.html")).substitute(
         title=escape(report.title),
         summary=_blocks(report.summary),
         sections="\n".join(map(_section, report.sections)),
     )
     # The charts' JSON in the body means the same with these escapes.
-    return shell.page(report.title, _file("page.css"), visible(body), vega, _file("page.js"))
+    return shell.page(
+        report.title, _file("page.css"), visible(body), shell.drawing(_file("page.js"))
+    )
 
 
 def _file(name: str) -> str:

@@ -58,9 +58,9 @@ def times(endpoint: Endpoint, newest: dict[int, tuple[str, str]]) -> dict[str, d
     ``newest`` has the bucket and the newest run for each number of runs.
     """
     tasks: dict[str, Callable[[Bucket, str], object]] = {
-        "report of one run": lambda bucket, run_id: publish_report(bucket, run_id, _no_script),
+        "report of one run": publish_report,
         "comparison of two versions": lambda bucket, _: publish_comparison(
-            bucket, _SUITE, _BASELINE, _NEW, _no_script
+            bucket, _SUITE, _BASELINE, _NEW
         ),
     }
     least: dict[str, dict[int, float]] = {name: {} for name in tasks}
@@ -75,8 +75,3 @@ def times(endpoint: Endpoint, newest: dict[int, tuple[str, str]]) -> dict[str, d
         name: {runs: round(1000 * seconds) for runs, seconds in each.items()}
         for name, each in least.items()
     }
-
-
-def _no_script() -> str:
-    """Return no script for the pages; the script does not depend on the number of runs."""
-    return ""

@@ -9,7 +9,6 @@ from tests.component.cloud.twelve_versions import Tables, stored_history
 from tests.unit.prepared_results import PREPARED
 from tidemark.dashboard.page import build
 from tidemark.figures.profiles.call_tree import call_tree
-from tidemark.pages.vega import vega
 from tidemark.report.flame_page import Graph, flame_graph_scripts, flame_page
 from tidemark.report.page import page
 
@@ -48,7 +47,7 @@ def text(tab, selector):
 
 @pytest.mark.parametrize("name", PREPARED)
 def test_a_report_names_its_answer_and_draws_its_charts(shown, name):
-    tab = shown(page(PREPARED[name].report(), vega()))
+    tab = shown(page(PREPARED[name].report()))
 
     assert text(tab, "h1 + p, h1 + ul > li:first-child") == PREPARED[name].answer
 

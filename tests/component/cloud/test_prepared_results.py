@@ -4,7 +4,6 @@ import pytest
 
 from tests.component.cloud.browser import AXE, browser
 from tests.unit.prepared_results import PREPARED
-from tidemark.pages.vega import vega
 from tidemark.report.page import page
 
 SCREEN, PHONE = {"width": 1400, "height": 900}, {"width": 390, "height": 844}
@@ -27,7 +26,7 @@ def open_page(tmp_path_factory):
         def open_page(name):
             file = folder / f"{name}.html"
             if not file.exists():
-                file.write_text(page(PREPARED[name].report(), vega()), encoding="utf-8")
+                file.write_text(page(PREPARED[name].report()), encoding="utf-8")
             if tab.url != file.as_uri():
                 tab.goto(file.as_uri())
                 tab.locator(".chart[role=img] svg").first.wait_for(state="attached")

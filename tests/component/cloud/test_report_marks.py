@@ -22,7 +22,7 @@ from tidemark.cli.history_plot import charts as history_charts
 from tidemark.client.history import columns, heading, histories
 from tidemark.client.tables import ask_saved
 from tidemark.figures.profiles.growth import ProfiledTrial, compare
-from tidemark.pages.vega import picture, vega
+from tidemark.pages.pictures import picture
 from tidemark.report.blocks import Report
 from tidemark.report.comparison.contents import comparison
 from tidemark.report.comparison.document import document
@@ -120,7 +120,7 @@ def tab(tmp_path_factory):
 @pytest.fixture(scope="module")
 def texts():
     """Return a way to make the text of a page once."""
-    return cache(lambda name: page(PAGES[name](), vega()))
+    return cache(lambda name: page(PAGES[name]()))
 
 
 @pytest.mark.parametrize(

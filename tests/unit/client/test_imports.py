@@ -70,9 +70,8 @@ def published():
 
 
 @pytest.fixture
-def target(monkeypatch):
+def target():
     # The script of charts takes seconds to make, and no test opens a page.
-    monkeypatch.setattr("tidemark.pages.vega.vega", lambda: "")
     bucket = FakeBucket()
     return Stored(bucket, StoredRows(bucket), InProcessPublisher(bucket))
 
@@ -237,7 +236,7 @@ def test_a_comparison_of_published_figures_cannot_tell_and_says_why(target, base
     take_in(target, published())
     bucket = target.bucket
 
-    written = publish_comparison(bucket, "sleeper", base, new, lambda: "")
+    written = publish_comparison(bucket, "sleeper", base, new)
 
     text = bucket.read(written["md"]).decode()
     assert "? cannot tell: compaction_rate, ingest_rate (only published figures, " in text

@@ -8,7 +8,7 @@ from tidemark.dashboard.data_sets import COLORS, PAIRS, Column
 from tidemark.dashboard.sheets import dashboard
 from tidemark.dashboard.visuals import kpi
 from tidemark.model.checkout import ROOT
-from tidemark.pages.vega import _with_colors
+from tidemark.pages.pictures import _with_colors
 from tidemark.report.marks import MARKS
 
 _CHARTS = (ROOT / "tidemark" / "dashboard" / "charts.js").read_text(encoding="utf-8")

@@ -801,8 +801,7 @@ def test_a_trial_without_rates_still_has_its_rows(world):
     ]
 
 
-def test_publish_report_gives_rates_in_version_order_with_the_change(world, monkeypatch):
-    monkeypatch.setattr("tidemark.report.page.packed_vega", lambda: "vega()")
+def test_publish_report_gives_rates_in_version_order_with_the_change(world):
     measure(world, 1)
     measure(world, 2)
 
@@ -894,7 +893,7 @@ def with_insights(world):
     world.systems["rocksdb"]["usage_log_group"] = USAGE
 
 
-def test_the_usage_of_the_trials_tasks_is_kept_if_container_insights_are_on(world, monkeypatch):
+def test_the_usage_of_the_trials_tasks_is_kept_if_container_insights_are_on(world):
     log(world)
     collect(world)
     assert world.json(f"work/{RUN}/001/measured/ingest.json")["usages"] == []
@@ -908,7 +907,7 @@ def test_the_usage_of_the_trials_tasks_is_kept_if_container_insights_are_on(worl
     assert query.startswith("filter TaskId in ['t0', 't1'] |\n#")
 
 
-def test_the_usage_beside_services_is_also_that_of_the_local_cloud(world, monkeypatch):
+def test_the_usage_beside_services_is_also_that_of_the_local_cloud(world):
     with_insights(world)
     log(world)
     *loads, server = tasks("ok", "ok", "ok")

@@ -10,7 +10,7 @@ import vl_convert
 from tests.unit.drawn_charts import number, plots
 from tests.unit.measured_runs import charts, ingest_of, planned, with_ingest
 from tidemark.model.exclusions import NONE
-from tidemark.pages.vega import _with_colors
+from tidemark.pages.pictures import _with_colors
 from tidemark.report.comparison.changes_chart import DrawnChange, specification
 from tidemark.report.comparison.contents import comparison
 from tidemark.report.comparison.document import document
@@ -171,7 +171,7 @@ def test_vega_lite_draws_a_point_for_each_metric_and_one_line_for_zero():
 
 
 def test_the_page_has_the_answer_and_the_chart_first_and_folds_the_settings_that_do_not_differ():
-    text = page(comparison(both_sides(SLOWER)), "vega")
+    text = page(comparison(both_sides(SLOWER)))
 
     answer, chart, table, rest = (
         text.index(each)

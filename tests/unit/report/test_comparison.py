@@ -506,7 +506,7 @@ def test_the_same_runs_give_the_same_bytes():
     first, again = (comparison_of(planned(BOTH), measured(planned(BOTH))) for _ in range(2))
 
     assert markdown(first) == markdown(again)
-    assert page(first, "vega") == page(again, "vega")
+    assert page(first) == page(again)
 
 
 def working(trial, seconds):
@@ -627,7 +627,7 @@ def test_a_hostile_text_is_shown_without_effect():
 
     report = comparison_of(plan, trials)
 
-    assert "<img" not in page(report, "vega")
+    assert HOSTILE not in page(report)
     assert "\\<img" in markdown(report)
 
 
@@ -640,13 +640,12 @@ def stored(world, plan, trials):
 
 
 def compare(bucket, suite, base, new):
-    return publishing.publish_comparison(bucket, suite, base, new, lambda: "vega()")
+    return publishing.publish_comparison(bucket, suite, base, new)
 
 
 @pytest.fixture
-def archive(world, monkeypatch):
+def archive(world):
     """Two runs: an older one of three versions, and a newer one of two."""
-    monkeypatch.setattr("tidemark.report.page.packed_vega", lambda: "vega()")
     for name, versions in ((RUN, ["8.8.1", *BOTH]), (LATER, ["8.8.1", "9.0.0"])):
         plan = planned(versions, repetitions=1, name=name)
         trials = [trial.model_copy(update={"run_id": name}) for trial in measured(plan)]

@@ -49,7 +49,7 @@ def stored(made, *, slower=1.0, trials=None):
 
 
 def report(bucket):
-    published = publish_report(bucket, RUN, lambda: "")
+    published = publish_report(bucket, RUN)
     return bucket.objects[published["report.md"]].decode()
 
 
@@ -126,7 +126,7 @@ def test_a_comparison_says_what_grew(slower, sentence):
     run = read_run(bucket, plan())
 
     base, new = ((run, version) for version in VERSIONS)
-    form = write_comparison(bucket, base, new, lambda: "")["md"]
+    form = write_comparison(bucket, base, new)["md"]
 
     text = bucket.objects[form].decode()
     assert sentence in text
@@ -135,9 +135,9 @@ def test_a_comparison_says_what_grew(slower, sentence):
 
 def test_a_report_and_a_comparison_link_to_the_flame_graphs_beside_them():
     bucket = stored(plan(), slower=1.5)
-    published = publish_report(bucket, RUN, lambda: "")
+    published = publish_report(bucket, RUN)
     run = read_run(bucket, plan())
-    compared = write_comparison(bucket, *((run, version) for version in VERSIONS), lambda: "")
+    compared = write_comparison(bucket, *((run, version) for version in VERSIONS))
 
     for test in ("ingest", "compaction"):
         file = f"functions-{test}-9.8.4-against-8.8.1.html"

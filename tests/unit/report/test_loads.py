@@ -65,7 +65,7 @@ def test_the_graphs_over_time_come_before_the_figures_of_the_trials(whole):
 
 
 def test_charts_stand_beside_each_other_on_a_page(whole):
-    text = page(whole, "")
+    text = page(whole)
     rows = [part.split("</figure>\n</div>")[0] for part in text.split('<div class="charts">')[1:]]
 
     assert max(part.count("<figure>") for part in rows) > len(GRAPHS)

@@ -32,6 +32,7 @@ from tests.unit.measured_runs import (
 )
 from tests.unit.prepared_results import PREPARED
 from tidemark.cli.rates_table import fitting
+from tidemark.model.checkout import ROOT
 from tidemark.model.exclusions import NONE
 from tidemark.model.kept_files import Artefact, KeptFile
 from tidemark.model.numerals import figure, ranges
@@ -46,6 +47,8 @@ from tidemark.report.run_report.versions import summary
 from tidemark.store.keys import BLOCKS
 from tidemark.store.stored_run import StoredRun
 from tidemark.store.version_rows import verdict_rows
+
+VEGA = ROOT / "tidemark" / "pages" / "vega.js"
 
 
 def report_of(plan, trials, exclusions=NONE, resumes=()):
@@ -129,7 +132,7 @@ def test_the_same_stored_run_gives_the_same_bytes():
     first, again = (report_of(planned(), measured(planned())) for _ in range(2))
 
     assert markdown(first) == markdown(again)
-    assert page(first, "vega") == page(again, "vega")
+    assert page(first) == page(again)
 
 
 def test_a_rate_has_its_spread_its_change_and_its_extremes():
@@ -228,7 +231,7 @@ def test_a_larger_figure_is_slower_if_lower_is_better():
 def test_a_long_cell_may_break_into_lines():
     plan = planned(["9.0.0", "9.8.4"], repetitions=1)
 
-    text = page(report_of(plan, measured(plan)), "vega")
+    text = page(report_of(plan, measured(plan)))
 
     told = '<b class="untold">? cannot tell</b> (1 of the 5 pairs that a verdict needs)'
     assert f'<td class="long">{told}</td>' in text
@@ -340,7 +343,7 @@ def test_an_excluded_trial_is_struck_out_with_its_reason_and_counts_nowhere():
     assert row(text, "9.8.4", "1,000", "one trial")[-3:] == ["1", "1,000", "1,000"]
     chart, _ = charts_of(plan, trials, excluded)
     assert [point["value"] for point in layer(chart, "left_out")] == [1]
-    assert "<s>ok, left out</s>" in page(report_of(plan, trials, excluded), "vega")
+    assert "<s>ok, left out</s>" in page(report_of(plan, trials, excluded))
 
 
 def test_a_sample_that_is_no_finite_number_is_listed_and_not_drawn():
@@ -466,7 +469,7 @@ def test_a_run_without_any_trial_or_sample_has_a_report():
     assert "chart of ingest_rate: no sample is a finite number, and no rate counts." in text
     assert "No task logged its machine." in text
     assert row(text, "Measured until \\[UTC\\]") == ["Measured until \\[UTC\\]", "missing"]
-    assert "missing: 9.0.0 has no rate" in page(report_of(plan, []), "vega")
+    assert "missing: 9.0.0 has no rate" in page(report_of(plan, []))
 
 
 def test_the_set_up_says_how_far_apart_the_tasks_of_a_test_started():
@@ -656,7 +659,7 @@ class Elements(HTMLParser):
 
 
 def test_a_hostile_text_is_shown_in_the_page_without_effect():
-    elements = Elements(page(hostile_run(), "vega()"))
+    elements = Elements(page(hostile_run()))
 
     assert "".join(elements.shown).count(HOSTILE) >= 6
     assert {tag for tag, _ in elements.started} <= {
@@ -666,7 +669,7 @@ def test_a_hostile_text_is_shown_in_the_page_without_effect():
     }  # fmt: skip
     *specs, program = elements.scripts
     assert {json.loads(spec)["width"] for spec in specs} == {"container"}
-    assert program.startswith("vega()\n")
+    assert program.startswith(VEGA.read_text(encoding="utf-8"))
 
 
 def test_a_report_shows_the_first_twenty_machines_and_counts_the_others():
@@ -688,7 +691,7 @@ def test_control_characters_and_characters_of_direction_have_no_effect():
     contents = report_of(plan, [on_machine(trial, kernel="6 \x1b[2J \u202e7")])
 
     assert r"6 \\u001b\[2J \\u202e7" in markdown(contents)
-    assert r"6 \u001b[2J \u202e7" in page(contents, "vega()")
+    assert r"6 \u001b[2J \u202e7" in page(contents)
 
 
 def test_a_hostile_text_is_shown_in_markdown_without_effect():
@@ -705,7 +708,7 @@ def test_a_hostile_text_is_shown_in_markdown_without_effect():
 
 
 def test_the_page_needs_no_network_and_runs_only_its_own_script():
-    elements = Elements(page(report_of(planned(), measured(planned())), "vega()"))
+    elements = Elements(page(report_of(planned(), measured(planned()))))
     (policy,) = [
         attributes["content"]
         for tag, attributes in elements.started
@@ -725,7 +728,7 @@ def test_the_page_needs_no_network_and_runs_only_its_own_script():
 
 def test_every_table_of_the_page_has_a_caption_and_names_its_rows_and_columns():
     contents = report_of(planned(), measured(planned()))
-    started = Elements(page(contents, "vega()")).started
+    started = Elements(page(contents)).started
 
     tags = [tag for tag, _ in started]
     assert tags.count("table") == tags.count("caption") == tags.count("thead")
@@ -740,17 +743,21 @@ def test_every_table_of_the_page_has_a_caption_and_names_its_rows_and_columns():
 
 
 def test_the_report_of_a_default_run_is_smaller_than_a_megabyte():
-    vega = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
-    text = page(report_of(planned(), measured(planned())), vega)
+    text = page(report_of(planned(), measured(planned())))
 
     assert len(text.encode()) < 1_000_000
+
+
+def test_the_script_that_draws_charts_is_the_bundle_of_vl_convert():
+    script = VEGA.read_text(encoding="utf-8")
+
+    assert script == vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
     # These texts would end the script element.
-    assert "</script" not in vega
-    assert "<!--" not in vega
+    assert "</script" not in script
+    assert "<!--" not in script
 
 
-def test_publish_report_writes_the_same_files_again(world, plan, monkeypatch):
-    monkeypatch.setattr("tidemark.report.page.packed_vega", lambda: "vega()")
+def test_publish_report_writes_the_same_files_again(world, plan):
     for trial in measured(plan):
         key = f"runs/{plan.run_id}/trials/{trial.trial:03d}.json"
         world.bucket.write(key, trial.model_dump_json().encode())

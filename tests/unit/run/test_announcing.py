@@ -43,9 +43,8 @@ def listeners(world):
 
 
 @pytest.fixture
-def claimed(world, monkeypatch):
+def claimed(world):
     """Claim the run of two trials for an execution that is running."""
-    monkeypatch.setattr("tidemark.report.page.packed_vega", lambda: "vega()")
     claim = Claim(run_id=RUN, execution_arn=EXECUTION, claimed_at="2026-11-20T12:00:00Z")
     claims.take(world.bucket, "rocksdb", claim)
     return world

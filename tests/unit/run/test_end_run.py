@@ -37,9 +37,8 @@ class Killed(BaseException):
 
 
 @pytest.fixture
-def dead(world, monkeypatch):
+def dead(world):
     """Claim the run of two trials for an execution that a person stopped."""
-    monkeypatch.setattr("tidemark.report.page.packed_vega", lambda: "vega()")
     claim(world, datetime(2020, 11, 20, tzinfo=UTC))
     world.executions.add(EXECUTION, "ABORTED", cause="enough")
     return world

@@ -48,7 +48,7 @@ def plan(tmp_path):
 
 
 @pytest.fixture
-def collect(world, plan, monkeypatch):
+def collect(world, plan):
     """Return a function that collects the rates of a test from the lines in log streams."""
     world.systems = SYSTEMS
     config = "s3://kiwi-my-id-config/instance.properties"
@@ -120,7 +120,7 @@ def test_a_task_that_ecs_started_twice_in_the_cluster_of_the_instance_is_stopped
 
 
 @pytest.fixture
-def find(world, monkeypatch):
+def find(world):
     """Return a function that finds tasks; its tests say which the instance started, and when."""
     world.systems = SYSTEMS
     theirs = world.tasks.in_cluster(COMPACTORS)
@@ -191,8 +191,7 @@ def test_tasks_that_are_not_those_of_a_whole_test_fail_it(find, tasks, why):
     assert find() == {"tasks": [], "stopped_by": f"step compact: {why}"}
 
 
-def test_the_end_of_a_dead_run_stops_its_tasks_in_the_clusters_of_the_instance(world, monkeypatch):
-    monkeypatch.setattr("tidemark.report.page.packed_vega", lambda: "vega()")
+def test_the_end_of_a_dead_run_stops_its_tasks_in_the_clusters_of_the_instance(world):
     claim = Claim(run_id=RUN, execution_arn=EXECUTION, claimed_at=BEGUN)
     claims.take(world.bucket, "kiwi", claim)
     world.executions.add(EXECUTION, "ABORTED", cause="enough")

@@ -26,9 +26,8 @@ class Died(BaseException):
 
 
 @pytest.fixture
-def pausing(world, plan, monkeypatch):
+def pausing(world, plan):
     """Store a run of an instance whose first step pauses rules."""
-    monkeypatch.setattr("tidemark.report.page.packed_vega", lambda: "vega()")
     steps = (Step(name="rest", pause=Pause(rules=RULES)), *SUITE.tests[0].every_step)
     tests = tuple(test.model_copy(update={"steps": steps}) for test in SUITE.tests)
     suite = SUITE.model_copy(update={"tests": tests})

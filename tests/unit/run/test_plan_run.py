@@ -185,8 +185,7 @@ def test_a_resumed_run_has_the_outcome_of_all_its_trials(world):
     assert world.json(OUTCOME) == outcome
 
 
-def test_a_run_whose_execution_died_is_ended_before_it_is_resumed(world, monkeypatch):
-    monkeypatch.setattr("tidemark.report.page.packed_vega", lambda: "vega()")
+def test_a_run_whose_execution_died_is_ended_before_it_is_resumed(world):
     claim = Claim(
         run_id=RUN, execution_arn=arn("first"), claimed_at=datetime(2026, 11, 20, tzinfo=UTC)
     )

@@ -314,7 +314,7 @@ def test_a_task_that_dies_leaves_a_sentence_and_no_profile():
 def written(bucket, made, trials):
     """Write all that a run publishes; return every object with a figure by its key."""
     record_rates(bucket, RUN)
-    publish_report(bucket, RUN, lambda: "")
+    publish_report(bucket, RUN)
     outcome = planned_outcome(made, trials, set(), EXECUTION, ENDED)
     assert record_end(bucket, made, trials, outcome, None).status == "complete"
     prefixes = ("tables/", "history/", "versions/", "reports/")

@@ -80,7 +80,7 @@ def test_the_search_goes_up_where_the_version_in_the_middle_is_not_slower():
 
 
 def test_the_report_has_the_comparisons_in_the_order_of_the_search(ended):
-    written = publish_report(ended.bucket, RUN, lambda: "")
+    written = publish_report(ended.bucket, RUN)
     text = ended.bucket.read(written["report.md"]).decode()
     stored = json.loads(ended.bucket.read(written["search.json"]))
     path = [comparison._asdict() for comparison in found(ended).path]

@@ -174,8 +174,7 @@ class Recording:
 
 
 @pytest.fixture
-def recording(world, plan, monkeypatch):
-    monkeypatch.setattr("tidemark.report.page.packed_vega", lambda: "vega()")
+def recording(world, plan):
     return Recording(world, plan)
 
 

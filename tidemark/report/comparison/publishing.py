@@ -16,7 +16,7 @@ from tidemark.report.blocks import Report, Section
 from tidemark.report.comparison.contents import comparison
 from tidemark.report.comparison.document import document
 from tidemark.report.comparison.sides import Sides, sides
-from tidemark.report.files import Vega, dump, write_texts
+from tidemark.report.files import dump, write_texts
 from tidemark.report.grown_functions import Grown, write_functions_between
 from tidemark.report.markdown import markdown
 from tidemark.report.page import page
@@ -26,9 +26,7 @@ from tidemark.store.stored_plan import find_plan
 from tidemark.store.stored_run import StoredRun, read_run
 
 
-def publish_comparison(
-    bucket: Bucket, suite: str, base: str, new: str, vega: Vega
-) -> dict[str, str]:
+def publish_comparison(bucket: Bucket, suite: str, base: str, new: str) -> dict[str, str]:
     """Write the comparison of two named sides; return the key of each form.
 
     Raises
@@ -40,11 +38,11 @@ def publish_comparison(
     (base_plan, base_version), (plan, version) = choose_sides(bucket, suite, base, new)
     run = read_run(bucket, plan)
     base_run = run if base_plan.run_id == plan.run_id else read_run(bucket, base_plan)
-    return write_comparison(bucket, (base_run, base_version), (run, version), vega)
+    return write_comparison(bucket, (base_run, base_version), (run, version))
 
 
 def write_comparison(
-    bucket: Bucket, base: tuple[StoredRun, str], new: tuple[StoredRun, str], vega: Vega
+    bucket: Bucket, base: tuple[StoredRun, str], new: tuple[StoredRun, str]
 ) -> dict[str, str]:
     """Write the comparison of two versions of runs as they were read; return each form's key.
 
@@ -59,17 +57,17 @@ def write_comparison(
     written = write_texts(
         bucket,
         lambda form: keys.comparison(suite, base_key, new_key, form),
-        _forms(both, functions, vega),
+        _forms(both, functions),
     )
     return {
         f"{keys.FLAME_GRAPHS}{each.test}": each.page for each in functions if each.page
     } | written
 
 
-def _forms(both: Sides, functions: Sequence[Grown], vega: Vega) -> Iterator[tuple[str, str]]:
+def _forms(both: Sides, functions: Sequence[Grown]) -> Iterator[tuple[str, str]]:
     """Yield each form of a comparison with its text."""
     contents = comparison(both, functions)
-    yield "html", page(contents, vega())
+    yield "html", page(contents)
     yield "json", document(both).model_dump_json(indent=2) + "\n"
     yield keys.BLOCKS, dump(contents)
     yield "md", comment(contents)

@@ -14,7 +14,7 @@ from tidemark.report import advice, grown_functions
 from tidemark.report.advice import advice_on_run
 from tidemark.report.blocks import Block, Bullets, Report, Section
 from tidemark.report.comparison.publishing import write_comparison
-from tidemark.report.files import Vega, dump, write_texts
+from tidemark.report.files import dump, write_texts
 from tidemark.report.grown_functions import write_functions_of_run
 from tidemark.report.markdown import markdown
 from tidemark.report.page import page
@@ -112,18 +112,12 @@ def _report_sections(run: MeasuredRun) -> Iterator[Section]:
     yield Section("Logs", (trials.LOGS, trials.logs(run)), details=True)
 
 
-def publish_report(
-    bucket: Bucket, run_id: str, vega: Vega, *, into_history: bool = True
-) -> dict[str, str]:
+def publish_report(bucket: Bucket, run_id: str, *, into_history: bool = True) -> dict[str, str]:
     """Write the report of a run and its comparisons; return the key of each file of the report."""
-    return fold(
-        bucket, run_id, lambda run: write_report(bucket, run, vega, into_history=into_history)
-    )
+    return fold(bucket, run_id, lambda run: write_report(bucket, run, into_history=into_history))
 
 
-def write_report(
-    bucket: Bucket, run: StoredRun, vega: Vega, *, into_history: bool = True
-) -> dict[str, str]:
+def write_report(bucket: Bucket, run: StoredRun, *, into_history: bool = True) -> dict[str, str]:
     """Write the report of a run as it was read; return the key of each of its files.
 
     The run's comparisons with its baseline, the index of its versions with rates, and the history
@@ -140,18 +134,16 @@ def write_report(
     if into_history:
         record_history(bucket, run)
     suite, run_id = run.plan.suite.name, run.plan.run_id
-    written = write_texts(
-        bucket, lambda file: keys.report(suite, run_id, file), _files(measured, vega)
-    )
+    written = write_texts(bucket, lambda file: keys.report(suite, run_id, file), _files(measured))
     for version in run.plan.compared:
-        write_comparison(bucket, (run, run.plan.request.baseline or ""), (run, version), vega)
+        write_comparison(bucket, (run, run.plan.request.baseline or ""), (run, version))
     return written
 
 
-def _files(run: MeasuredRun, vega: Vega) -> Iterator[tuple[str, str]]:
+def _files(run: MeasuredRun) -> Iterator[tuple[str, str]]:
     """Yield each file of a report with its text."""
     contents = report(run)
-    yield "report.html", page(contents, vega())
+    yield "report.html", page(contents)
     yield "summary.json", json.dumps(summary(run))
     yield "advice.json", json.dumps({"sentence": advice_on_run(run)})
     if run.plan.request.bisect:

@@ -1,11 +1,10 @@
-"""Vega: the script that draws the charts of pages, and charts as pictures."""
+"""Charts of pages as pictures."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 
 import vl_convert
@@ -52,9 +51,3 @@ def _with_colors(text: str) -> str:
     while _VARIABLE.search(text):
         text = _VARIABLE.sub(lambda found: colors[found[1]], text)
     return text
-
-
-@cache
-def vega() -> str:
-    """Return Vega, Vega-Lite and Vega-Embed as one script, which defines ``vegaEmbed``."""
-    return vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
