@@ -2,7 +2,6 @@
 -- How each run ended, the newest first: what was planned and what was done, and why not all of it.
 SELECT
     suite,
-    year,
     run_id,
     status,
     reason,

@@ -1,9 +1,8 @@
 -- Samples of a run
--- Every rate line of every task's log, in order of time. Add WHERE suite = '…' AND year = … AND
--- run_id = '…' after FROM task_rates for one run: the partitions bound what is read.
+-- Every rate line of every task's log, in order of time. Add WHERE suite = '…' AND run_id = '…'
+-- after FROM task_rates for one run: only the objects of the suite are read.
 SELECT
     suite,
-    year,
     run_id,
     trial,
     test,

@@ -84,7 +84,7 @@ def _run(suite: Suite) -> Iterator[Mapping[str, str]]:
             "Athena",
             f"{expected.athena_bytes:,} bytes",
             expected.athena_usd,
-            "each saved query executed once",
+            "each saved query executed once, with its requests to S3",
         ),
         (_ALL, "", expected.usd, f"{list_prices().region}, {list_prices().as_of}"),
     ):

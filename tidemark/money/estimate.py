@@ -42,6 +42,12 @@ _TRANSITION_BYTES = 2_000
 _LEAST_READ_BYTES = 10 * 10**6
 # The number of queries in ``queries/sql``; a look at a run uses some of them.
 SAVED_QUERIES = 12
+# The tables that these queries read, each counted once for each query. A query lists the objects of
+# each suite, and reads each object.
+TABLES_READ = 18
+# Assumed for the tables: the suites of a stack, and the runs of all of them together.
+_SUITES = 8
+_STORED_RUNS = 200
 
 # States of the state machines, by the part of a run that enters them.
 _RUN_STATES = 10
@@ -88,7 +94,8 @@ def estimate(request: RunSpec, suite: Suite, prices: Prices) -> Estimate:
         transitions=transitions,
         services_usd=_services(request, suite, transitions, seconds),
         athena_bytes=athena,
-        athena_usd=SERVICE_PRICES.of_athena(athena),
+        athena_usd=SERVICE_PRICES.of_athena(athena)
+        + TABLES_READ * (_SUITES * SERVICE_PRICES.listing + _STORED_RUNS * SERVICE_PRICES.reading),
     )
 
 

@@ -61,6 +61,8 @@ class ServicePrices(NamedTuple):
     """A month of 1 GB in S3 Standard."""
     listing: float
     """A PUT, COPY, POST or LIST request to S3."""
+    reading: float
+    """A GET request to S3."""
     queried_tb: float
     """1 TB that a query of Athena reads."""
 
@@ -95,6 +97,7 @@ SERVICE_PRICES = ServicePrices(
     # aws.amazon.com/s3/pricing: S3 Standard, first tier.
     stored_gb=0.023,
     listing=0.000005,
+    reading=0.0000004,
     # aws.amazon.com/athena/pricing: SQL queries.
     queried_tb=5.00,
 )

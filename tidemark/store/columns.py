@@ -1,8 +1,9 @@
 """The columns and types of Athena's tables, for their writers and for the Glue catalogue.
 
 Each file of a table holds one run's rows as gzipped JSON lines, under
-``tables/<table>/suite=<suite>/year=<yyyy>/<run_id>.jsonl.gz``; ``suite`` and ``year`` are
-partitions, named by the path. Times are UTC, in ``TIMESTAMP_FORMAT``. New columns are only ever
+``tables/<table>/suite=<suite>/year=<yyyy>/<run_id>.jsonl.gz``; ``suite`` is the partition. A query
+lists each projected partition of its tables: a partition of each year would be a hundred requests
+for each suite. Times are UTC, in ``TIMESTAMP_FORMAT``. New columns are only ever
 added at the end, and ``schema`` counts the additions.
 """
 
@@ -16,7 +17,7 @@ from typing import Any
 SCHEMA = 7
 TIMESTAMP_FORMAT = "yyyy-MM-dd HH:mm:ss.SSS"
 """The form of a time, as Hive writes forms."""
-PARTITIONS: Mapping[str, str] = {"suite": "string", "year": "int"}
+PARTITIONS: Mapping[str, str] = {"suite": "string"}
 
 _TIMES = {"started_at": "timestamp", "ended_at": "timestamp"}
 
@@ -279,8 +280,6 @@ _SERDE = {
     "SerializationLibrary": "org.apache.hive.hcatalog.data.JsonSerDe",
     "Parameters": {"timestamp.formats": TIMESTAMP_FORMAT},
 }
-# The possible years of a run; a year without runs costs nothing.
-_YEARS = "2000,2100"
 
 
 def database_name(stack: str) -> str:
@@ -309,9 +308,7 @@ def table_input(
             "projection.enabled": "true",
             "projection.suite.type": "enum",
             "projection.suite.values": ",".join(suites),
-            "projection.year.type": "integer",
-            "projection.year.range": _YEARS,
-            "storage.location.template": f"{location}suite=${{suite}}/year=${{year}}/",
+            "storage.location.template": f"{location}suite=${{suite}}/",
         },
         "StorageDescriptor": {
             "Location": location,

@@ -106,7 +106,7 @@ def _slow_questions(answers: dict[str, dict[int, tuple[int, int]]]) -> Iterator[
 def _questions() -> dict[str, Ask]:
     def samples(tables: Tables) -> Answer:
         run = ask_saved(tables, "latest_run", ROCKSDB, limit=1).records()[0]["run_id"] or ""
-        return ask_saved(tables, "samples_of_run", {**ROCKSDB, "year": int(run[:4]), "run_id": run})
+        return ask_saved(tables, "samples_of_run", {**ROCKSDB, "run_id": run})
 
     return {
         "latest run of one suite": lambda tables: ask_saved(tables, "latest_run", ROCKSDB),

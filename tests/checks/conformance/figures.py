@@ -60,14 +60,13 @@ def stored_figures() -> Objects:
 
 
 def rows_of(objects: Mapping[str, bytes], table: str) -> Iterator[Row]:
-    """Yield the rows of a table with all columns and partitions, None for a column not stored."""
+    """Yield the rows of a table with its suite and all columns, None for a column not stored."""
     for key, body in objects.items():
-        _, name, suite, year, _ = key.split("/")
+        _, name, suite, *_ = key.split("/")
         if name != table:
             continue
-        partitions = {"suite": suite.removeprefix("suite="), "year": int(year[-4:])}
         for line in gzip.decompress(body).splitlines():
-            row = {**json.loads(line), **partitions}
+            row = {**json.loads(line), "suite": suite.removeprefix("suite=")}
             yield {column: row.get(column) for column in (*TABLES[table], *PARTITIONS)}
 
 

@@ -69,9 +69,7 @@ def described(table: str, bucket: str, suites: str = "rocksdb,sleeper") -> dict[
             "projection.enabled": "true",
             "projection.suite.type": "enum",
             "projection.suite.values": suites,
-            "projection.year.type": "integer",
-            "projection.year.range": "2000,2100",
-            "storage.location.template": f"{location}suite=${{suite}}/year=${{year}}/",
+            "storage.location.template": f"{location}suite=${{suite}}/",
         },
         "StorageDescriptor": {
             "Columns": [{"Name": name, "Type": kind} for name, kind in TABLES[table].items()],

@@ -128,7 +128,7 @@ def test_a_damaged_row_is_named_by_a_running_cloud_which_answers(up, folder):
     assert code == 1
     assert f"/{key} is damaged: " in err
     assert "`tidemark doctor` says what can be rebuilt" in err
-    assert out.startswith("suite,year,run_id,")
+    assert out.startswith("suite,run_id,")
 
 
 @pytest.mark.parametrize("command", [["stop"], ["show"], ["report"], ["run", "--resume"]])

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from tidemark.cli import runs
 
-COLUMNS = ["run_id", "year", "status", "trials_planned", "trials_done"]
+COLUMNS = ["run_id", "status", "trials_planned", "trials_done"]
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def test_a_suite_without_runs_does_not_say_that_no_run_is_stored():
 @pytest.mark.parametrize(("limit", "said"), [(1, True), (2, False), (3, False)])
 def test_runs_beyond_the_limit_are_said(stored, limit, said):
     for name in "AB":
-        stored.append(dict(zip(COLUMNS, [name, "2026", "complete", "9", "9"], strict=True)))
+        stored.append(dict(zip(COLUMNS, [name, "complete", "9", "9"], strict=True)))
 
     result = CliRunner().invoke(runs.command, ["--limit", str(limit)])
 
@@ -63,14 +63,14 @@ def test_a_program_without_runs_gets_an_empty_list(form, printed):
 
 
 def test_the_table_has_the_columns_that_fit_a_screen_and_csv_has_all(stored):
-    stored.append(dict(zip(COLUMNS, ["R", "2026", "incomplete", "9", "4"], strict=True)))
+    stored.append(dict(zip(COLUMNS, ["R", "incomplete", "9", "4"], strict=True)))
 
     heading, _, row = CliRunner().invoke(runs.command).stdout.strip().splitlines()
     assert heading.split()[:4] == ["run_id", "suite", "status", "trials"]
     assert row.split() == ["R", "incomplete", "4/9"]
     assert CliRunner().invoke(runs.command, ["--format", "csv"]).stdout.splitlines() == [
         ",".join(COLUMNS),
-        "R,2026,incomplete,9,4",
+        "R,incomplete,9,4",
     ]
 
 

@@ -36,7 +36,7 @@ def test_an_active_run_has_a_row_with_its_progress(runs):
     (row,) = active_runs(runs)
 
     assert row == {
-        "suite": "rocksdb", "year": "2026", "run_id": RUN, "status": "running", "reason": "",
+        "suite": "rocksdb", "run_id": RUN, "status": "running", "reason": "",
         "trials_planned": "4", "trials_done": "1", "versions": "9.0.0, 9.8.4",
         "started_at": "2026-11-20 12:44:55.123", "ended_at": None, "task_seconds": None,
         "note": "why", "trigger": "console",

@@ -46,10 +46,10 @@ def tables(athena):
 
 
 def test_a_text_is_sent_in_quotes_and_a_number_as_it_is(tables, athena):
-    ask_saved(tables, "samples_of_run", {"suite": "it's", "year": 2026})
+    ask_saved(tables, "samples_of_run", {"suite": "it's", "trial": 2})
 
-    assert "\n) WHERE suite = ? AND year = ?\n" in athena.request["QueryString"]
-    assert athena.request["ExecutionParameters"] == ["'it''s'", "2026"]
+    assert "\n) WHERE suite = ? AND trial = ?\n" in athena.request["QueryString"]
+    assert athena.request["ExecutionParameters"] == ["'it''s'", "2"]
 
 
 def test_an_answer_has_its_scanned_bytes_and_its_time(tables):

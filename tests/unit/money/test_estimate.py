@@ -1,4 +1,5 @@
 import math
+import re
 
 import pytest
 
@@ -8,8 +9,15 @@ from tidemark.model.request import resolve_request
 from tidemark.model.services import Service
 from tidemark.model.steps import RunCommand, RunTasks, Step, WaitUntil
 from tidemark.model.suite_files import read_suites
-from tidemark.money.estimate import SAVED_QUERIES, count_transitions, estimate, estimate_seconds
+from tidemark.money.estimate import (
+    SAVED_QUERIES,
+    TABLES_READ,
+    count_transitions,
+    estimate,
+    estimate_seconds,
+)
 from tidemark.money.prices import FUNCTION_MEMORY, SERVICE_PRICES, list_prices
+from tidemark.store.columns import TABLES
 
 SUITES = {**read_suites(), "rocksdb": in_trials()}
 SUITE = SUITES["rocksdb"]
@@ -125,6 +133,15 @@ def test_the_cost_of_a_run_is_the_sum_of_its_parts():
 def test_athena_bytes_are_those_of_each_saved_query_once():
     assert len(list((ROOT / "queries" / "sql").glob("*.sql"))) == SAVED_QUERIES
     assert expected().athena_bytes == SAVED_QUERIES * 10_000_000
+
+
+def test_each_saved_query_lists_each_suite_once_for_each_of_its_tables():
+    named = re.compile(rf"\b(?:FROM|JOIN) ({'|'.join(TABLES)})\b")
+    texts = [path.read_text(encoding="utf-8") for path in (ROOT / "queries" / "sql").glob("*.sql")]
+
+    assert sum(len({*named.findall(text)}) for text in texts) == TABLES_READ
+    # 12 queries of 10 MB cost 0.0006 USD.
+    assert 0.0006 < expected().athena_usd < 0.004
 
 
 def test_a_service_costs_its_own_task_for_the_whole_time_of_its_test():

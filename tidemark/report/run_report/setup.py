@@ -240,8 +240,8 @@ def _expectation(estimate: Estimate | None) -> str:
         f"estimate also has {_usd(estimate.services_usd)} USD for {estimate.transitions:,} state "
         "transitions, functions, ingested log events and CloudWatch metrics, and "
         f"{_usd(estimate.athena_usd)} USD for each saved query once in Athena "
-        f"({estimate.athena_bytes:,} bytes, the least that Athena bills); their actual costs are "
-        "not recorded."
+        f"({estimate.athena_bytes:,} bytes, the least that Athena bills, and requests to S3); "
+        "their actual costs are not recorded."
     )
 
 
