@@ -12,11 +12,13 @@ from tidemark.run.classify_stop import classify
 
 
 class StopEvent(BaseModel):
-    """A failed task as Step Functions caught it."""
+    """A task whose state failed, as Step Functions caught it."""
 
     index: int
+    container: str
+    """The container of the definition that runs the command."""
     failure: Failure
-    limit_seconds: int | None = None
+    limit_seconds: int
     """The time limit of the task [s]."""
 
 
@@ -24,7 +26,7 @@ class StopEvent(BaseModel):
 @event_parser(model=StopEvent)
 def handler(event: StopEvent, _: LambdaContext) -> dict[str, Any]:
     """Return the task's result."""
-    failure, limit = event.failure, event.limit_seconds
-    task = classify(event.index, failure.Error, failure.Cause, limit)
+    failure = event.failure
+    task = classify(event.index, event.container, failure.Error, failure.Cause, event.limit_seconds)
     result: dict[str, Any] = to_jsonable_python(task)
     return result

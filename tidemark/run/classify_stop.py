@@ -7,7 +7,7 @@ reason); a task that never started has no exit code, which is a failure, not a z
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,6 +19,7 @@ _PASSED_DEADLINE = 124
 _KILLED = 137  # 128 + SIGKILL, which the kernel sends when memory has run out
 # 128 + SIGTERM: ECS stops a container because another container has ended.
 _STOPPED = 143
+ENDED_BY_ITSELF = "EssentialContainerExited"
 _LONGEST_DETAIL = 250  # [B] of UTF-8 of a text from ECS or Step Functions
 _IMAGE_ERRORS = ("CannotPullContainer", "CannotPullImageManifest", "ImageNotFound")
 # The errors of RunTask for lack of capacity or quota (docs/retries.md has the sources).
@@ -64,10 +65,12 @@ _SENTENCES = {
 }
 
 
-def classify(index: int, error: str, cause: str, limit_seconds: int | None = None) -> TaskResult:
-    """Return the result of task ``index`` that failed with a state's error and cause.
+def classify(index: int, container: str, error: str, cause: str, limit_seconds: int) -> TaskResult:
+    """Return the result of task ``index`` whose state failed with an error and a cause.
 
     The cause of States.TaskFailed is the task's description as JSON, other causes are any text.
+    The state fails, too, if another container of the task fails or never starts, such as an agent
+    that the account adds: the task is ``ok`` if its own ``container`` ended with exit code 0.
     ``limit_seconds`` is the time limit of the task.
     """
     task = _description(cause)
@@ -82,9 +85,11 @@ def classify(index: int, error: str, cause: str, limit_seconds: int | None = Non
             stop_category=category,
             reason=_sentence(f"task {index}", category, detail),
         )
-    result = failed(index, task, f"task {index}")
+    result = failed(index, task, f"task {index}", [container])
+    if result.exit_code == 0 and task.get("StopCode") == ENDED_BY_ITSELF:
+        return replace(result, status="ok", stop_category=None, reason="")
     ended_itself = result.exit_code == _PASSED_DEADLINE and result.stop_category == "exit code"
-    if limit_seconds and ended_itself and result.seconds >= limit_seconds:
+    if ended_itself and result.seconds >= limit_seconds:
         return timed_out(result, limit_seconds)
     return result
 
@@ -95,18 +100,21 @@ def timed_out(task: TaskResult, limit_seconds: int) -> TaskResult:
     return replace(task, stop_category="timeout", reason=reason)
 
 
-def _past(limit_seconds: int | None, seconds: float | None = None) -> str:
-    if limit_seconds is None:
-        return "past the test's time limit"
+def _past(limit_seconds: int, seconds: float | None = None) -> str:
     ran = f"{seconds:,.1f} s, " if seconds is not None else ""
     return f"{ran}longer than timeout_seconds {limit_seconds:,},"
 
 
-def failed(index: int, task: Mapping[str, Any], name: str) -> TaskResult:
-    """Return the result of a failed task with a name, as Step Functions describes it."""
-    container = _container(task)
+def failed(index: int, task: Mapping[str, Any], name: str, containers: Sequence[str]) -> TaskResult:
+    """Return the result of a failed task with a name, as Step Functions describes it.
+
+    ``containers`` are those of its definition, the main one first: GuardDuty adds one to each task.
+    """
+    described = {each.get("Name"): each for each in task.get("Containers", [])}
+    own = [described[each] for each in containers if each in described]
+    container = _container(own)
     exit_code, reason = container.get("ExitCode"), container.get("Reason", "")
-    several = str(container.get("Name", "")) if len(_containers(task)) > 1 else ""
+    several = str(container.get("Name", "")) if len(own) > 1 else ""
     place = f"{name}, container {several}" if several else name
     message = f"{task.get('StoppedReason')} {reason}"
     category = _category(task.get("StopCode", ""), exit_code, message)
@@ -122,7 +130,7 @@ def failed(index: int, task: Mapping[str, Any], name: str) -> TaskResult:
         started_at=task.get("StartedAt"),
         stopped_at=task.get("StoppedAt"),
         pull_started_at=task.get("PullStartedAt"),
-        image_digest=_image_digest(task),
+        image_digest=own[0].get("ImageDigest") if own else None,
         zone=task.get("AvailabilityZone"),
     )
 
@@ -150,22 +158,11 @@ def _description(cause: str) -> dict[str, Any] | None:
     return task if isinstance(task, dict) and "TaskArn" in task else None
 
 
-def _containers(task: Mapping[str, Any]) -> list[dict[str, Any]]:
-    containers: list[dict[str, Any]] = task.get("Containers", [])
-    return containers
-
-
-def _image_digest(task: Mapping[str, Any]) -> str | None:
-    """Return the image's digest; None if no image was pulled."""
-    return next((container.get("ImageDigest") for container in _containers(task)), None)
-
-
-def _container(task: Mapping[str, Any]) -> dict[str, Any]:
+def _container(containers: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
     """Return the first container that failed by itself, or else the first that failed.
 
     ECS stops all containers of a task once one of them has ended.
     """
-    containers = _containers(task)
     failed = [each for each in containers if each.get("ExitCode") != 0]
     own = [each for each in failed if each.get("ExitCode") not in {_STOPPED, None}]
     return next(iter([*own, *failed, *containers]), {})

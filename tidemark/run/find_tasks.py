@@ -108,8 +108,7 @@ def _result(
 ) -> TaskResult:
     definition = words[_family(task["TaskDefinitionArn"])]
     container = known.logs[definition].container
-    own = [each for each in task.get("Containers", []) if each["Name"] == container]
-    result = failed(index, {**task, "Containers": own}, f"task {index}")
+    result = failed(index, task, f"task {index}", [container])
     if result.exit_code == 0:
         result = replace(result, status="ok", stop_category=None, reason="")
     return replace(result, definition=definition)

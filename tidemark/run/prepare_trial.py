@@ -45,7 +45,6 @@ class InstancePlace(Frozen):
 
     cluster: str
     task_definition: str
-    container: str
     subnets: tuple[str, ...]
     security_groups: tuple[str, ...]
 
@@ -55,6 +54,8 @@ class PreparedStep(Frozen):
 
     place: InstancePlace | None = Field(default=None, exclude_if=operator.not_)
     """The place of tasks of an instance; None for the suite's own tasks."""
+    container: str
+    """The container that runs the command; a task may have others that nobody here asked for."""
     command: tuple[str, ...]
     first: int
     """The index of the step's first task among the tasks of the test."""
@@ -103,6 +104,8 @@ class PreparedService(Frozen):
     """The query that has a row once the service is ready."""
     index: int
     """The index of the service's task, after those of the test's own tasks."""
+    containers: tuple[str, ...]
+    """The containers of the service, its program first."""
     task_definition: str
     command: tuple[str, ...]
     environment: list[dict[str, str]]
@@ -164,7 +167,7 @@ def prepare(
                 name=test.name,
                 steps=(
                     *_services(test, plan, trial, system, left[test.name]),
-                    *_steps(test, plan),
+                    *_steps(test, plan, system),
                 ),
                 artefacts=left[test.name],
                 environment=[
@@ -197,6 +200,7 @@ def _services(
         yield PreparedService(
             name=name,
             index=index,
+            containers=(name, *service.task.beside),
             task_definition=system.services[name],
             command=service.command or (name,),
             environment=_variables(values),
@@ -218,7 +222,7 @@ def _service_seconds(suite: Suite, test: Test) -> int:
     return starts + sum(test.limit_seconds(step) + _MARGIN_SECONDS for step in test.every_step)
 
 
-def _steps(test: Test, plan: Plan) -> Iterator[_OwnStep]:
+def _steps(test: Test, plan: Plan, system: System) -> Iterator[_OwnStep]:
     """Yield the steps of a test."""
     words = plan.words
     for step, indices in test.task_indices(plan.request.tasks):
@@ -239,12 +243,17 @@ def _steps(test: Test, plan: Plan) -> Iterator[_OwnStep]:
         elif step.find_tasks:
             yield PreparedSearch(name=step.name, cluster=filled(step.find_tasks.cluster, words))
         else:
-            yield _prepared(step, indices, test.limit_seconds(step), plan)
+            yield _prepared(step, indices, test.limit_seconds(step), plan, system)
 
 
-def _prepared(step: Step, indices: range, limit_seconds: int, plan: Plan) -> PreparedStep:
+def _prepared(
+    step: Step, indices: range, limit_seconds: int, plan: Plan, system: System
+) -> PreparedStep:
+    definition = step.run_tasks.definition if step.run_tasks else ""
+    theirs = plan.known.logs[word_of(definition)] if definition and plan.known else None
     return PreparedStep(
         place=_place(step, plan),
+        container=theirs.container if theirs else system.container,
         command=tuple(_arguments(step.command, plan.words)),
         first=indices.start,
         groups=_groups(indices),
@@ -274,7 +283,6 @@ def _place(step: Step, plan: Plan) -> InstancePlace | None:
     return InstancePlace(
         cluster=found["cluster"],
         task_definition=found["definition"],
-        container=plan.known.logs[word_of(tasks.definition)].container,
         subnets=tuple(found["subnets"].split(",")),
         security_groups=tuple(filter(None, found.get("security_groups", "").split(","))),
     )

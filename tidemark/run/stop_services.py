@@ -5,12 +5,12 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, field_validator
 
 from tidemark.model.base import Frozen
 from tidemark.model.results import TaskResult
 from tidemark.model.services import LONGEST_STOP_SECONDS, pause_seconds
-from tidemark.run.classify_stop import failed
+from tidemark.run.classify_stop import ENDED_BY_ITSELF, failed
 from tidemark.run.ports import Tasks
 
 _ENDED = "the test of this service has ended"
@@ -25,6 +25,8 @@ class RunningService(Frozen):
     name: str
     index: int
     """The index of the task among those of the test."""
+    containers: tuple[str, ...]
+    """The containers of the service, its program first: a task may have others."""
     task_arn: str
 
     @property
@@ -39,6 +41,12 @@ class StopServicesEvent(BaseModel):
     services: list[RunningService]
     stopping_since: datetime
     now: datetime
+
+    @field_validator("services", mode="before")
+    @classmethod
+    def _started(cls, services: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Leave out a service that ECS has placed no task for: nothing of it runs."""
+        return [service for service in services if service.get("task_arn")]
 
 
 class StoppedServices(Frozen):
@@ -82,7 +90,9 @@ def _results(
     for service in event.services:
         name = f"service {service.name}"
         task = described.get(service.task_arn, {"TaskArn": service.task_arn})
-        result = replace(failed(service.index, task, name), service=service.name)
+        result = replace(
+            failed(service.index, task, name, service.containers), service=service.name
+        )
         if service.task_arn not in described:
             yield replace(result, stop_category="unknown", reason=f"{name}: {_FORGOTTEN}")
         elif task["LastStatus"] != "STOPPED":
@@ -97,8 +107,8 @@ def _results(
 
 def _ended_meanwhile(service: RunningService, task: Mapping[str, Any]) -> TaskResult:
     """Return the result of a service that was stopped, with the exit code and reason of its own."""
-    by_itself = {**task, "StopCode": "EssentialContainerExited"}
-    result = failed(service.index, by_itself, f"service {service.name}")
+    by_itself = {**task, "StopCode": ENDED_BY_ITSELF}
+    result = failed(service.index, by_itself, f"service {service.name}", service.containers)
     return replace(result, service=service.name, status="ok")
 
 

@@ -95,9 +95,13 @@ def _arn_of(task: TaskResult, found: Mapping[str, _Description]) -> str | None:
     return next((arn for arn, index in indices.items() if index == own), None)
 
 
+def _overrides(task: _Description) -> list[dict[str, Any]]:
+    overrides: list[dict[str, Any]] = task.get("Overrides", {}).get("ContainerOverrides", [])
+    return overrides
+
+
 def _index(task: _Description) -> str | None:
-    overrides = task.get("Overrides", {}).get("ContainerOverrides", [])
-    variables = [each for override in overrides for each in override.get("Environment", [])]
+    variables = [each for own in _overrides(task) for each in own.get("Environment", [])]
     return next((each["Value"] for each in variables if each["Name"] == _INDEX), None)
 
 
@@ -118,5 +122,7 @@ def _stray(index: int, described: _Description, now: datetime) -> TaskResult:
 
 
 def _failed(index: int, described: _Description, now: datetime) -> TaskResult:
-    result = failed(index, described, f"task {index}")
+    # The container that the state machine gives a command; ECS lists the others without any.
+    containers = [own["Name"] for own in _overrides(described) if own.get("Command")]
+    result = failed(index, described, f"task {index}", containers)
     return replace(result, stopped_at=result.stopped_at or now)

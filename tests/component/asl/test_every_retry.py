@@ -21,9 +21,11 @@ def fail(lab):
                 raise StateError(error, "because")
             return {}
 
-        lab.integrations[state["Resource"]] = call
         # The rest of the machine gives the arguments and the next state, and decides no retry.
-        alone = {key: state[key] for key in ("Type", "Resource", "Retry")}
+        # The states within a Map fail as a call does.
+        call_of = {"Resource": "any", **state}
+        lab.integrations[call_of["Resource"]] = call
+        alone = {"Type": "Task"} | {key: call_of[key] for key in ("Resource", "Retry")}
         return lab.run({"Call": {**alone, "End": True}}), moments
 
     return fail

@@ -30,7 +30,7 @@ CAUSE = ('\u221e"' * 20_000)[:32_768]
 
 def step(*command, first=0, groups=GROUPS, deadline_seconds=3300):
     return {
-        "command": list(command), "first": first, "groups": groups,
+        "container": "c", "command": list(command), "first": first, "groups": groups,
         "deadline_seconds": deadline_seconds, "timeout_seconds": deadline_seconds + 300,
     }  # fmt: skip
 
@@ -38,7 +38,8 @@ def step(*command, first=0, groups=GROUPS, deadline_seconds=3300):
 def server(name="server", index=1):
     ready = {"Name": "TIDEMARK_READY", "Value": ":8080"}
     return {
-        "name": name, "awaited": "ready", "index": index, "task_definition": f"arn:{name}:3",
+        "name": name, "awaited": "ready", "index": index, "containers": [name],
+        "task_definition": f"arn:{name}:3",
         "command": ["serve"], "environment": [ready], "size": {},
     }  # fmt: skip
 
@@ -70,9 +71,11 @@ class Trial:
         self.called = {}
         self.answers = []  # to the questions of a step that waits
         self.asked_at = []
+        self.refused_at = []
         self.environments = []
         self.starts = Counter()  # the number of starts of tasks by time [s]
         self.started = []
+        self.unplaced = []  # the answers of RunTask that place no service
         self.stops = [STOPPED]
         lab.integrations["arn:aws:states:::ecs:runTask.sync"] = self.run_task
         lab.integrations["arn:aws:states:::ecs:runTask"] = self.start_service
@@ -98,6 +101,9 @@ class Trial:
         return {"TaskArn": arn, "StartedAt": 1_763_640_000_000, "StoppedAt": 1_763_640_000_000}
 
     async def start_service(self, arguments, _submission):
+        if self.unplaced:
+            self.refused_at.append(self.lab.loop.time())
+            return {"Tasks": [], "Failures": self.unplaced.pop(0)}
         (override,) = arguments["Overrides"]["ContainerOverrides"]
         environment = {each["Name"]: each["Value"] for each in override["Environment"]}
         self.started.append({**arguments, **override, "Environment": environment})
@@ -122,7 +128,8 @@ class Trial:
         if self.throttled:
             raise StateError("Lambda.TooManyRequestsException", "Rate Exceeded.")
         failure, limit = payload["failure"], payload["limit_seconds"]
-        stop = classify(payload["index"], failure["Error"], failure["Cause"], limit)
+        error, cause = failure["Error"], failure["Cause"]
+        stop = classify(payload["index"], payload["container"], error, cause, limit)
         return to_jsonable_python(stop)
 
     def FindTasks(self, _):
@@ -217,11 +224,14 @@ def test_the_steps_of_a_test_follow_each_other_and_its_tasks_are_collected_toget
 
 def test_the_tasks_of_an_instance_run_in_its_own_place_and_get_no_variables(trial):
     there = {
-        "cluster": "arn:theirs", "task_definition": "arn:writer:7", "container": "main",
+        "cluster": "arn:theirs", "task_definition": "arn:writer:7",
         "subnets": ["subnet-1", "subnet-2"], "security_groups": [],
     }  # fmt: skip
     one, two = ([{"wait_seconds": 0, "first": index, "last": index}] for index in (0, 1))
-    trial.steps = [step("write", groups=one) | {"place": there}, step("own", first=1, groups=two)]
+    trial.steps = [
+        step("write", groups=one) | {"place": there, "container": "main"},
+        step("own", first=1, groups=two),
+    ]
 
     execution = trial.run()
 
@@ -447,7 +457,9 @@ def test_a_service_runs_from_before_the_first_step_until_after_the_last(trial):
     asked, _ = trial.called["CheckCondition"]
     stopping, stopped = trial.called["StopServices"]
     (collected,) = trial.called["CollectRates"]
-    running = [{"name": "server", "index": 1, "task_arn": "arn:task/c/s1"}]
+    running = [
+        {"name": "server", "index": 1, "containers": ["server"], "task_arn": "arn:task/c/s1"}
+    ]
     assert (asked["step"], asked["tasks"], asked["services"]) == ("server", [], running)
     assert stopping["services"] == stopped["services"] == running
     assert stopping["stopping_since"] == stopped["stopping_since"] <= stopped["now"]
@@ -509,6 +521,44 @@ def test_a_service_that_cannot_be_started_ends_the_test_by_its_name(trial):
     assert trial.collected["tasks"] == [SERVER]
     assert trial.collected["stopped_by"] == (
         "service web: it could not be started: ECS.ClientException: no such definition"
+    )
+
+
+NO_ROOM = [{"Arn": "arn:aws:ecs:eu-west-2:1:cluster/c", "Reason": "RESOURCE:ENI"}]
+
+
+def test_a_service_that_ecs_cannot_place_at_first_is_tried_again(trial):
+    trial.steps = [server(), step("load", groups=ONE)]
+    trial.answers = [ready("server", "10.0.0.7")]
+    trial.unplaced = [NO_ROOM, NO_ROOM]
+
+    execution = trial.run()
+
+    assert execution.status == "SUCCEEDED", execution.cause
+    assert (len(trial.started), trial.commands) == (1, [["load"]])
+    # The lab's jitter is half of the longest wait: 60 s, and 150 s after it.
+    assert [later - before for before, later in pairwise(trial.refused_at)] == [30]
+    assert trial.collected["stopped_by"] is None
+
+
+def test_a_service_that_ecs_never_places_ends_the_test_and_those_before_it_are_stopped(trial):
+    trial.steps = [server("database"), server("web", 2), step("load", groups=ONE)]
+
+    def place_no_other(_):
+        trial.unplaced = [NO_ROOM] * 5
+        return ready("database", "10.0.0.7")
+
+    trial.CheckCondition = place_no_other
+
+    execution = trial.run()
+
+    assert execution.status == "SUCCEEDED", execution.cause
+    assert (len(trial.refused_at), trial.commands) == (5, [])
+    (stopped,) = trial.called["StopServices"]
+    assert [each["task_arn"] for each in stopped["services"]] == ["arn:task/c/s1"]
+    assert trial.collected["stopped_by"] == (
+        "service web: it could not be started: AmazonECS.Unknown: "
+        '[{"Arn":"arn:aws:ecs:eu-west-2:1:cluster/c","Reason":"RESOURCE:ENI"}]'
     )
 
 

@@ -36,7 +36,7 @@ UNSTARTED = (
 )
 STARTED = (
     "[$services, {'name': $step.name, 'index': $step.index, "
-    "'task_arn': $states.result.Tasks[0].TaskArn}]"
+    "'containers': [$step.containers], 'task_arn': $states.result[0].task_arn}]"
 )
 SIZED = (
     "$merge([$step.size, {'ContainerOverrides': [{'Name': $step.name, 'Command': [$step.command], "
@@ -44,7 +44,7 @@ SIZED = (
 )
 READY = {"Name": "TIDEMARK_SERVER", "Value": "10.0.0.7"}
 VERSION = {"Name": "TIDEMARK_VERSION", "Value": "1.0"}
-SERVER = {"name": "server", "index": 1, "task_arn": "arn:task/s1"}
+SERVER = {"name": "server", "index": 1, "containers": ["server"], "task_arn": "arn:task/s1"}
 WAIT = {"name": "loaded", "awaited": "loaded"}
 PAUSE = {"name": "quiet", "rules": ["b-nightly"]}
 SEARCH = {"name": "compact", "cluster": "arn:theirs"}
@@ -53,7 +53,6 @@ PLACES = [
     {
         "cluster": "arn:theirs",
         "task_definition": "arn:writer:7",
-        "container": "main",
         "subnets": ["subnet-1", "subnet-2"][:count],
         "security_groups": ["sg-1"][: count - 1],
     }
@@ -109,8 +108,10 @@ NOT_REACHED = {
     STARTED: {
         "services": [],
         "step": SERVER,
-        "states": {"result": {"Tasks": [{"TaskArn": "arn:task/s1"}]}},
+        "states": {"result": [{"task_arn": "arn:task/s1"}]},
     },
+    "$states.input.task_arn = null": {"states": {"input": {"task_arn": None}}},
+    "$states.input.failures": {"states": {"input": {"failures": "[]"}}},
     UNSTARTED: {
         "step": SERVER,
         "states": {"errorOutput": {"Error": "ECS.ClientException", "Cause": "no definition"}},
@@ -141,7 +142,9 @@ TASKS = [
         "Containers": [{"Name": "rocksdb", "ImageDigest": "sha256:ab12"}],
         "PullStartedAt": 1593617144436,
     },
-    {"Containers": [{"Name": "rocksdb"}]},
+    {"Containers": [{"Name": "agent", "ImageDigest": "sha256:ffff"}, {"Name": "rocksdb"}]},
+    {"Tasks": [{"TaskArn": "arn:task/s1"}], "Failures": []},
+    {"Tasks": [], "Failures": [{"Arn": "arn:c", "Reason": "RESOURCE:ENI"}]},
 ]
 
 
@@ -173,9 +176,10 @@ def expressions(deployed):
 def evaluations(deployed, expressions, measured, rejected, failed):
     """Return every evaluation of the runs, and of expressions that they did not reach."""
     optional = [text for text in expressions if text.startswith("$exists($states.result.")]
-    described = [(text, {"states": {"result": task}}) for text in optional for task in TASKS]
+    own = {"step": {"container": "rocksdb"}}
+    described = [(text, {"states": {"result": task}, **own}) for text in optional for task in TASKS]
     of_instance = [text for text in expressions if text.startswith("$exists($step.place)")]
-    assert len(of_instance) == 7
+    assert len(of_instance) == 6
     placed = [(text, {"step": {"place": place}}) for text in of_instance for place in PLACES]
     subnets = [(text, {}) for text in expressions if text.startswith("$split('subnet-")]
     for expression, bindings in [*NOT_REACHED.items(), *described, *placed, *subnets]:

@@ -246,6 +246,7 @@ def test_prepare_trial_gives_each_test_its_tasks_and_their_environment(world, pl
 
 def prepared_step(command, first, last, seconds=3600):
     return {
+        "container": "rocksdb",
         "command": command,
         "first": first,
         "groups": [{"wait_seconds": 0, "first": first, "last": last}],
@@ -508,9 +509,9 @@ def test_the_tests_of_a_trial_share_names_for_what_they_make_that_no_other_trial
 
 
 def test_classify_stop_accepts_a_cause_that_is_not_json(world):
-    answer = world.call(
-        classify_stop, {"index": 3, "failure": {"Error": "ECS.AmazonECSException", "Cause": "{"}}
-    )
+    failure = {"Error": "ECS.AmazonECSException", "Cause": "{"}
+    task = {"index": 3, "container": "rocksdb", "limit_seconds": 60}
+    answer = world.call(classify_stop, task | {"failure": failure})
 
     assert (answer["index"], answer["status"]) == (3, "failed")
 

@@ -12,7 +12,7 @@ from tidemark.store import keys
 
 TRIAL = {"run_id": RUN, "trial": 1}
 ARN, STREAM = "arn:task/c/s1", "rocksdb/server/s1"
-RUNNING = {"name": "server", "index": 2, "task_arn": ARN}
+RUNNING = {"name": "server", "index": 2, "containers": ["server"], "task_arn": ARN}
 BEGUN = datetime(2026, 11, 20, 12, 46, tzinfo=UTC)
 SERVICE = {
     "task": {
@@ -93,6 +93,7 @@ def test_prepare_trial_starts_a_service_before_the_steps_of_its_test(world):
         "name": "server",
         "awaited": "ready",
         "index": 2,
+        "containers": ["server"],
         "size": {},
         "task_definition": "arn:server:3",
         "command": ["server"],

@@ -5,6 +5,12 @@ import pytest
 from tests.unit.documented import documented
 from tidemark.run.classify_stop import classify, failed
 
+LIMIT = 60
+
+
+def classified(index, error, cause, limit_seconds=LIMIT, container="rocksdb"):
+    return classify(index, container, error, cause, limit_seconds)
+
 
 def stopped(exit_code, *, stop_code="EssentialContainerExited", reason="", container_reason=""):
     container = {"Name": "rocksdb", "ExitCode": exit_code, "Reason": container_reason}
@@ -88,7 +94,7 @@ def stopped(exit_code, *, stop_code="EssentialContainerExited", reason="", conta
     ],
 )
 def test_a_stopped_task_is_classified_from_its_description(cause, category, words):
-    task = classify(4, "States.TaskFailed", cause)
+    task = classified(4, "States.TaskFailed", cause)
 
     assert (task.status, task.stop_category, task.reason) == ("failed", category, words)
     assert task.task_id == "0123"
@@ -102,7 +108,7 @@ def test_the_result_of_a_stopped_task_has_its_image_its_zone_and_the_start_of_it
     }
     described["Containers"][0]["ImageDigest"] = "sha256:ab12"
 
-    task = classify(0, "States.TaskFailed", json.dumps(described))
+    task = classified(0, "States.TaskFailed", json.dumps(described))
 
     assert (task.image_digest, task.zone) == ("sha256:ab12", "eu-west-2a")
     assert (task.stopped_at - task.pull_started_at).total_seconds() == 5.0
@@ -121,7 +127,7 @@ def test_the_documented_task_is_read_with_its_image_zone_and_times():
     described = in_pascal_case(documented("task"))
     described["Containers"][0]["ExitCode"] = 1
 
-    task = classify(0, "States.TaskFailed", json.dumps(described))
+    task = classified(0, "States.TaskFailed", json.dumps(described), container="FargateApp")
 
     assert (task.task_id, task.exit_code, task.stop_category) == (
         "c13b4cb40f1f4fe4a2971f76ae5a47ad", 1, "exit code",
@@ -132,21 +138,21 @@ def test_the_documented_task_is_read_with_its_image_zone_and_times():
 
 
 def test_a_task_without_exit_code_is_a_failure():
-    assert classify(0, "States.TaskFailed", stopped(None)).status == "failed"
+    assert classified(0, "States.TaskFailed", stopped(None)).status == "failed"
 
 
 def test_a_time_out_without_a_description_is_a_time_out():
-    task = classify(0, "States.Timeout", "")
+    task = classified(0, "States.Timeout", "")
 
     assert task.stop_category == "timeout"
     assert task.reason == (
-        "task 0: it ran past the test's time limit and was stopped; choose smaller parameters or "
-        "raise timeout_seconds of the test"
+        "task 0: it ran longer than timeout_seconds 60, and was stopped; choose smaller parameters "
+        "or raise timeout_seconds of the test"
     )
 
 
 def test_a_task_that_its_deadline_ended_ran_longer_than_its_limit_by_name():
-    task = classify(4, "States.TaskFailed", stopped(124), 1)
+    task = classified(4, "States.TaskFailed", stopped(124), 1)
 
     assert (task.stop_category, task.exit_code, task.seconds) == ("timeout", 124, 1.5)
     assert task.reason == (
@@ -155,20 +161,14 @@ def test_a_task_that_its_deadline_ended_ran_longer_than_its_limit_by_name():
     )
 
 
-@pytest.mark.parametrize(("code", "limit"), [(124, 2), (1, 1), (124, None)])
+@pytest.mark.parametrize(("code", "limit"), [(124, 2), (1, 1)])
 def test_a_task_that_ended_by_itself_before_its_limit_is_no_time_out(code, limit):
-    assert classify(4, "States.TaskFailed", stopped(code), limit).stop_category == "exit code"
-
-
-def test_a_state_that_timed_out_names_the_limit():
-    task = classify(0, "States.Timeout", "", 3600)
-
-    assert "task 0: it ran longer than timeout_seconds 3,600, and was stopped; " in task.reason
+    assert classified(4, "States.TaskFailed", stopped(code), limit).stop_category == "exit code"
 
 
 @pytest.mark.parametrize("error", ["ECS.AmazonECSException", "AmazonECS.Unknown"])
 def test_a_task_that_ecs_refuses_lacks_capacity(error):
-    task = classify(0, error, "Capacity is unavailable at this time.")
+    task = classified(0, error, "Capacity is unavailable at this time.")
 
     assert task.stop_category == "capacity"
     assert f"{error}: Capacity is unavailable at this time.; try later" in task.reason
@@ -176,20 +176,20 @@ def test_a_task_that_ecs_refuses_lacks_capacity(error):
 
 @pytest.mark.parametrize("cause", ["no such subnet", "[1]", '"text"', "{broken", "{0} {detail}"])
 def test_a_cause_that_describes_no_task_is_quoted(cause):
-    task = classify(0, "ECS.InvalidParameterException", cause)
+    task = classified(0, "ECS.InvalidParameterException", cause)
 
     assert task.stop_category == "not started"
     assert f"task 0: it never started: ECS.InvalidParameterException: {cause}; " in task.reason
 
 
 def test_a_cut_description_is_of_an_unknown_category():
-    task = classify(0, "States.TaskFailed", stopped(1)[:40])
+    task = classified(0, "States.TaskFailed", stopped(1)[:40])
 
     assert task.stop_category == "unknown"
 
 
 def test_every_reason_is_short_and_on_one_line():
-    task = classify(0, "ECS.InvalidParameterException", "∞ \n" * 20_000)
+    task = classified(0, "ECS.InvalidParameterException", "∞ \n" * 20_000)
 
     assert len(task.reason.encode()) < 600
     assert "\n" not in task.reason
@@ -206,11 +206,45 @@ def test_of_several_containers_the_one_that_failed_by_itself_is_named(order):
         "Containers": [containers[place] for place in order],
     }
 
-    result = failed(3, task, "service server")
+    result = failed(3, task, "service server", ["program", "database", "app"])
 
     assert result.reason == "service server, container app: its container ended with exit code 2"
     assert (result.container, result.exit_code) == ("app", 2)
 
 
 def test_a_task_with_one_container_names_none():
-    assert classify(4, "States.TaskFailed", stopped(1)).container == ""
+    assert classified(4, "States.TaskFailed", stopped(1)).container == ""
+
+
+AGENT = {
+    "Name": "aws-guardduty-agent-mfjGLB",
+    "ImageDigest": "sha256:ffff",
+    "Reason": "CannotPullContainerError: pull image manifest has been retried 1 time(s)",
+}
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_container_that_the_account_adds_decides_nothing_about_a_task(first):
+    described = json.loads(stopped(0))
+    own = described["Containers"][0] | {"ImageDigest": "sha256:ab12"}
+    described["Containers"] = [AGENT, own] if first else [own, AGENT]
+
+    task = classified(4, "States.TaskFailed", json.dumps(described))
+
+    assert (task.status, task.stop_category, task.reason, task.container) == ("ok", None, "", "")
+    assert (task.exit_code, task.image_digest, task.seconds) == (0, "sha256:ab12", 1.5)
+
+
+def test_a_task_that_failed_beside_an_agent_has_its_own_exit_code():
+    described = json.loads(stopped(3))
+    described["Containers"].insert(0, AGENT | {"ExitCode": 0})
+
+    task = classified(4, "States.TaskFailed", json.dumps(described))
+
+    assert (task.status, task.exit_code, task.stop_category) == ("failed", 3, "exit code")
+
+
+def test_a_task_that_was_stopped_is_no_success_though_it_ended_with_0():
+    task = classified(4, "States.TaskFailed", stopped(0, stop_code="UserInitiated"))
+
+    assert (task.status, task.stop_category) == ("failed", "stopped")

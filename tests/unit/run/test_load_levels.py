@@ -23,7 +23,7 @@ PLAN = PLAN.model_copy(update={"suite": PLAN.suite.model_copy(
     update={"services": dict.fromkeys(("server", *AGENTS), SERVER)}
 )})  # fmt: skip
 SERVICES = tuple(
-    RunningService(name=name, index=n, task_arn=f"arn:task/c/{name}")
+    RunningService(name=name, index=n, containers=(name,), task_arn=f"arn:task/c/{name}")
     for n, name in enumerate(("server", *AGENTS))
 )
 DATA = f"work/data/{RUN}/001/secret"

@@ -12,11 +12,16 @@ from tidemark.run.stray_tasks import stop_strays
 BEGUN = datetime(2026, 11, 20, 12, tzinfo=UTC)
 NOW = BEGUN + timedelta(seconds=330)
 KNOWN = [TaskResult(index=0, status="ok", task_arn="arn:0")]
-TIMED_OUT = classify(1, "States.Timeout", "", 20)
+TIMED_OUT = classify(1, "rocksdb", "States.Timeout", "", 20)
+
+
+OWN = {"Name": "rocksdb", "Command": ["ingest"]}
 
 
 def variables(index):
-    return {"ContainerOverrides": [{"Environment": [{"Name": "TIDEMARK_TASK", "Value": index}]}]}
+    return {
+        "ContainerOverrides": [OWN | {"Environment": [{"Name": "TIDEMARK_TASK", "Value": index}]}]
+    }
 
 
 @pytest.fixture
@@ -108,7 +113,7 @@ def test_a_task_without_an_index_is_a_stray_beside_tasks_with_other_indices(task
 
 
 def test_a_timed_out_task_of_an_instance_has_no_index_and_is_any_of_its_run(tasks):
-    tasks.start("arn:1", Overrides={"ContainerOverrides": [{"Command": ["ingest"]}]})
+    tasks.start("arn:1", Overrides={"ContainerOverrides": [OWN]})
 
     (_, task), strays, _ = stop(tasks, [*KNOWN, TIMED_OUT])
 

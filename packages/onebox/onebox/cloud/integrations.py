@@ -102,7 +102,8 @@ class _Services:
         return child
 
     async def start_task(self, arguments: Json, _: Submission) -> Json:
-        return await self._start_task(arguments)
+        # Without .sync an answer without a task is a result: the states that follow look at it.
+        return await self._call("ECS", "RunTask", arguments, "Failures", "Tasks")
 
     async def run_task(self, arguments: Json, submission: Submission) -> Json:
         if isinstance(arguments, dict) and arguments.get("Count", 1) != 1:
@@ -123,13 +124,14 @@ class _Services:
             # A task that ignores SIGTERM runs for 30 s more, and must not overlap the next trial.
             await _wait_for(self._task_ends.stopped(task["TaskArn"]))
 
-        work = await _follow_to_end(self._start_task(arguments), follow, stop)
+        work = await _follow_to_end(self._start_placed(arguments), follow, stop)
         task = await self._stopped_task(work["Tasks"][0])
-        if await self._has_failed(task):
+        # A container that is not essential and never ran fails the state (aws/aws-cdk#32877).
+        if any(container.get("ExitCode") != 0 for container in task["Containers"]):
             raise StateError(errors.TASK_FAILED, dump(task))
         return task
 
-    async def _start_task(self, arguments: Json) -> dict[str, Any]:
+    async def _start_placed(self, arguments: Json) -> dict[str, Any]:
         answer = await self._call("ECS", "RunTask", arguments, "Failures", "Tasks")
         if answer["Failures"]:
             raise StateError("AmazonECS.Unknown", dump(answer))
@@ -140,19 +142,6 @@ class _Services:
         answer = await self._call("ECS", "DescribeTasks", names, "Tasks")
         description: dict[str, Any] = answer["Tasks"][0]
         return description
-
-    async def _has_failed(self, task: dict[str, Any]) -> bool:
-        """Tell whether an essential container exited with an error, or never exited."""
-        # Step Functions knows the essential containers: the role needs no permission to ask.
-        describe = self._endpoint.client("ecs").describe_task_definition
-        answer = await asyncio.to_thread(describe, taskDefinition=task["TaskDefinitionArn"])
-        essential = {
-            container["name"]
-            for container in answer["taskDefinition"]["containerDefinitions"]
-            if container.get("essential", True)
-        }
-        codes = {container["Name"]: container.get("ExitCode") for container in task["Containers"]}
-        return any(codes.get(container) != 0 for container in essential)
 
     async def _call(
         self, service: str, operation: str, arguments: Json, *required: str

@@ -20,6 +20,7 @@ from onebox.cloud.replacements import Replacements
 ROLE = "arn:aws:iam::123456789012:role/machine"
 INVOKE = "arn:aws:states:::lambda:invoke"
 RUN_TASK = "arn:aws:states:::ecs:runTask.sync"
+START_TASK = "arn:aws:states:::ecs:runTask"
 START = "arn:aws:states:::states:startExecution.sync:2"
 CLUSTER = "arn:aws:ecs:us-east-1:123456789012:cluster/c"
 TASK = "arn:aws:ecs:us-east-1:123456789012:task/c/1"
@@ -36,6 +37,7 @@ class Ecs:
         self.failures = []
         self.error = None
         self.exit_code = 0
+        self.helper = {"exitCode": 0}
         self.obeys_stop = True
         self.stop_request = threading.Event()
         self.running = threading.Event()
@@ -84,7 +86,7 @@ class Ecs:
             "taskArn": TASK,
             "clusterArn": CLUSTER,
             "taskDefinitionArn": self.definition,
-            "containers": [main, {"name": "helper", "exitCode": 1}],
+            "containers": [main, {"name": "helper"} | self.helper],
             "startedAt": datetime(2026, 11, 20, 12, tzinfo=UTC),
         }
 
@@ -539,7 +541,7 @@ def test_a_task_is_run_with_its_arguments_and_its_description_is_the_result(
     assert result["TaskArn"] == TASK
     assert result["Containers"] == [
         {"Name": "main", "ExitCode": 0},
-        {"Name": "helper", "ExitCode": 1},
+        {"Name": "helper", "ExitCode": 0},
     ]
     assert result["StartedAt"] == 1795176000000
     action, request = ecs.requests[0]
@@ -581,6 +583,18 @@ def test_an_essential_container_that_fails_or_never_exits_fails_the_task(
     assert json.loads(described["cause"])["Containers"][0].get("ExitCode") == exit_code
 
 
+@pytest.mark.parametrize(
+    "helper", [{"exitCode": 1}, {"reason": "CannotPullContainerError: no such image"}]
+)
+def test_a_container_that_is_not_essential_fails_the_task_too(ecs, start_task, await_end, helper):
+    execution = start_task()
+    ecs.helper = helper
+    ecs.end()
+    described = await_end(execution)
+    assert described["error"] == "States.TaskFailed"
+    assert json.loads(described["cause"])["Containers"][0]["ExitCode"] == 0
+
+
 def test_services_are_called_in_the_role_of_the_machine(ecs, start_task, await_end):
     execution = start_task()
     ecs.end()
@@ -595,6 +609,13 @@ def test_a_task_that_ecs_cannot_place_has_its_own_error(ecs, start_task, await_e
     assert json.loads(described["cause"])["Failures"] == [
         {"Arn": CLUSTER, "Reason": "Capacity is unavailable at this time."}
     ]
+
+
+def test_without_sync_a_task_that_ecs_cannot_place_is_a_result(ecs, run):
+    ecs.failures = [{"arn": CLUSTER, "reason": "RESOURCE:ENI"}]
+    result = json.loads(run({"A": task(START_TASK, TASK_ARGUMENTS)})["output"])
+    assert result["Tasks"] == []
+    assert result["Failures"] == [{"Arn": CLUSTER, "Reason": "RESOURCE:ENI"}]
 
 
 def test_an_error_of_ecs_keeps_its_name(ecs, start_task, await_end):
