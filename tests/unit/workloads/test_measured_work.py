@@ -99,7 +99,7 @@ def scratch(tmp_path, monkeypatch):
 def do(work, engine, configuration, storage, scratch):
     test = work(engine, configuration, storage, scratch)
     for number in range(configuration.jobs):
-        for line in test.job(number):
+        for line in test.job(number).lines:
             log.info(test.name, line)
 
 
@@ -130,6 +130,20 @@ def test_each_job_logs_the_rates_of_engine_and_upload_and_of_both_and_of_its_com
     assert f"compaction read {RECORDS} records at " in rates[7]
     engine, upload, whole = (float(line.split()[-3]) for line in rates[:3])
     assert 1 / whole == pytest.approx(1 / engine + 1 / upload, rel=1e-4)
+
+
+def test_a_job_of_several_units_logs_one_rate_of_the_work_that_each_unit_did(
+    configuration, storage, scratch
+):
+    ingest = Ingest(Engine(), configuration, storage, scratch).job(1, units=3)
+    compaction = Compaction(Engine(), configuration, storage, scratch).job(1, units=3)
+
+    assert [line.split()[0] for line in ingest.lines] == ["Engine", "Engine", "Uploaded", "Wrote"]
+    assert [line.split()[0] for line in compaction.lines] == ["Compaction", "Compaction"]
+    for done, line in ((ingest, ingest.lines[0]), (compaction, compaction.lines[0])):
+        assert f" {RECORDS} records " in line
+        assert float(line.split()[-3]) == pytest.approx(RECORDS / done.seconds, rel=1e-3)
+    assert {path.name for path in scratch.iterdir()} == {"loaded"}
 
 
 def test_a_system_that_writes_to_s3_by_itself_has_no_rate_of_an_upload(

@@ -3,41 +3,46 @@
 import io
 import os
 import random
+import struct
 import sys
 from collections import Counter
 
 import pytest
 from harness import log
-from harness.rounds import Failed, Player, asked_jobs, take_turns
+from harness.rounds import Failed, Player, do_asked, take_turns, units_of_slice
 
 from tidemark.model.task import HARNESS
 
 # The process of a version: it notes each of its jobs in one file of all, and may fail in one.
 PROGRAM = """
 import os, signal, sys
-from harness.rounds import asked_jobs
+from harness.rounds import do_asked
 name, fault, at = os.environ["TIDEMARK_THREAD"], os.environ["FAULT"], int(os.environ["AT"])
-for job in asked_jobs(os.environ, sys.stdin):
+def do(job, units):
     with open(os.environ["NOTES"], "a") as notes:
-        print(name, job, file=notes)
+        print(name, job, units, file=notes)
     if fault and name == "2.0" and job == at:
         {"crash": lambda: os.kill(os.getpid(), signal.SIGSEGV),
          "check": lambda: sys.exit(1)}[fault]()
+    return 0.04
+do_asked(do, os.environ, sys.stdin)
 """
 
 
 class FakePlayer:
     """A player that only notes its turns, and fails in the turns that are told."""
 
-    def __init__(self, name, turns, fails_at=None):
+    def __init__(self, name, turns, fails_at=None, seconds=0.2):
         self.name, self._turns, self._fails_at = name, turns, fails_at
+        self.engine_seconds, self.whole_seconds = seconds, 2 * seconds
         self.is_killed = False
 
     def wait(self):
         pass
 
-    def job(self, number):
+    def job(self, number, units):
         self._turns.append((self.name, number))
+        self.units = units
         if number == self._fails_at:
             raise Failed("it broke")
 
@@ -85,16 +90,44 @@ def test_a_version_that_fails_in_its_third_slice_drops_alone(capsys):
     )
 
 
+def test_a_slice_has_the_units_that_give_every_engine_a_tenth_of_a_second():
+    # Engine and whole unit of two versions: four units of the faster one are 0.1 s.
+    assert units_of_slice([(0.025, 0.1), (0.03, 0.1)]) == 4
+    assert units_of_slice([(0.1, 0.2), (0.2, 0.3)]) == 1
+
+
+@pytest.mark.parametrize("whole", [0.4, 3.0, 60.0])
+def test_a_slice_of_several_units_takes_half_a_second_at_most_or_else_has_one_unit(whole):
+    assert units_of_slice([(0.001, 0.01), (0.02, whole)]) == 1
+    assert units_of_slice([(0.001, 0.01), (0.02, 0.25)]) == 2
+
+
+def test_an_engine_without_a_time_has_no_endless_slice():
+    assert units_of_slice([(0.0, 0.01)]) == 50
+    assert units_of_slice([]) == 1
+
+
+def test_the_warm_up_tells_the_units_of_each_later_slice_of_every_version():
+    turns = []
+    players = [FakePlayer("a", turns, seconds=0.02), FakePlayer("b", turns, seconds=0.05)]
+    take_turns(players, 1, random.Random(1))
+
+    assert {player.units for player in players} == {5}
+
+
 def test_a_process_is_asked_for_one_job_after_the_other_and_replies_after_each():
     ours, theirs = os.pipe()
-    jobs = asked_jobs({"TIDEMARK_REPLIES": str(theirs)}, io.StringIO("0\n1\n2\n"))
+    done = []
+
+    def do(number, units):
+        done.append((number, units))
+        return units / 100
+
     try:
-        assert next(jobs) == 0
-        assert os.read(ours, 9) == b"."
-        assert next(jobs) == 1
-        assert os.read(ours, 9) == b"."
-        assert list(jobs) == [2]
-        assert os.read(ours, 9) == b".."
+        do_asked(do, {"TIDEMARK_REPLIES": str(theirs)}, io.StringIO("0 1\n1 4\n"))
+        assert done == [(0, 1), (1, 4)]
+        # The first reply says that the process is ready.
+        assert struct.unpack("3d", os.read(ours, 99)) == (0.0, 0.01, 0.04)
     finally:
         os.close(ours)
         os.close(theirs)

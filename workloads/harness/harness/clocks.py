@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import resource
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,9 +27,24 @@ class Took(NamedTuple):
     cpu_seconds: float
     """The CPU time of this process and of its children, in all their threads [s]."""
 
+    @classmethod
+    def mean(cls, times: Sequence[Took]) -> Took:
+        """Return the mean of the times of equal work."""
+        seconds, cpu_seconds = (sum(each) / len(times) for each in zip(*times, strict=True))
+        return cls(seconds, cpu_seconds)
+
     def cpu_per(self, records: int) -> str:
         """Return the CPU time of each of some records, for the log."""
         return f"{1e6 * self.cpu_seconds / records:.4f} CPU microseconds per record"
+
+
+class Done(NamedTuple):
+    """A job that was done."""
+
+    seconds: float
+    """The time of the engine for one unit of the work [s]."""
+    lines: Sequence[str]
+    """The lines of the log with the rates."""
 
 
 def cpu_seconds() -> float:

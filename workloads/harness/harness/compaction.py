@@ -11,7 +11,7 @@ from uuid import UUID, uuid5
 
 from harness import log
 from harness.checks import CheckFailedError, check_tally
-from harness.clocks import Took, timed
+from harness.clocks import Done, Took, timed
 from harness.configuration import Configuration
 from harness.engine import Engine
 from harness.records import Tally
@@ -44,18 +44,18 @@ class Compaction:
         self._store = manifest.store
         self._expected = Tally(manifest.records, manifest.checksum)
 
-    def job(self, number: int) -> Iterator[str]:
-        """Compact the store once; yield the lines of the log with the rates.
+    def job(self, number: int, units: int = 1) -> Done:
+        """Compact so many copies of the store, one after the other; the rates are means.
 
         Raises
         ------
         CheckFailedError
             If the store does not hold exactly the records of ingest after compaction.
         """
-        folder = self._scratch / self._store
-        shutil.copytree(self._scratch / "loaded", folder, copy_function=_copy)
-        took = self._compact(folder)
-        shutil.rmtree(folder)
+        took = Took.mean([self._compact(self._scratch / self._store) for _ in range(units)])
+        return Done(took.seconds, list(self._lines(number, took)))
+
+    def _lines(self, number: int, took: Took) -> Iterator[str]:
         seed, task = self._configuration.seed, self._configuration.task
         job, records = uuid5(JOBS, f"{seed}/{task}/{number}"), self._expected.records
         done = f"Compaction job {job}: compaction"
@@ -63,7 +63,8 @@ class Compaction:
         yield f"{done} used {took.cpu_per(records)} for {records} records"
 
     def _compact(self, folder: Path) -> Took:
-        """Merge the files of a store; return the time that the engine took."""
+        """Merge the files of a copy of the store; return the time that the engine took."""
+        shutil.copytree(self._scratch / "loaded", folder, copy_function=_copy)
         store = self._engine.open_store(folder)
         took = timed(store.compact)
         check_tally(store.tally(), self._expected, "The store after compaction")
@@ -72,6 +73,7 @@ class Compaction:
             raise CheckFailedError(
                 f"{self._engine.title} read {read} records: {self._expected.records} were expected."
             )
+        shutil.rmtree(folder)
         return took
 
 

@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 
 from harness.checks import check_tally
-from harness.clocks import Took, timed
+from harness.clocks import Done, Took, timed
 from harness.configuration import Configuration
 from harness.engine import Engine
 from harness.records import Tally, batches
@@ -33,20 +33,22 @@ class Ingest:
         self._data = list(records)
         self._expected = Tally.of(sorted(chain.from_iterable(self._data)))
 
-    def job(self, number: int) -> Iterator[str]:
-        """Ingest the records once; yield the lines of the log with the rates.
+    def job(self, number: int, units: int = 1) -> Done:
+        """Ingest the records into so many new stores; the rates are means, and one is uploaded.
 
         Raises
         ------
         CheckFailedError
             If the store does not hold exactly the records that were written.
         """
-        folder = self._scratch / f"store-{number}"
-        folder.mkdir()
-        engine = self._write(folder)
+        *others, folder = [self._scratch / f"store-{number}-{unit}" for unit in range(units)]
+        engine = Took.mean([*map(self._written_once, others), self._write(folder)])
         manifest = self._manifest(folder)
         upload = timed(lambda: self._storage.store(folder, manifest))
         shutil.rmtree(folder)
+        return Done(engine.seconds, list(self._lines(engine, upload, manifest)))
+
+    def _lines(self, engine: Took, upload: Took, manifest: Manifest) -> Iterator[str]:
         records, seconds = self._expected.records, engine.seconds + upload.seconds
         yield _rate(f"Engine ingested {records} records in {engine.seconds:.3f}", records, engine)
         yield f"Engine used {engine.cpu_per(records)} for {records} records"
@@ -55,8 +57,15 @@ class Ingest:
         both = Took(seconds, engine.cpu_seconds + upload.cpu_seconds)
         yield _rate(f"Wrote {records} records to S3 in {seconds:.1f}", records, both)
 
+    def _written_once(self, folder: Path) -> Took:
+        """Write all records into a store that nobody needs; return the time of the engine."""
+        took = self._write(folder)
+        shutil.rmtree(folder)
+        return took
+
     def _write(self, folder: Path) -> Took:
         """Write all records until they are durable; return the time that the engine took."""
+        folder.mkdir()
         store = self._engine.open_store(folder)
         prepared = [store.batch(records) for records in self._data]
         took = timed(lambda: store.write(prepared))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from types import TracebackType
@@ -21,7 +21,7 @@ from harness.compaction import Compaction
 from harness.configuration import Configuration
 from harness.ingest import Ingest
 from harness.machine import log_environment
-from harness.rounds import ROUND, asked_jobs
+from harness.rounds import ROUND, do_asked
 from harness.storage import Storage
 
 TESTS = {"ingest": Ingest, "compaction": Compaction}
@@ -37,11 +37,11 @@ def main(module: str, test: str, scratch: Path) -> int:
         client = Session().create_client("s3")
         storage = Storage(client, configuration.bucket, configuration.prefix)
         work = TESTS[test](engine, configuration, storage, scratch)
-        for number in _jobs(configuration):
-            lines = list(work.job(number))
-            if number:  # job 0 warms a version up
-                for line in lines:
-                    log.info(work.name, line)
+        if ROUND in os.environ:
+            do_asked(partial(_do, work), os.environ, sys.stdin)
+        else:
+            for number in range(1, configuration.jobs + 1):
+                _do(work, number)
     except CheckFailedError as failure:
         log.error("Check", str(failure))
         return 1
@@ -51,11 +51,13 @@ def main(module: str, test: str, scratch: Path) -> int:
     return 0
 
 
-def _jobs(configuration: Configuration) -> Iterable[int]:
-    """Return the numbers of the jobs: as the round asks, or else each once."""
-    if ROUND in os.environ:
-        return asked_jobs(os.environ, sys.stdin)
-    return range(1, configuration.jobs + 1)
+def _do(work: Ingest | Compaction, number: int, units: int = 1) -> float:
+    """Do a job and log its rates; return the seconds of the engine for one unit of its work."""
+    done = work.job(number, units)
+    if number:  # job 0 warms a version up
+        for line in done.lines:
+            log.info(work.name, line)
+    return done.seconds
 
 
 def name_failure(

@@ -2,7 +2,8 @@
 
 Each version has a process of its own, which stays for the whole round. A slice is one job of the
 test. In each block every version has one slice, in random order, so that all of them meet the same
-machine. The first block warms the versions up and does not count.
+machine. The first block warms the versions up and does not count. It tells how long the versions
+take, and so how many times each of them does its work in every other slice.
 
 ``TIDEMARK_ROUND`` has the versions as JSON, with the number of the repetition and of the measured
 slices: ``{"repetition": 1, "slices": 8, "versions": [{"name": "9.8.4", "version": "9.8.4",
@@ -13,13 +14,15 @@ it is slowed. The preparation adds the variables of each version's process.
 from __future__ import annotations
 
 import json
+import math
 import os
 import random
 import select
 import signal
+import struct
 import subprocess
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import IO
@@ -29,7 +32,10 @@ from harness.clocks import wait_until_idle
 
 ROUND = "TIDEMARK_ROUND"
 _REPLIES = "TIDEMARK_REPLIES"
+_REPLY = struct.Struct("d")
 _DEFAULT_SECONDS = 3600.0
+_LEAST_SECONDS, _MOST_SECONDS = 0.1, 0.5
+_CLOCK_SECONDS = 1e-3
 # The versions together leave time for the end of the task.
 _SHARED = 0.9
 
@@ -42,12 +48,14 @@ class Player:
     """The process of one version, which does a job whenever it has its turn.
 
     It may use ``seconds`` in all: a version that hangs costs no other version its slices.
+    ``engine_seconds`` are those of one unit of its last job, ``whole_seconds`` those of the job.
     """
 
     def __init__(
         self, name: str, command: Sequence[str], variables: Mapping[str, str], seconds: float
     ) -> None:
         self.name, self._left = name, seconds
+        self.engine_seconds = self.whole_seconds = 0.0
         parent, child = os.pipe()
         self._replies = os.fdopen(parent, "rb", buffering=0)
         try:
@@ -61,13 +69,15 @@ class Player:
         finally:
             os.close(child)
 
-    def job(self, number: int) -> None:
+    def job(self, number: int, units: int) -> None:
         """Give the version its turn, and wait until its job is done and its process is idle."""
-        self._tell(number)
-        self.wait()
+        self._tell(f"{number} {units}")
+        began = time.monotonic()
+        self.engine_seconds = self.wait()
+        self.whole_seconds = time.monotonic() - began
 
-    def wait(self) -> None:
-        """Wait for a reply of the process.
+    def wait(self) -> float:
+        """Wait for a reply of the process; return its figure.
 
         Raises
         ------
@@ -79,8 +89,11 @@ class Player:
         self._left -= time.monotonic() - began
         if not ready:
             raise Failed("its share of the time limit is over")
-        if not self._replies.read(1):
+        # A reply of a few bytes is in the pipe wholly or not at all.
+        if len(reply := self._replies.read(_REPLY.size)) < _REPLY.size:
             raise Failed(_reason(self._end()))
+        seconds: float = _REPLY.unpack(reply)[0]
+        return seconds
 
     def finish(self) -> None:
         """Wait for the end of the process; raise Failed if it does not end well."""
@@ -98,9 +111,9 @@ class Player:
         with suppress(BrokenPipeError):  # it may have ended before it read a command
             self._process.communicate()
 
-    def _tell(self, number: int) -> None:
+    def _tell(self, command: str) -> None:
         try:
-            print(number, file=self._process.stdin, flush=True)
+            print(command, file=self._process.stdin, flush=True)
         except BrokenPipeError:
             raise Failed(_reason(self._end())) from None
 
@@ -152,17 +165,36 @@ def run(module: str, test: str, scratch: Path, variables: Mapping[str, str]) -> 
 
 
 def take_turns(players: Iterable[Player], slices: int, shuffle: random.Random) -> list[str]:
-    """Give each player its measured slices, after one that does not count; return who had all."""
+    """Give each player its measured slices, after one that does not count; return who had all.
+
+    The first slice is one unit of the work. It tells how many units the others have.
+    """
     playing = list(players)
     playing = [player for player in playing if _goes_well(player, player.wait)]
+    units = 1
     for block in range(slices + 1):
         for player in shuffle.sample(playing, len(playing)):
-            if not _goes_well(player, player.job, block):
+            if not _goes_well(player, player.job, block, units):
                 playing.remove(player)
+        if not block:
+            units = units_of_slice([(each.engine_seconds, each.whole_seconds) for each in playing])
     return [player.name for player in playing if _goes_well(player, player.finish)]
 
 
-def _goes_well(player: Player, act: Callable[..., None], *arguments: int) -> bool:
+def units_of_slice(seconds: Sequence[tuple[float, float]]) -> int:
+    """Return the units of work of a slice in which every engine works for 0.1 s.
+
+    A slice of several units takes half a second at most. ``seconds`` are those of the engine and
+    of the whole unit, with its checks, of each version.
+    """
+    if not seconds:
+        return 1
+    engines, wholes = zip(*seconds, strict=True)
+    wanted = math.ceil(_LEAST_SECONDS / max(min(engines), _CLOCK_SECONDS))
+    return max(1, min(wanted, math.floor(_MOST_SECONDS / max(wholes))))
+
+
+def _goes_well(player: Player, act: Callable[..., object], *arguments: int) -> bool:
     """Tell whether a player goes on after an act; log why it does not."""
     try:
         act(*arguments)
@@ -174,14 +206,17 @@ def _goes_well(player: Player, act: Callable[..., None], *arguments: int) -> boo
     return True
 
 
-def asked_jobs(variables: Mapping[str, str], commands: IO[str]) -> Iterator[int]:
-    """Yield the numbers of the jobs that the round asks this process for; job 0 does not count.
+def do_asked(
+    do: Callable[[int, int], float], variables: Mapping[str, str], commands: IO[str]
+) -> None:
+    """Do the jobs that the round asks this process for; job 0 does not count.
 
-    The process is idle before it replies, so that no version works in the turn of another.
+    ``do`` does a job of a number of units, and returns the seconds of its engine for one unit. The
+    process is idle before it replies, so that no version works in the turn of another.
     """
     replies = int(variables[_REPLIES])
-    os.write(replies, b".")
+    os.write(replies, _REPLY.pack(0.0))
     for line in commands:
-        yield int(line)
+        seconds = do(*map(int, line.split()))
         wait_until_idle()
-        os.write(replies, b".")
+        os.write(replies, _REPLY.pack(seconds))
