@@ -21,8 +21,9 @@ from rocksdict import (
 # A slice of 50,000 records fills several, so that compaction has overlapping files to merge.
 MEMTABLE_BYTES = 2 << 20
 
-# The files that RocksDB keeps beside the data: its log, and the lock of the process that opened it.
-_NOT_DATA = {"LOG", "LOCK"}
+# The files that RocksDB keeps beside the data: its logs, the lock of the process that opened it,
+# and what it writes anew when it opens a store.
+_NOT_DATA = ("LOG", "LOCK", "IDENTITY", "OPTIONS")
 
 
 class Store:
@@ -104,7 +105,12 @@ class Engine:
 
     def files(self, folder: Path) -> list[Path]:
         """Return the files that make up the store in ``folder``."""
-        return sorted(path for path in folder.iterdir() if path.name not in _NOT_DATA)
+        return sorted(
+            path
+            for path in folder.iterdir()
+            # An empty file is the log of writes, which the flush has emptied.
+            if path.stat().st_size and not path.name.startswith(_NOT_DATA)
+        )
 
 
 def _log(folder: Path) -> str:
