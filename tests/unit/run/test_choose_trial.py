@@ -10,8 +10,8 @@ import pytest
 from tests.plans import DATABASES, RUN, plan_of, with_axes
 from tests.unit.fakes import FakeBucket
 from tests.unit.measured_runs import left_out, row
-from tidemark.figures.verdicts.sequential_metric import HOPELESS, WITHOUT_PAIR
-from tidemark.figures.verdicts.sequential_run import closed, standing_of
+from tidemark.figures.verdicts.sequential_metric import HOPELESS, TOO_SHORT, WITHOUT_PAIR
+from tidemark.figures.verdicts.sequential_run import awaited, closed, finding, standing_of
 from tidemark.figures.verdicts.version_verdicts import verdicts
 from tidemark.model.exclusions import NONE
 from tidemark.model.results import TestResult, TrialResult, no_rate
@@ -136,6 +136,26 @@ def test_a_run_begins_no_repetition_after_its_time_but_five_in_any_case(within, 
     assert run.repetitions() == repetitions * [{BASE, NEW}]
     assert run.outcome().status == "complete"
     assert {word for word, _ in run.words(NEW)} == {"cannot tell"}
+
+
+def test_a_run_ends_before_its_time_if_that_is_too_short_for_a_verdict():
+    run = Measuring({NEW: 0.08}, scatter=0.15, within_seconds=300, repetitions=None)
+
+    assert run.go_on().trial is None
+    assert len(run.repetitions()) < 15
+    assert {verdict.judgement.reason for verdict in run.verdicts(NEW)} == {TOO_SHORT}
+    # A run with more time may tell.
+    assert any(verdict.more_pairs for verdict in run.verdicts(NEW))
+    assert run.outcome().status == "complete"
+
+
+def test_the_last_look_of_a_run_whose_time_is_over_tells_what_the_looks_before_it_did_not():
+    run = Measuring({NEW: 0}, scatter=0.03, seed=2, within_seconds=140, repetitions=None)
+
+    assert run.go_on().trial is None
+    assert run.words(NEW) == {("same", "first")}
+    standing = closed(read_standing(run.bucket, RUN), run.plan)
+    assert {finding(standing, run.plan, NEW, each) for each in awaited(run.plan)} == {None}
 
 
 def test_a_version_without_rates_under_one_combination_leaves_the_run_incomplete():

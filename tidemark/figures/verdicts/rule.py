@@ -56,6 +56,10 @@ class Criteria(NamedTuple):
     """The metric's share of ``ALARM``; all metrics and versions that decide share it."""
     most: int = MOST_REPETITIONS
     """The number of pairs after which nobody looks again."""
+    time_for: int | None = None
+    """The number of pairs that the run has time for; None if only ``most`` ends it."""
+    is_over: bool = False
+    """Whether the time of the run is over: nobody looks again, whatever the number of pairs."""
 
     @property
     def alpha(self) -> float:
@@ -63,14 +67,24 @@ class Criteria(NamedTuple):
         return self.share * ALARM
 
     @property
-    def confirming(self) -> Self:
-        """The criteria of new pairs that confirm an alarm, which has paid for its share before."""
-        return self._replace(method=CONFIRMING, share=SHOWN / ALARM, most=CONFIRMATION)
+    def in_time(self) -> Self:
+        """The criteria with as many pairs as the run has time for."""
+        return self if self.time_for is None else self._replace(most=min(self.most, self.time_for))
+
+    def confirming(self, first: int) -> Self:
+        """Return the criteria of new pairs that confirm an alarm of the ``first`` pairs.
+
+        The alarm has paid for its share before.
+        """
+        left = None if self.time_for is None else max(0, self.time_for - first)
+        return self._replace(
+            method=CONFIRMING, share=SHOWN / ALARM, most=CONFIRMATION, time_for=left
+        )
 
     def at(self, count: int) -> Method:
         """Return the method that judges ``count`` pairs."""
-        is_last = self.method is not PAIRED_T and count >= self.most
-        return LAST_LOOK if is_last else self.method
+        is_last = self.is_over or count >= self.most
+        return LAST_LOOK if is_last and self.method is not PAIRED_T else self.method
 
 
 class Judgement(NamedTuple):

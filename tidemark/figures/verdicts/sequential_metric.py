@@ -10,11 +10,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from tidemark.figures.verdicts.pairs import Pairs
+from tidemark.figures.verdicts.pairs import Estimate, Pairs
 from tidemark.figures.verdicts.power import is_hopeless
 from tidemark.figures.verdicts.rule import ALARMS, Criteria, Judgement, judge, word
 
 HOPELESS = "the pairs scatter so much that more of them would not tell"
+TOO_SHORT = "the pairs scatter too much for the time of the run"
 NOT_POSITIVE = "a rate is zero or below"
 WITHOUT_PAIR = "repetitions in a row gave no pair"
 # A version that always fails would otherwise be measured in every repetition.
@@ -60,7 +61,7 @@ class SequentialMetric:
         one = Pairs.of([pair])
         if self.again is None:
             return _first(self.first + one, criteria)
-        return _confirmed(self.first, self.again + one, criteria.confirming)
+        return _confirmed(self.first, self.again + one, self.of_stage(criteria))
 
     def longer(self, pair: float) -> SequentialMetric:
         """Return the course after one more pair d that something else than the rule decides by."""
@@ -70,18 +71,19 @@ class SequentialMetric:
         """Return the verdict; a change is estimated from the confirming pairs alone, if any."""
         if self.again is None:
             judgement = judge(self.first, criteria)
-            return untold(judgement, self.given_up) if self.given_up else judgement
-        judgement, alarm = (
-            judge(self.again, criteria.confirming),
-            word(self.first.estimate, criteria),
-        )
+            if self.given_up:
+                return untold(judgement, self.given_up)
+            # Only the last look of a run whose time is over finds an alarm here.
+            return unconfirmed(judgement, "the time of the run is over")
+        judgement = judge(self.again, self.of_stage(criteria))
+        alarm = word(self.first.estimate, criteria._replace(is_over=False))
         if judgement.word == alarm:
             return judgement
         return untold(judgement, f"{alarm} at first, not confirmed by {self.again.count} new pairs")
 
     def of_stage(self, criteria: Criteria) -> Criteria:
         """Return the criteria that this stage uses, from the run's."""
-        return criteria if self.again is None else criteria.confirming
+        return criteria if self.again is None else criteria.confirming(self.first.count)
 
     @property
     def stage(self) -> Stage:
@@ -98,15 +100,23 @@ def _first(pairs: Pairs, criteria: Criteria) -> SequentialMetric:
     found = word(estimate := pairs.estimate, criteria)
     if found in ALARMS:
         return SequentialMetric(pairs, Pairs())
-    hopeless = found == "cannot tell" and is_hopeless(estimate, criteria)
-    decided = found != "cannot tell" or hopeless or pairs.count >= criteria.most
-    return SequentialMetric(pairs, None, decided, HOPELESS if hopeless else "")
+    given_up = _why_hopeless(estimate, criteria) if found == "cannot tell" else ""
+    decided = found != "cannot tell" or bool(given_up) or pairs.count >= criteria.most
+    return SequentialMetric(pairs, None, decided, given_up)
 
 
 def _confirmed(first: Pairs, again: Pairs, criteria: Criteria) -> SequentialMetric:
-    hopeless = is_hopeless(estimate := again.estimate, criteria)
-    decided = word(estimate, criteria) != "cannot tell" or again.count >= criteria.most
-    return SequentialMetric(first, again, decided or hopeless, HOPELESS if hopeless else "")
+    found = word(estimate := again.estimate, criteria)
+    given_up = _why_hopeless(estimate, criteria) if found == "cannot tell" else ""
+    decided = found != "cannot tell" or bool(given_up) or again.count >= criteria.most
+    return SequentialMetric(first, again, decided, given_up)
+
+
+def _why_hopeless(pairs: Estimate, criteria: Criteria) -> str:
+    """Return why more pairs would not tell, '' if they may."""
+    if is_hopeless(pairs, criteria):
+        return HOPELESS
+    return TOO_SHORT if is_hopeless(pairs, criteria.in_time) else ""
 
 
 def unconfirmed(judgement: Judgement, why: str) -> Judgement:

@@ -1,5 +1,6 @@
 """The standing of a run that goes on until it is decided, from one trial to the next."""
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from functools import partial
@@ -145,7 +146,8 @@ def _course_after(
             return course
         step = SequentialMetric.longer
     else:
-        step = partial(SequentialMetric.after, criteria=criteria(plan, quantity))
+        rule = criteria(plan, quantity)._replace(time_for=_time_for(standing, plan))
+        step = partial(SequentialMetric.after, criteria=rule)
     before, after = base.get(name), new.get(name)
     if before is not None and after is not None:
         own = (standing.slices.get(each, {}) for each in (plan.request.baseline or "", version))
@@ -216,7 +218,9 @@ def nearer_to(standing: SequentialRun, plan: Plan, version: str, quantity: Quant
 
 def judged(standing: SequentialRun, plan: Plan, version: str, quantity: Quantity) -> Judgement:
     """Return the verdict on a version against the baseline."""
-    judgement = standing.course(version, quantity).judgement(criteria(plan, quantity))
+    course, rule = standing.course(version, quantity), criteria(plan, quantity)
+    is_last_look = _is_over(standing, plan) and not course.is_decided
+    judgement = course.judgement(rule._replace(is_over=is_last_look))
     if not is_between(plan, version, quantity):
         return judgement
     nearer = nearer_to(standing, plan, version, quantity)
@@ -258,10 +262,20 @@ def following(standing: SequentialRun, plan: Plan) -> list[PlannedTrial]:
 
 def _is_over(standing: SequentialRun, plan: Plan) -> bool:
     """Tell whether the time of a run is over, and it has the fewest repetitions for a verdict."""
+    time_for = _time_for(standing, plan)
+    return time_for is not None and standing.repetition >= time_for
+
+
+def _time_for(standing: SequentialRun, plan: Plan) -> int | None:
+    """Return the repetitions that a run has time for, if the next ones take as long as the last.
+
+    A repetition that begins in time goes on to its end. None without a limit of the time.
+    """
     within, ended_at = plan.request.within_seconds, standing.ended_at
-    if within is None or ended_at is None or standing.repetition < FEWEST:
-        return False
-    return (ended_at - plan.started_at).total_seconds() >= within
+    if within is None or ended_at is None:
+        return None
+    seconds = max(1.0, (ended_at - plan.started_at).total_seconds())
+    return max(FEWEST, math.ceil(within / seconds * standing.repetition))
 
 
 def settled(standing: SequentialRun, plan: Plan) -> SequentialRun:

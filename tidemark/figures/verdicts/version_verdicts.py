@@ -12,7 +12,12 @@ from tidemark.figures.verdicts.multiple_testing import equally, holm
 from tidemark.figures.verdicts.pairs import Pairs, differences, in_round
 from tidemark.figures.verdicts.power import detectable, missing
 from tidemark.figures.verdicts.rule import Criteria, Judgement, Margins, judge, judge_by
-from tidemark.figures.verdicts.sequential_metric import SequentialMetric, Stage, unconfirmed
+from tidemark.figures.verdicts.sequential_metric import (
+    TOO_SHORT,
+    SequentialMetric,
+    Stage,
+    unconfirmed,
+)
 from tidemark.figures.verdicts.sequential_run import (
     SequentialRun,
     closed,
@@ -223,7 +228,8 @@ def _staged(
     rule = criteria(plan, verdict.quantity)
     course = standing.course(verdict.version, verdict.quantity)
     nearer = nearer_to(standing, plan, verdict.version, verdict.quantity)
-    is_decided = course.is_decided or bool(nearer)
+    # A run with more time may decide what this one had no time for.
+    is_decided = (course.is_decided and course.given_up != TOO_SHORT) or bool(nearer)
     return verdict._replace(
         judgement=judged(standing, plan, verdict.version, verdict.quantity),
         stage=course.stage,

@@ -8,7 +8,7 @@ import pytest
 from tests.unit.figures.verdicts.test_rule import criteria
 from tidemark.figures.verdicts.methods import MIXTURE_T
 from tidemark.figures.verdicts.pairs import Pairs
-from tidemark.figures.verdicts.sequential_metric import HOPELESS, SequentialMetric
+from tidemark.figures.verdicts.sequential_metric import HOPELESS, TOO_SHORT, SequentialMetric
 from tidemark.model.run_spec import CONFIRMATION
 
 RULE = criteria(MIXTURE_T, most=30)
@@ -97,6 +97,42 @@ def test_pairs_that_scatter_too_much_end_before_the_last_one():
 
     assert count < 30
     assert course.judgement(RULE).reason == HOPELESS
+
+
+def test_pairs_that_scatter_too_much_for_the_time_end_early_and_say_so():
+    scattered, course = cycle((-0.12, 0.06)), SequentialMetric()
+    while not course.is_decided:
+        course = course.after(next(scattered), RULE._replace(most=100, time_for=12))
+
+    assert course.first.count < 12
+    assert course.judgement(RULE).reason == TOO_SHORT
+    assert not follow(*islice(cycle((-0.12, 0.06)), course.first.count), most=100).is_decided
+
+
+def test_the_last_look_of_a_run_whose_time_is_over_confirms_what_the_looks_before_it_do_not():
+    course = follow(*ALARM)
+    for pair in (-0.17, -0.02, -0.14, -0.04, -0.18, -0.05):
+        course = course.after(pair, RULE._replace(time_for=11))
+
+    assert not course.is_decided
+    assert course.judgement(RULE).word == "cannot tell"
+    assert course.judgement(RULE._replace(is_over=True)).word == "slower"
+
+
+def test_an_alarm_of_the_last_look_has_no_new_pairs_and_tells_nothing():
+    course = follow(-0.12, -0.08, -0.115, -0.085, -0.1)
+
+    judgement = course.judgement(RULE._replace(is_over=True))
+    reason = "slower at first, not confirmed: the time of the run is over"
+    assert (course.again, judgement.word, judgement.reason) == (None, "cannot tell", reason)
+
+
+def test_the_last_look_leaves_too_few_new_pairs_unconfirmed():
+    course = follow(*ALARM, *LOSS, *LOSS)
+
+    judgement = course.judgement(RULE._replace(is_over=True))
+    reason = "slower at first, not confirmed by 4 new pairs"
+    assert (judgement.word, judgement.reason) == ("cannot tell", reason)
 
 
 def test_the_sums_never_shrink():
