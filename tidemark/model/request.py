@@ -81,7 +81,8 @@ class RunRequest(Frozen):
     """The system under test, a folder of ``suites/``."""
     versions: Annotated[list[str], Field(min_length=1, max_length=MOST_VERSIONS)] | None = None
     """The versions to measure: 1 to 20 that the suite has, each once. ``newest`` and ``previous``
-    stand for the last two. The one version of an ``instance`` may be named, or left out."""
+    stand for the last two. In rounds, one version given twice is measured beside itself. The one
+    version of an ``instance`` may be named, or left out."""
     instance: str | None = None
     """The id of the instance to measure, such as ``my-id``, for a suite that measures instances: 1
     to 32 small letters, digits and hyphens. Its own properties report the version."""
@@ -208,6 +209,7 @@ def resolve_request(
     bisect = request.bisect
     if bisect:
         request = _first_comparison(request, bisect, suite)
+    request = _beside_itself(request, suite)
     tests, parameters = _tests(request, suite), _parameters(request, suite)
     suite, repetitions = suite.measured_by(TRIALS, tests, parameters), request.repetitions
     versions, baseline = _versions(request, parameters, suite, released, reported)
@@ -265,6 +267,16 @@ def _tests(request: RunRequest, suite: Suite) -> tuple[str, ...]:
     if len({*named}) < len(named):
         raise Refused(f"tests: a test is given twice in {listed(named)}")
     return () if len(named) == len(known) else tuple(name for name in known if name in named)
+
+
+def _beside_itself(request: RunRequest, suite: Suite) -> RunRequest:
+    """Return a request that names one version twice as a run of it beside itself, in rounds."""
+    versions, layout = request.versions or [], request.layout or suite.defaults.layout
+    if len(versions) != 2 or versions[0] != versions[1] or request.slowed or layout == TRIALS:
+        return request
+    if request.baseline not in {None, versions[0]}:
+        return request  # the version is refused by name
+    return request.model_copy(update={"versions": versions[:1], "slowed": [0], "baseline": None})
 
 
 def _slowed(request: RunRequest, versions: Sequence[str]) -> dict[str, int]:

@@ -106,6 +106,21 @@ def test_a_version_may_be_measured_beside_itself_slowed():
     }
 
 
+def test_a_version_that_is_given_twice_is_measured_beside_itself_in_rounds():
+    run = resolve_request({"suite": "rocksdb", "versions": ["9.8.4", "9.8.4"]}, SUITES)
+
+    assert run.versions == ("9.8.4", "9.8.4+slow.0")
+    assert (run.baseline, run.slowed, run.until) == ("9.8.4", {"9.8.4+slow.0": 0}, "decided")
+
+
+@pytest.mark.parametrize(
+    "fields", [{"layout": "trials"}, {"versions": 3 * ["9.8.4"]}, {"baseline": "9.0.0"}]
+)
+def test_a_version_that_is_given_twice_is_refused_in_trials_and_beside_others(fields):
+    with pytest.raises(Refused, match=r"versions: 9\.8\.4 is given twice"):
+        resolve_request({"suite": "rocksdb", "versions": ["9.8.4", "9.8.4"], **fields}, SUITES)
+
+
 @pytest.mark.parametrize(
     ("fields", "sentence"),
     [
