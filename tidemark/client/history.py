@@ -222,12 +222,12 @@ def histories(
 def sentences(changes: Sequence[Row]) -> Iterator[str]:
     """Yield the changes of level in words, from rows of ``level_changes.sql``, the oldest first.
 
-    A change that mends a slower level is in the sentence of that level.
+    A change that mends a slower level, or ends a short one, is in the sentence of that level.
     """
     mending = {
         (*series_of(row), row["mended_run"])
         for row in changes
-        if row["mended_run"] and row["verdict"] == "slower"
+        if row["mended_run"] and (row["verdict"] == "slower" or row["state"] == "new")
     }
     for row in reversed(changes):
         if (*series_of(row), row["changed_run"]) not in mending:

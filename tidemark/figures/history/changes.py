@@ -5,6 +5,7 @@ What a history leaves out, and what it cannot tell, is a sentence beside them.
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +23,7 @@ from tidemark.figures.history.levels import (
     judged_levels,
 )
 from tidemark.figures.history.lines import release_lines
-from tidemark.figures.history.newest import discoveries
+from tidemark.figures.history.newest import Credible, Newest, Suspicion, credible
 from tidemark.figures.history.run_medians import Median, RunMedians, Series
 from tidemark.figures.history.untold import Judged, Untold, change_of
 from tidemark.model.level_alarm import Acknowledgement
@@ -173,7 +174,10 @@ def judged(runs: Sequence[RunMedians], said: Said = NOTHING) -> Judgement:
         told_before = main if of_line is not lines.main else set[str]()
         judgements = [(each, judged_levels(each.figures)) for each in _histories(of_line)]
         last = {each.series: place for place, run in enumerate(of_line) for each in run.medians}
-        for history, levels in _discovered(judgements, of_line):
+        found_of_line = _discovered(judgements, of_line)
+        if of_line is lines.main and len(of_line) > 1:
+            silent += untold.of_whole_run(found_of_line.newest, *of_line[-2:])
+        for history, levels in found_of_line.levels:
             family = len(of_line[-1].medians)
             for of_canary in (False, True):
                 told = [each for each in levels.told if each.of_canary == of_canary]
@@ -188,26 +192,62 @@ def judged(runs: Sequence[RunMedians], said: Said = NOTHING) -> Judgement:
     return Judgement(found, list(dict.fromkeys(silent)))
 
 
+class _Judgements(NamedTuple):
+    """The levels of the figures of a release line, and which of the newest suspicions count."""
+
+    levels: list[tuple[_History, Levels]]
+    newest: Credible
+
+
 def _discovered(
     judgements: Sequence[tuple[_History, Levels]], runs: Sequence[RunMedians]
-) -> Iterator[tuple[_History, Levels]]:
-    """Yield histories without the suspicions that chance explains in a run of so many figures."""
-    newest = runs[-1].run_id if runs else ""
-    suspected = [
-        each.p_value
-        for history, levels in judgements
-        for each in levels.told
-        if each.state == "suspected" and history.runs[-1].run_id == newest
-    ]
-    most = discoveries(suspected, max(1, len(runs[-1].medians))) if runs else 0.0
+) -> _Judgements:
+    """Return histories without suspicions that chance or the machine explains.
+
+    Neither does a suspicion count as gone that was none.
+    """
+    newest, before = (_credible(judgements, runs, place) for place in (-1, -2))
+    found = []
     for history, levels in judgements:
         told = [
             each
             for each in levels.told
             if each.state != "suspected"
-            or (history.runs[-1].run_id == newest and each.p_value <= most)
+            or (
+                history.runs[-1].run_id == runs[-1].run_id
+                and newest.holds(_suspicion(history, each.point, each.p_value))
+            )
         ]
-        yield history, levels._replace(told=told)
+        gone = levels.gone
+        counted = gone and before.holds(_suspicion(history, gone, gone.p_value))
+        found.append((history, levels._replace(told=told, gone=gone if counted else None)))
+    return _Judgements(found, newest)
+
+
+def _credible(
+    judgements: Sequence[tuple[_History, Levels]], runs: Sequence[RunMedians], place: int
+) -> Credible:
+    """Return which suspicions of the newest run, or of the run before that are gone, count."""
+    if len(runs) < -place:
+        return Credible(0.0)
+    suspicions = []
+    for history, levels in judgements:
+        if len(history.runs) < -place or history.runs[place].run_id != runs[place].run_id:
+            continue
+        points: list[tuple[ChangePoint | Newest, float]] = (
+            [(each.point, each.p_value) for each in levels.told if each.state == "suspected"]
+            if place == -1
+            else [(gone, gone.p_value) for gone in [levels.gone] if gone]
+        )
+        suspicions += [_suspicion(history, *each) for each in points]
+    return credible(suspicions, max(1, len(runs[place].medians)))
+
+
+def _suspicion(history: _History, point: ChangePoint | Newest, p_value: float) -> Suspicion:
+    if min(point.before, point.after) <= 0:
+        return Suspicion(p_value, None)
+    gain = math.log(point.after / point.before)
+    return Suspicion(p_value, gain if history.series.direction == "higher" else -gain)
 
 
 def _omissions(

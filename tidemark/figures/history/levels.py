@@ -74,7 +74,7 @@ class Levels(NamedTuple):
     """The changes of a metric over runs, in order."""
 
     told: list[LevelChange]
-    gone: ChangePoint | None = None
+    gone: Newest | None = None
     """The change that the run before the newest one was suspected of, if the newest denies it."""
 
 
@@ -133,7 +133,7 @@ def _levels(
     ended = [_ended(told, place, scaled) for place in range(len(told))]
     short = {each.last for each in ended if each.is_mended and each.state == "new"}
     returned = [each._replace(returns=each.point.index - 1 in short) for each in ended]
-    return Levels(returned, _point(before) if before else None)
+    return Levels(returned, before)
 
 
 def _present_level(steps: Sequence[ChangePoint], drifts: Sequence[Drift], count: int) -> int:

@@ -26,7 +26,11 @@ _LEAST_SCATTER = 0.03
 _FREEDOM = 5
 _SUSPECTED, _AGREES = 0.02, 0.05
 """The p-values of the first point, and of each point that confirms it."""
-_FALSE_DISCOVERIES = 0.1
+_FALSE_DISCOVERIES = 0.05
+# Figures move together if they are so many, a share of all, and scatter by so little of their gain.
+_FEWEST_ALIKE, _MANY, _ALIKE = 8, 0.1, 0.25
+# A figure that moved by twice the shared gain, or not at all, moved alone.
+_WITHIN = 0.75
 
 
 class Newest(NamedTuple):
@@ -96,10 +100,65 @@ def _side(level: _Level, low: float, high: float) -> int:
     return 1 if low > level.middle else -1 if high < level.middle else 0
 
 
+class Suspicion(NamedTuple):
+    """One figure of a run that lies apart from the level before."""
+
+    p_value: float
+    gain: float | None
+    """By how much it is better, as a logarithm; None if a level is zero or less."""
+
+
+class Credible(NamedTuple):
+    """The suspicions of a run that neither chance nor a slower machine explains."""
+
+    largest: float
+    """The largest p-value that counts."""
+    shared: float | None = None
+    """The gain that many figures of the run share, None if they moved apart."""
+    within: float = 0.0
+    """The greatest distance from the shared gain."""
+    alike: int = 0
+    """The number of suspicions that share the gain."""
+
+    def shares(self, each: Suspicion) -> bool:
+        """Tell whether a suspicion is one of the gain that many figures share."""
+        return self.shared is not None and (
+            each.gain is not None and abs(each.gain - self.shared) <= self.within
+        )
+
+    def holds(self, each: Suspicion) -> bool:
+        """Tell whether a suspicion counts."""
+        return each.p_value <= self.largest and not self.shares(each)
+
+
+def credible(suspicions: Sequence[Suspicion], family: int) -> Credible:
+    """Return which suspicions of a run of a number of figures count.
+
+    A machine that is slower for a day moves many figures by about one share, and a version seldom
+    does: these wait for the next run.
+    """
+    found = Credible(discoveries([each.p_value for each in suspicions], family))
+    gains = [
+        each.gain for each in suspicions if each.gain is not None and each.p_value <= found.largest
+    ]
+    if len(gains) < max(_FEWEST_ALIKE, _MANY * family):
+        return found
+    middle = statistics.median(gains)
+    scatter = 1.4826 * statistics.median(abs(gain - middle) for gain in gains)
+    if scatter > _ALIKE * abs(middle):
+        return found
+    return _counted(found._replace(shared=middle, within=_WITHIN * abs(middle)), suspicions)
+
+
+def _counted(found: Credible, suspicions: Sequence[Suspicion]) -> Credible:
+    alike = sum(each.p_value <= found.largest and found.shares(each) for each in suspicions)
+    return found._replace(alike=alike)
+
+
 def discoveries(p_values: Sequence[float], family: int) -> float:
     """Return the largest p-value that counts among those of a family, 0 if none does.
 
-    At most a tenth of what counts is false. Source: Benjamini & Hochberg, Journal of the Royal
+    At most a twentieth of what counts is false. Source: Benjamini & Hochberg, Journal of the Royal
     Statistical Society B 57 (1995).
     """
     ascending = sorted(p_values)

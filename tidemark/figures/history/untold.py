@@ -9,8 +9,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from tidemark.figures.history.change_points import ChangePoint
-from tidemark.figures.history.newest import FEWEST
+from tidemark.figures.history.newest import FEWEST, Credible, Newest
 from tidemark.figures.history.run_medians import RunMedians, Series
 from tidemark.figures.version_rates import change
 from tidemark.model.numerals import figure, percent
@@ -38,6 +37,22 @@ def of_runs(others: Mapping[str, Sequence[RunMedians]], total: int) -> Iterator[
         yield Untold(None, f"The changes of level leave out {count}, because {reason}: {named}.")
 
 
+def of_whole_run(found: Credible, before: RunMedians, newest: RunMedians) -> Iterator[Untold]:
+    """Yield that many figures of the newest run moved by one share, which a machine does, too."""
+    if found.shared is not None:
+        count = f"{found.alike:,} of {len(newest.medians):,} figures"
+        word = "slower" if found.shared < 0 else "faster"
+        share = percent(
+            -math.expm1(-abs(found.shared)) if found.shared < 0 else math.expm1(found.shared)
+        )
+        yield Untold(
+            None,
+            f"{count} are {word} by about one share, {share} of their speed, in run "
+            f"{newest.run_id} ({newest.version} after {before.version}): cannot tell yet whether "
+            "the version or the machine is; the next run tells.",
+        )
+
+
 class Judged(NamedTuple):
     """One series of figures, and what was suspected of it."""
 
@@ -49,7 +64,7 @@ class Judged(NamedTuple):
     """The runs of one size that count, in order."""
     without_canary: int
     """The number of runs in which no trial of the canary counts."""
-    gone: ChangePoint | None
+    gone: Newest | None
     """The change that the run before the newest one was suspected of, if the newest denies it."""
 
 
@@ -77,12 +92,12 @@ def _sentences(judged: Judged) -> Iterator[str]:
         yield _gone(judged, judged.gone)
 
 
-def _matters(point: ChangePoint, margin: float) -> bool:
+def _matters(point: Newest, margin: float) -> bool:
     size = change_of(point.before, point.after)
     return size is None or abs(size) >= margin
 
 
-def _gone(judged: Judged, point: ChangePoint) -> str:
+def _gone(judged: Judged, point: Newest) -> str:
     before, newest = judged.runs[-2:]
     size = change_of(point.before, point.after)
     word = (

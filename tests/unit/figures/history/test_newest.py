@@ -7,7 +7,7 @@ import pytest
 from tests.unit.figures.history.test_change_points import level
 from tests.unit.figures.history.test_changes import INGEST, runs_of
 from tests.unit.figures.history.test_untold import RELEASES
-from tidemark.figures.history.changes import changes
+from tidemark.figures.history.changes import changes, judged
 from tidemark.figures.history.levels import RunFigure, level_changes
 from tidemark.figures.history.newest import discoveries
 
@@ -117,3 +117,51 @@ def test_the_end_of_a_level_that_did_not_last_is_no_open_regression():
     assert (faster.word, faster.mended.version) == ("faster", "1.26.0")
     assert (slower.word, slower.is_open, slower.alarms) == ("slower", False, False)
     assert slower.accepted == slower.after
+
+
+def release(shares):
+    """Return runs of 20 figures whose newest one has these shares of the level before."""
+    before = level(random.Random(1), 20)
+    runs = runs_of([*before, 100.0], version=lambda index: RELEASES[index])
+
+    def medians(run):
+        (median,) = run.medians
+        shifted = shares if run is runs[-1] else [1.0] * len(shares)
+        return tuple(
+            median.model_copy(
+                update={
+                    "series": INGEST._replace(metric=f"query_{number}"),
+                    "value": median.value * share,
+                }
+            )
+            for number, share in enumerate(shifted)
+        )
+
+    return [run.model_copy(update={"medians": medians(run)}) for run in runs]
+
+
+def test_many_figures_that_move_by_one_share_wait_for_the_next_run():
+    """A machine that is slower for a day moves them so."""
+    shares = [0.78, 0.8, 0.79, 0.81, 0.8, 0.8, 0.79, 0.8, 0.82, 0.2] + [1.0] * 10
+
+    found = judged(release(shares))
+
+    assert [change.series.metric for change in found.changes] == ["query_9"]
+    assert found.untold[0].sentence.startswith(
+        "9 of 20 figures are slower by about one share, 20.04 % of their speed, in run "
+    )
+
+
+def test_figures_that_move_by_their_own_shares_are_suspected_at_once():
+    shares = [0.8, 0.3, 0.7, 0.5, 0.6, 0.1, 0.75, 0.4, 0.2] + [1.0] * 11
+
+    assert len(changes(release(shares))) == 9
+
+
+def test_a_suspicion_that_chance_explains_is_not_told_as_gone():
+    runs = release([0.88] + [1.0] * 19)
+    later = runs[-1].model_copy(
+        update={"run_id": f"{runs[-1].run_id}z", "medians": runs[-2].medians}
+    )
+
+    assert [each.sentence for each in judged([*runs, later]).untold if each.sentence] == []
