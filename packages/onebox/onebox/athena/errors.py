@@ -8,6 +8,9 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
 
+TOO_DEEP = "A query with so many brackets is not supported on one machine"
+
+
 class QueryError(Exception):
     """A query that cannot be answered; the message is Athena's StateChangeReason.
 

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import math
 import re
+import shutil
+import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import date, datetime
 from itertools import chain
+from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import duckdb
 
@@ -24,7 +29,7 @@ from onebox.athena.catalogue import (
     pairs,
     read_table,
 )
-from onebox.athena.errors import QueryError, ScanLimitExceeded
+from onebox.athena.errors import TOO_DEEP, QueryError, ScanLimitExceeded
 from onebox.athena.macros import MACROS
 from onebox.athena.row_cache import RowCache
 from onebox.athena.rows import (
@@ -82,13 +87,25 @@ MOST_SECONDS = 1_800.0
 """The time limit of a query [s] (AWS documentation, Athena service quotas: DML query timeout)."""
 # Athena writes any number of rows to S3; here a result is held in memory.
 MOST_ROWS = 1_000_000
+_MOST_RESULT_BYTES = 256 << 20
+_ROWS_AT_ONCE = 256
 
+# An engine shares the machine with what is measured. What it does not hold in memory, it spills.
+_MEMORY, _SPILL = "384MiB", "2GiB"
+_SPILLED = "spill-"
 _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
+    "memory_limit": _MEMORY,
+    "max_temp_directory_size": _SPILL,
     # One thread adds doubles in one order: a query gives the same figures each time.
     "threads": 1,
 }
+_TOO_LARGE = (
+    f"The query needs more than {_MEMORY} of memory and {_SPILL} on the disk, the most on one "
+    "machine"
+)
+_OUT_OF_MEMORY = "EXCEEDED_LOCAL_MEMORY_LIMIT"
 # Athena's name for each error of DuckDB.
 _CODES: dict[type[duckdb.Error], str] = {
     duckdb.OutOfRangeException: "NUMERIC_VALUE_OUT_OF_RANGE",
@@ -168,10 +185,12 @@ def execute(
         If it is cancelled.
     """
     try:
-        with _connection() as connection, cancellation.of(connection):
+        with _connection(kept) as connection, cancellation.of(connection):
             return _execute(connection, translation, objects, catalogue, most_bytes, kept)
     except TimedOut:
         raise QueryError("", "Query timeout") from None
+    except MemoryError:
+        raise QueryError(_OUT_OF_MEMORY, _TOO_LARGE) from None
 
 
 def _execute(
@@ -190,20 +209,27 @@ def _execute(
             table = read_table(catalogue[scan.database][scan.table])
             scanned += _load(connection, scan, table, objects, most_bytes - scanned, kept)
         cursor = connection.execute(translation.sql)
-        rows = _fetched(cursor)
+        _check_types(cursor, translation.columns)
+        return Rows(_fetched(cursor), scanned)
     except duckdb.InterruptException:
         raise
     except duckdb.Error as error:
         raise _athena_error(error) from error
-    _check_types(cursor, translation.columns)
-    return Rows([[text(value) for value in row] for row in rows], scanned)
 
 
-def _fetched(cursor: duckdb.DuckDBPyConnection) -> list[tuple[Any, ...]]:
-    rows = cursor.fetchmany(MOST_ROWS + 1)
-    if len(rows) > MOST_ROWS:
-        reason = f"The result has more than {MOST_ROWS:,} rows, the most on one machine"
-        raise QueryError("EXCEEDED_LOCAL_MEMORY_LIMIT", reason)
+def _fetched(cursor: duckdb.DuckDBPyConnection) -> list[list[str | None]]:
+    rows: list[list[str | None]] = []
+    size = 0
+    while values := cursor.fetchmany(_ROWS_AT_ONCE):
+        texts = [[text(value) for value in row] for row in values]
+        rows += texts
+        size += sum(map(sys.getsizeof, chain.from_iterable(texts)))
+        if len(rows) > MOST_ROWS:
+            reason = f"The result has more than {MOST_ROWS:,} rows, the most on one machine"
+            raise QueryError(_OUT_OF_MEMORY, reason)
+        if size > _MOST_RESULT_BYTES:
+            reason = f"The result has more than {_MOST_RESULT_BYTES >> 20} MiB of values, the most"
+            raise QueryError(_OUT_OF_MEMORY, f"{reason} on one machine")
     return rows
 
 
@@ -218,7 +244,8 @@ def keep(objects: Objects, catalogue: Catalogue, kept: RowCache, most_seconds: f
         The maximum duration [s]. The remaining rows are cached by a later call or by a query.
     """
     deadline = time.monotonic() + most_seconds
-    with _connection() as connection:
+    _remove_spilled(kept.folder)
+    with _connection(kept) as connection:
         for description in chain.from_iterable(tables.values() for tables in catalogue.values()):
             # A query of a table that cannot be read gets this error.
             with suppress(QueryError):
@@ -228,10 +255,22 @@ def keep(objects: Objects, catalogue: Catalogue, kept: RowCache, most_seconds: f
 
 
 @contextmanager
-def _connection() -> Iterator[duckdb.DuckDBPyConnection]:
-    with duckdb.connect(config=_CONFIG) as connection:
+def _connection(kept: RowCache | None) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Yield a new database, which makes its folder for what it spills, and removes it."""
+    folder = kept.folder if kept else Path(tempfile.gettempdir())
+    spill = folder / f"{_SPILLED}{uuid4().hex}"
+    with duckdb.connect(config={**_CONFIG, "temp_directory": str(spill)}) as connection:
         connection.execute("SET TimeZone = 'UTC'")
         yield connection
+
+
+def _remove_spilled(folder: Path) -> None:
+    """Remove what the queries of killed processes have spilled: no query runs for so long."""
+    oldest = time.time() - 2 * MOST_SECONDS
+    for spill in folder.glob(f"{_SPILLED}*"):
+        with suppress(FileNotFoundError):
+            if spill.stat().st_mtime < oldest:
+                shutil.rmtree(spill, ignore_errors=True)
 
 
 def _check_types(cursor: duckdb.DuckDBPyConnection, columns: Sequence[Column]) -> None:
@@ -246,7 +285,11 @@ def _check_types(cursor: duckdb.DuckDBPyConnection, columns: Sequence[Column]) -
 
 
 def _athena_error(error: duckdb.Error) -> QueryError:
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return QueryError(_OUT_OF_MEMORY, _TOO_LARGE)
     message = str(error).partition("\n")[0].partition("Error: ")[2] or str(error)
+    if message.startswith("Max expression depth limit"):
+        return QueryError("NOT_SUPPORTED", TOO_DEEP)
     if match := re.fullmatch(r"([A-Z_]+): (.*)", message):
         return QueryError(match[1], match[2])
     if message.startswith("Division by zero"):

@@ -6,6 +6,7 @@ The grammar is sqlglot's for Trino, but functions keep the names of the query: o
 
 from __future__ import annotations
 
+import ctypes
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -20,11 +21,13 @@ from sqlglot.dialects.trino import Trino
 from sqlglot.errors import ParseError
 from sqlglot.parsers.trino import TrinoParser
 
-from onebox.athena.errors import MalformedQuery
+from onebox.athena.errors import TOO_DEEP, MalformedQuery
 from onebox.athena.grammar import first_mismatch
 from onebox.athena.tokens import tokens
 
 _MOST_CALLS = 10_000
+MOST_SECONDS_TO_READ = 20.0
+"""The time limit of each step before the run of a query: its parse and its translation [s]."""
 # A call within a generator or a sort takes below 2 kB of the stack of C.
 _STACK_BYTES = 128 * 1024 * 1024
 _P = ParamSpec("_P")
@@ -69,21 +72,43 @@ _LIMIT = _Limit()
 
 
 def deeply(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """Return a function that has room for hundreds of brackets, and refuses more of them.
+    """Return a function that has room for hundreds of brackets, and a limit of its time.
 
-    It raises MalformedQuery in place of RecursionError.
+    It raises MalformedQuery in place of RecursionError, and after ``MOST_SECONDS_TO_READ``.
     """
 
     @wraps(function)
     def run(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        thread: Future[int] = Future()
+
+        def call() -> _R:
+            thread.set_result(threading.get_ident())
+            return function(*args, **kwargs)
+
         with _LIMIT.raised(), ThreadPoolExecutor(1) as pool:
+            reading = _LIMIT.submit(pool, call)
             try:
-                return _LIMIT.submit(pool, lambda: function(*args, **kwargs)).result()
+                return reading.result(MOST_SECONDS_TO_READ)
             except RecursionError:
-                refusal = "A query with so many brackets is not supported on one machine"
+                raise MalformedQuery("NOT_SUPPORTED", TOO_DEEP) from None
+            except TimeoutError:
+                refusal = f"A query that takes {MOST_SECONDS_TO_READ:g} seconds to read"
+                refusal = f"{refusal} is not supported on one machine"
                 raise MalformedQuery("NOT_SUPPORTED", refusal) from None
+            finally:
+                if not reading.done():
+                    _end(thread.result())
 
     return run
+
+
+class _Ended(BaseException):
+    """The end of a thread that nobody awaits any more; no handler of errors is to catch it."""
+
+
+def _end(thread: int) -> None:
+    """Raise an exception in a thread, at its next instruction of Python."""
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(_Ended))
 
 
 _SPECIAL_FORMS = ("CAST", "TRY_CAST", "EXTRACT")

@@ -43,7 +43,7 @@ class RowCache:
     """
 
     def __init__(self, folder: Path, batch_sizes: Sequence[int] = BATCH_SIZES) -> None:
-        self._folder = folder
+        self.folder = folder
         self._batch_sizes = batch_sizes
         self._lock = threading.Lock()
         self._whole: dict[Path, tuple[int, int]] = {}
@@ -138,7 +138,7 @@ class RowCache:
         return True
 
     def _folder_of(self, reader: Reader) -> Path:
-        return self._folder / _digest(reader.table.name)
+        return self.folder / _digest(reader.table.name)
 
 
 def _identity(reader: Reader, batch: Sequence[StoredObject]) -> str:

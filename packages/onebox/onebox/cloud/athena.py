@@ -115,6 +115,7 @@ class _Execution:
         self.output = f"{output.rstrip('/')}/{self.id}.csv"
         self.result: Future[athena.Result] = Future()
         self.cancellation = Cancellation(athena.MOST_SECONDS)
+        self.cancellation.hear()
         self.damage: dict[str, None] = {}
         self._request = request
         self._cancelled_at: float | None = None

@@ -296,6 +296,13 @@ def test_a_query_whose_client_has_died_is_cancelled_and_says_so(start, await_end
     assert status["StateChangeReason"].startswith("Nobody has asked for this query for ")
 
 
+def test_queries_that_no_client_has_asked_for_make_room_for_others(start, await_end, monkeypatch):
+    monkeypatch.setattr("cwli.cancellation.SILENCE_SECONDS", 0.5)
+    for _ in range(4):
+        start(CROSS_JOIN)
+    assert await_end(start("SELECT 1"))["Status"]["State"] == "SUCCEEDED"
+
+
 def test_closing_cancels_the_running_queries(endpoint, start):
     start(CROSS_JOIN)  # the end of the test closes Athena
 
