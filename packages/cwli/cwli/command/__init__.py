@@ -24,7 +24,8 @@ from cwli.insights import EventsError, LookupTableError, QueryError, QueryResult
 from cwli.insights import compile as compile_query
 from cwli.program import ENDED, Refused, execute, tell, warn
 from cwli.readers.clocks import ANYTHING, Beginning, Clock, field_clock, format_clock
-from cwli.readers.folders import LogFilesError, files_of
+from cwli.readers.files import inspected
+from cwli.readers.folders import LogFilesError
 from cwli.readers.mending import Mending
 from cwli.sentences import plural
 
@@ -147,7 +148,7 @@ def command(
             from cwli.command.lint import check  # noqa: PLC0415
 
             check(compiled, tables, explain=explain, lint=lint)
-            tell(recognised(files_of(on_disk(paths)), clock, {}))
+            tell(recognised(inspected(on_disk(paths), clock)))
             return ENDED
         if follow:
             from cwli.command.following import Following, check_following  # noqa: PLC0415

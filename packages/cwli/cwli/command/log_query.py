@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,8 +26,9 @@ from cwli.insights.execution import ProgressReceiver
 from cwli.insights.source import NoLogGroupError, chosen, split_log
 from cwli.program import Refused, tell, warn
 from cwli.readers.clocks import Clock
-from cwli.readers.files import log_files, name_groups
+from cwli.readers.files import events_in, inspected, name_groups
 from cwli.readers.folders import LogFilesError
+from cwli.readers.log_file import LogFile
 from cwli.readers.mending import Mending
 from cwli.readers.searching import NotSearchedError, Search
 from cwli.readers.timing import Untimed, untimed_event
@@ -96,13 +96,18 @@ class LogQuery(NamedTuple):
 
     def _searched(
         self, files: list[Path], folder: Path, mending: Mending
-    ) -> Mapping[Path, Path] | None:
+    ) -> Mapping[Path, Path | None] | None:
         """Return copies with the events that may pass the filters, None if all are to be read."""
         texts = [text.encode() for text in self.query.prefilter]
         try:
-            if not texts or sum(file.stat().st_size for file in files) < _SEARCHED_BYTES:
+            if (
+                not texts
+                or self.query.named
+                or sum(file.stat().st_size for file in files) < _SEARCHED_BYTES
+            ):
                 return None
-            return Search(texts, mending.clock, mending.begins).copies(files, folder)
+            search = Search(texts, mending.clock, mending.begins, small=_SEARCHED_BYTES // 8)
+            return search.copies(files, folder)
         except (NotSearchedError, OSError):
             return None
 
@@ -162,18 +167,16 @@ class LogQuery(NamedTuple):
         found: bool = False,
     ) -> QueryResult:
         """Return the result; ``found`` tells that the copies have only what a search found."""
-        source = partial(log_files, files, clock=clock, copies=copies, name_of=log_name)
-        result, events = self._timed(source, files, found=found)
+        logs = inspected(files, clock, copies, log_name)
+        result, events = self._timed(logs, found=found)
         is_empty = self.window != (None, None) and not result.statistics["recordsScanned"]
         if is_empty and not (found or self.is_sorted or self.query.named):
             result = result._replace(warnings=(*result.warnings, *_missed(events)))
         if self.window != (None, None) or self.query.uses_times:
-            tell(recognised(files, clock, copies))
+            tell(recognised(logs))
         return result
 
-    def _timed(
-        self, source: Callable[..., EventSource], files: list[Path], *, found: bool
-    ) -> tuple[QueryResult, EventSource]:
+    def _timed(self, files: Sequence[LogFile], *, found: bool) -> tuple[QueryResult, EventSource]:
         """Return the result and its events; other forms of times are only read if they are needed.
 
         Raises
@@ -183,7 +186,7 @@ class LogQuery(NamedTuple):
         """
         warnings: tuple[str, ...] = ()
         for untimed in Untimed:
-            events = replace(source(untimed=untimed), found=found)
+            events = replace(events_in(files, untimed=untimed), found=found)
             self._check_named(files, events)
             try:
                 result = self.over(events, events)
@@ -196,11 +199,11 @@ class LogQuery(NamedTuple):
         warnings = (*result.warnings, *warnings, *events.notes)
         return result._replace(warnings=warnings), events
 
-    def _check_named(self, files: list[Path], events: EventSource) -> None:
+    def _check_named(self, files: Sequence[LogFile], events: EventSource) -> None:
         """Raise Refused if the query names log groups that neither files nor their events have."""
         if not self.query.named:
             return
-        logs = list(map(log_name, files))
+        logs = [file.name for file in files]
         if name_groups(files):
             rows = LogQuery(compile_query(_LOGS), (None, None), {}).over(events, events).rows
             logs = [row[0]["value"] for row in rows]

@@ -15,10 +15,9 @@ from typing import BinaryIO
 from urllib.parse import quote, unquote_to_bytes
 
 from cwli.insights import EventsError
-from cwli.readers.clocks import Clock
 from cwli.readers.fetched import log_of
-from cwli.readers.files import clocks_of
 from cwli.readers.folders import LogFilesError, files_of, skipped_below
+from cwli.readers.log_file import TIMED_BY_CLOCKS, LogFile
 from cwli.readers.mending import Damage, Mended
 from cwli.sentences import listed, plural
 
@@ -126,18 +125,18 @@ def _within(folder: Path, path: Path) -> str:
     return f"{path.relative_to(folder)}{'/' if path.is_dir() else ''}"
 
 
-def recognised(
-    files: Iterable[Path], clock: Clock | None, copies: Mapping[Path, Path | None]
-) -> list[str]:
+def recognised(files: Iterable[LogFile]) -> list[str]:
     """Return sentences that say how times are recognised, and where none are."""
-    clocks = clocks_of(files, clock, copies)
-    names = dict.fromkeys(clock.description for clock in clocks.values() if clock)
-    without = [_named(str(file)) for file, clock in clocks.items() if clock is None]
+    texts = [file for file in files if file.form in TIMED_BY_CLOCKS and file.size]
+    names = dict.fromkeys(file.clock.description for file in texts if file.clock and file.is_timed)
+    without = [_named(str(file.original)) for file in texts if not file.is_timed]
+    likely = (file.likely for file in texts if file.likely)
+    hint = next(likely, "--time-field or --time-format may name the times")
     sentences = [f"times of lines: {listed(list(names))}"] if names else []
     if without:
         sentences.append(
             f"warning: no time is found in {_first(without)}; its lines have the time of the "
-            "file's last change; --time-field or --time-format may name the times"
+            f"file's last change; {hint}"
         )
     return sentences
 

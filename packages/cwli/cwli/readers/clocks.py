@@ -33,13 +33,15 @@ _FIELDS = (
     "@timestamp", "timestamp", "time", "ts", "eventTime", "datetime", "date", "asctime", "t",
     "@t", "t.$date", "Timestamp", "__REALTIME_TIMESTAMP", "time_iso8601", "start_time", "StartUTC",
     "timeMillis", "requestTimeEpoch", "requestReceivedTimestamp", "_aws.Timestamp",
-    "query_timestamp", "timeUnixNano", "event_timestamp",
+    "query_timestamp", "timeUnixNano", "event_timestamp", "event_time", "Time", "created_at",
 )  # fmt: skip
 _COMMON_LOG = "%d/%b/%Y:%H:%M:%S %z"
 _OTHER = {"time": "timestamp", "timestamp": "time", "timeUnixNano": "observedTimeUnixNano"}
 """The fields with the time of lines that lack a field."""
 # Fields of nginx and API Gateway, which have the time in the common log format.
 _COMMON_LOG_FIELDS = ("time_local", "requestTime")
+_WRAPPED = "log"
+"""The field in which FireLens and Docker have the line of a program."""
 _ANY_FIELD = "|".join(field.partition(".")[0] for field in (*_FIELDS, *_COMMON_LOG_FIELDS))
 LETTERS = {
     "Y": r"\d{4}", "y": r"\d\d", "m": r"\d\d", "b": "[A-Za-z]{3}", "d": r"[ \d]\d", "j": r"\d{3}",
@@ -62,6 +64,8 @@ ANYTHING = "*"
 _ZONE = re.compile(rf"\d\d:\d\d:\d\d(?:[.,]\d+)? ?\[?({_ZONES})\b")
 # The lines that choose the clock of a file.
 _LINES = 200
+# The lines that show whether a log names a zone.
+_ZONED_LINES = 20
 
 Beginning = Callable[[bytes | bytearray], object]
 """Tells whether a line begins an event."""
@@ -87,6 +91,8 @@ class Clock(NamedTuple):
         1, if it has one, is the log stream.
     other : str
         The JSON field that holds the time of the other lines, '' without one.
+    within : str
+        The JSON field whose text has such a line, '' if the line itself is one.
     second : tuple of str
         The pattern and the form of lines with times of a second form; empty without one.
     likes : tuple of str
@@ -100,6 +106,7 @@ class Clock(NamedTuple):
     field: str = ""
     prefix: str = ""
     other: str = ""
+    within: str = ""
     likes: tuple[str, ...] = ()
     second: tuple[str, str] | tuple[()] = ()
 
@@ -125,15 +132,21 @@ class Clock(NamedTuple):
             return "NULL"
         return f"nullif(regexp_extract({line}, {quoted(self.prefix)}, 1), '')"
 
+    def test(self) -> Callable[[str], object]:
+        """Return a faster test of whether a line has a time of this form."""
+        is_plain = not (self.field or self.prefix or self.within)
+        return _searcher(self.pattern) if is_plain else self.fits
+
     def fits(self, line: str) -> bool:
         """Tell whether a line has a time of this form."""
+        if self.within:
+            return self._inner.fits(str(_value(line, self.within)))
         if not self.field:
-            patterns = (self.pattern, self.prefix)
-            return all(re.search(pattern, line) for pattern in patterns)
-        pattern = format_clock(self.form).pattern if self.form else f"(?:{_ISO}|{_EPOCH}$)"
+            return bool(_searcher(self.pattern)(line) and _searcher(self.prefix)(line))
+        pattern = format_clock(self.form).pattern if self.form else rf"\A(?:{_ISO}|{_EPOCH}$)"
         fields = filter(None, (self.field, self.other))
         values = (str(_value(line, field)) for field in fields)
-        return any(re.match(pattern, value) for value in values)
+        return any(map(_searcher(pattern), values))
 
     def begins(self, line: str) -> str:
         """Return SQL that is false for a line that belongs to the event before.
@@ -141,7 +154,7 @@ class Clock(NamedTuple):
         Every query asks it of every line, so it is short rather than strict: LIKE takes a quarter
         of the time of a regular expression. A line that only looks like a time stays an event.
         """
-        if self.field:
+        if self.field or self.within:
             return f"starts_with({line}, '{{')"
         likes = " OR ".join(f"{line} LIKE {quoted(pattern)}" for pattern in self.likes)
         return likes or f"regexp_matches({line}, {quoted(self.pattern)})"
@@ -154,6 +167,9 @@ class Clock(NamedTuple):
         line, change_time : str
             The column of the line, and SQL for the last change of its file [ms].
         """
+        if self.within:
+            text = f"TRY(json_extract_string({line}, {quoted(_pointers(self.within)[0])}))"
+            return once(text, self._inner.sql("t", change_time))
         if self.field and not self.form:
             time = once(self._text(line), _iso_or_epoch("t"))
             if not self.other:
@@ -180,6 +196,11 @@ class Clock(NamedTuple):
         if not self.field:
             times.append(_any_field(line))
         return f"coalesce({', '.join(times)})"
+
+    @property
+    def _inner(self) -> Clock:
+        """The clock of the lines within the field."""
+        return self._replace(within="")
 
     def _text(self, line: str) -> str:
         """Return SQL for the text of the time in a line."""
@@ -226,6 +247,10 @@ CLOCKS = (
     Clock("aws logs tail", rf"^{_ISO} \S*/\S* ", "iso", prefix=(
         r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{6})?\+00:00 (\S*/\S*) "
     ), likes=("____-__-__T%+00:00 %",)),
+    # The command awslogs, with --timestamp: log group, stream, time. One of the names has a slash.
+    Clock("awslogs", rf"^(?:/\S* +\S+|[^\s/]+ +\S+/\S*) +{_ISO} ", "iso", prefix=(
+        r"^(?:/\S* +|[^\s/]+ +)(\S+) +\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z "
+    )),
     Clock("ISO 8601 at the beginning", rf"^\[?{_ISO}", "iso", likes=_ISO_LIKES),
     Clock(
         "ISO 8601 after a level",
@@ -236,7 +261,9 @@ CLOCKS = (
     Clock("ISO 8601 after brackets", rf"^{_BRACKETS}[ \t]+\[?{_ISO}", "iso"),
     Clock("Docker Compose", rf"^[\w.-]+ +\| {_ISO}", "iso"),
     Clock("slow queries of MySQL", rf"^# Time: {_ISO}", "iso", likes=("# Time: %",)),
-    Clock("ISO 8601 in colour", rf"^(?:\x1b\[[\d;]*m)+\[?{_ISO}", "iso"),
+    Clock("ISO 8601 in colour", rf"^(?:\x1b\[[\d;]*m)+(?:[A-Z]{{4,7}}\x1b\[0m)?\[?{_ISO}",
+          "iso"),
+    Clock("activity of Redshift", rf"^'{_ISO}", "iso", likes=("'____-__-__T%",)),
     Clock(
         "logfmt",
         rf'^(?:[\w.-]+=(?:"[^"\n]*"|[^\s"]*) )*(?:time|ts|timestamp|t)="?{_ISO}',
@@ -250,6 +277,30 @@ CLOCKS = (
           likes=("____/__/__ __:__:__ %",)),
     Clock("Go with microseconds", r"^(\d{4}/\d\d/\d\d \d\d:\d\d:\d\d\.\d{6}) ",
           "%Y/%m/%d %H:%M:%S.%f", likes=("____/__/__ __:__:__.______ %",)),
+    Clock("Go after blanks", rf"{_BLANKS}+(\d{{4}}/\d\d/\d\d \d\d:\d\d:\d\d) ",
+          "%Y/%m/%d %H:%M:%S"),
+    Clock("Go with microseconds after blanks",
+          rf"{_BLANKS}+(\d{{4}}/\d\d/\d\d \d\d:\d\d:\d\d\.\d{{6}}) ", "%Y/%m/%d %H:%M:%S.%f"),
+    Clock("RocksDB", r"^(\d{4}/\d\d/\d\d-\d\d:\d\d:\d\d\.\d{6}) ", "%Y/%m/%d-%H:%M:%S.%f",
+          likes=("____/__/__-__:__:__.______ %",)),
+    Clock("ClickHouse", r"^(\d{4}\.\d\d\.\d\d \d\d:\d\d:\d\d\.\d{6}) ", "%Y.%m.%d %H:%M:%S.%f",
+          likes=("____.__.__ __:__:__.______ %",)),
+    Clock("TiDB", r"^\[(\d{4}/\d\d/\d\d \d\d:\d\d:\d\d\.\d{3} [+-]\d\d:\d\d)\]",
+          "%Y/%m/%d %H:%M:%S.%g %z", likes=("[____/__/__ __:__:__.___ ___:__]%",)),
+    Clock("CodeBuild", r"^\[Container\] (\d{4}/\d\d/\d\d \d\d:\d\d:\d\d\.\d{6}) ",
+          "%Y/%m/%d %H:%M:%S.%f", likes=("[Container] ____/__/__ __:__:__.______ %",)),
+    Clock("CodeBuild before 2023", r"^\[Container\] (\d{4}/\d\d/\d\d \d\d:\d\d:\d\d) ",
+          "%Y/%m/%d %H:%M:%S", likes=("[Container] ____/__/__ __:__:__ %",)),
+    Clock("audit of Redshift",
+          rf"^(?:[^|\n]*\|){{1,20}}\w{{3}}, (\d\d {_MONTH} \d{{4}} \d\d:\d\d:\d\d:\d{{3}})(?:\||$)",
+          "%d %b %Y %H:%M:%S:%g", likes=("%|___, __ ___ ____ __:__:__:___%",)),
+    Clock("Samba", r"^\[(\d{4}/\d\d/\d\d \d\d:\d\d:\d\d\.\d{6}), ", "%Y/%m/%d %H:%M:%S.%f",
+          likes=("[____/__/__ __:__:__.______, %",)),
+    Clock("java.util.logging", rf"^({_MONTH} \d{{1,2}}, \d{{4}} \d{{1,2}}:\d\d:\d\d [AP]M) ",
+          "%b %d, %Y %I:%M:%S %p"),
+    Clock("uWSGI",
+          rf"^\[pid: [^\n]*\}} \[\w{{3}} ({_MONTH} [ \d]\d \d\d:\d\d:\d\d \d{{4}})\] ",
+          "%b %d %H:%M:%S %Y", likes=("[pid: %} [___ ___ __ __:__:__ ____] %",)),
     Clock("Tomcat", rf"^(\d\d-{_MONTH}-\d{{4}} \d\d:\d\d:\d\d\.\d{{3}}) ",
           "%d-%b-%Y %H:%M:%S.%g", likes=("__-___-____ __:__:__.___ %",)),
     Clock("PHP", rf"^\[(\d\d-{_MONTH}-\d{{4}} \d\d:\d\d:\d\d)(?: UTC)?\]",
@@ -283,6 +334,8 @@ CLOCKS = (
     Clock("syslog (RFC 5424)", rf"^<\d{{1,3}}>1 {_ISO}", "iso", likes=("<%>1 %",)),
     Clock("syslog", rf"^(?:<\d{{1,3}}>)?({_MONTH} [ \d]\d \d\d:\d\d:\d\d) ", "%b %d %H:%M:%S",
           likes=("___ __ __:__:__ %", "<%>___ __ __:__:__ %")),
+    Clock("CockroachDB", r"^[IWEF](\d{6} \d\d:\d\d:\d\d\.\d{6}) ", "%y%m%d %H:%M:%S.%f",
+          likes=("_______ __:__:__.%",)),
     Clock("klog with a year", r"^[IWEF](\d{8} \d\d:\d\d:\d\d\.\d{6}) ", "%Y%m%d %H:%M:%S.%f",
           likes=("_________ __:__:__.%",)),
     Clock("klog", r"^[IWEF](\d{4} \d\d:\d\d:\d\d\.\d{6}) ", "%m%d %H:%M:%S.%f",
@@ -295,31 +348,70 @@ CLOCKS = (
 """The forms that are recognised, apart from JSON fields; of equally good ones the first."""
 
 
-def clock_of(lines: Sequence[str]) -> Clock | None:
-    """Return the clock that most of the first lines fit, None if no line fits one."""
-    return _clock_of(tuple(islice(filter(None, lines), _LINES)))
+def clock_of(lines: Sequence[str], before: Clock | None = None) -> Clock | None:
+    """Return the clock that most of the first lines fit, None if no line fits one.
+
+    The clock of the file before is tried first, since most files of a folder are alike.
+    """
+    return _clock_of(tuple(islice(filter(None, lines), _LINES)), before)
 
 
 # A query asks it of the same lines in up to three places.
 @lru_cache(maxsize=16)
-def _clock_of(first: Sequence[str]) -> Clock | None:
-    keys = {key for line in first for key in _fields(line)}
+def _clock_of(first: Sequence[str], before: Clock | None) -> Clock | None:
+    best, most = (before, len(first)) if _fits_again(before, first) else _best_of(first)
+    if most < len(first):
+        wrapped = _wrapped(first)
+        if wrapped and sum(map(wrapped.fits, first)) > most:
+            return wrapped
+    if any(map(_LAMBDA_TIMED.match, first)) and sum(map(LAMBDA.fits, first)) >= most:
+        return LAMBDA
+    if most < len(first):
+        best = _with_second(_with_other(best, first), first)
+    return _told_of_zone(best, first)
+
+
+def _fits_again(clock: Clock | None, first: Sequence[str]) -> bool:
+    """Tell whether a clock is the first one that all of the lines fit."""
+    if clock is None or not first or not all(map(clock.test(), first)):
+        return False
+    choices = list(takewhile(lambda each: each != clock, _choices(first[:1])))
+    return clock in _choices(first[:1]) and not any(each.fits(first[0]) for each in choices)
+
+
+def _wrapped(first: Sequence[str]) -> Clock | None:
+    """Return the clock of the lines in a field of JSON, None without one."""
+    if not any(_WRAPPED in fields_of(line) for line in first):
+        return None
+    inner = _clock_of(tuple(str(_value(line, _WRAPPED)) for line in first), None)
+    if inner is None or inner.prefix:
+        return None
+    name = f"{inner.name} in JSON field {_WRAPPED!r}"
+    return inner._replace(name=name, within=_WRAPPED, likes=())
+
+
+def _choices(lines: Sequence[str]) -> tuple[Clock, ...]:
+    """Return the clocks that lines may have, the first of equally good ones first."""
+    keys = {key for line in lines for key in fields_of(line)}
     fields = (
         field_clock(field, _COMMON_LOG if field in _COMMON_LOG_FIELDS else "")
         for field in (*_FIELDS, *_COMMON_LOG_FIELDS)
         if keys & {field, field.partition(".")[0]}
     )
-    choices = (*CLOCKS, *fields)
-    best, most = None, 0
-    for clock in choices:
-        count = sum(map(clock.fits, first))
+    return (*CLOCKS, *fields)
+
+
+def _best_of(first: Sequence[str]) -> tuple[Clock | None, int]:
+    """Return the clock that most lines fit, and their number."""
+    best: Clock | None = None
+    most = 0
+    for clock in _choices(first):
+        count = sum(map(bool, map(clock.test(), first)))
         if count > most:
             best, most = clock, count
         if first and count == len(first):
             break
-    if any(map(_LAMBDA_TIMED.match, first)) and sum(map(LAMBDA.fits, first)) >= most:
-        return LAMBDA
-    return _with_second(_told_of_zone(_with_other(best, first), first), first)
+    return best, most
 
 
 def _with_other(clock: Clock | None, first: Sequence[str]) -> Clock | None:
@@ -362,8 +454,8 @@ def _told_of_zone(clock: Clock | None, first: Sequence[str]) -> Clock | None:
     """Return a clock whose name says that it does not read the zone that lines name, if any."""
     if clock is None or clock.form != "iso":
         return clock
-    zone = next((match[1] for line in first if (match := _ZONE.search(line))), None)
-    return clock._replace(name=f"{clock.name}, {zone} read as UTC") if zone else clock
+    zone = _ZONE.search("\n".join(first[:_ZONED_LINES]))
+    return clock._replace(name=f"{clock.name}, {zone[1]} read as UTC") if zone else clock
 
 
 def beginning(clock: Clock | None) -> Beginning:
@@ -408,7 +500,7 @@ def _any_beginning() -> Beginning:
 
 def own_beginning(clock: Clock) -> bytes:
     """Return a regular expression that finds a time of this form, and no other, in a line."""
-    needed = clock.pattern.removesuffix(_REST)
+    needed = "" if clock.within else clock.pattern.removesuffix(_REST)
     return (clock.prefix or needed or r"^\{").encode()
 
 
@@ -425,6 +517,11 @@ def flow_log_clock(header: str) -> Clock | None:
         return FLOW_LOG
     pattern = rf"^(?:\S+ ){{{names.index('start')}}}(\d{{10}})\b"
     return Clock(FLOW_LOG.name, pattern, "epoch")
+
+
+@cache
+def _searcher(pattern: str) -> Callable[[str], object]:
+    return re.compile(pattern).search
 
 
 def headers(first: Sequence[str]) -> int:
@@ -491,7 +588,9 @@ def _expected(given: Sequence[str]) -> str:
     return ""
 
 
-def _fields(line: str) -> dict[str, object]:
+@lru_cache(maxsize=2 * _LINES)  # each clock asks for the fields of each line
+def fields_of(line: str) -> dict[str, object]:
+    """Return the members of a JSON object, none of another line."""
     try:
         fields = json.loads(line) if line.startswith("{") else {}
     except (ValueError, RecursionError):
@@ -501,7 +600,7 @@ def _fields(line: str) -> dict[str, object]:
 
 def _value(line: str, field: str) -> object:
     """Return the value of a JSON field, None without one."""
-    fields = _fields(line)
+    fields = fields_of(line)
     if field in fields:
         return fields[field]
     value: object = fields

@@ -14,7 +14,6 @@ from cwli.readers.folders import LogFilesError, files_of
 from cwli.readers.lines import LIMITS, Harm, Limits, LineTooLongError, first_line, whole
 from cwli.readers.log_file import (
     TABLES,
-    TIMED_BY_CLOCKS,
     Form,
     LogFile,
     change_times_of,
@@ -24,6 +23,7 @@ from cwli.readers.log_file import (
     source_of,
     stream_of,
 )
+from cwli.readers.packing import Packing
 from cwli.readers.timing import Untimed, timed
 
 # Code points that no text has (Unicode, section 23.7: noncharacters).
@@ -75,7 +75,13 @@ def log_files(
         If a path does not exist, cannot be read or is a folder without logs, or if a line of text
         is too long.
     """
-    files = list(_inspected(paths, clock, copies or {}, name_of))
+    return events_in(inspected(paths, clock, copies, name_of), limits, untimed)
+
+
+def events_in(
+    files: Sequence[LogFile], limits: Limits = LIMITS, untimed: Untimed = Untimed.REFUSED
+) -> EventSource:
+    """Return the events in files, as `log_files` does."""
     alike: dict[tuple[Form, *tuple[object, ...]], list[LogFile]] = {}
     for file in files:
         alike.setdefault((file.form, *file.kind), []).append(file)
@@ -99,35 +105,32 @@ def _notes(files: Iterable[LogFile]) -> Iterator[str]:
         yield f"{first}: {note}" + (f"; other such files: {len(others):,}" if others else "")
 
 
-def clocks_of(
+def name_groups(files: Iterable[LogFile]) -> bool:
+    """Tell whether events in some of the files name their log groups, as their ``@log``."""
+    return any(file.form in (Form.DELIVERY, *TABLES) for file in files)
+
+
+def inspected(
     paths: Iterable[Path],
     clock: Clock | None = None,
     copies: Mapping[Path, Path | None] | None = None,
-) -> dict[Path, Clock | None]:
-    """Return the clock of each file of text, None for one whose first lines have no time.
-
-    Empty files are left out.
-    """
-    files = _inspected(paths, clock, copies or {})
-    texts = (file for file in files if file.form in TIMED_BY_CLOCKS and file.size)
-    return {file.original: file.clock if file.is_timed else None for file in texts}
-
-
-def name_groups(paths: Iterable[Path]) -> bool:
-    """Tell whether events in some of the files name their log groups, as their ``@log``."""
-    return any(file.form in (Form.DELIVERY, *TABLES) for file in _inspected(paths, None, {}))
-
-
-def _inspected(
-    paths: Iterable[Path],
-    clock: Clock | None,
-    copies: Mapping[Path, Path | None],
     name_of: Callable[[Path], str] = str,
-) -> Iterator[LogFile]:
+) -> list[LogFile]:
+    """Return the files that `log_files` reads, by the same parameters, without reading them whole.
+
+    Raises
+    ------
+    LogFilesError
+        If a file cannot be read, or a folder holds no logs.
+    """
+    copies, files, before = copies or {}, list[LogFile](), None
     for original in files_of(paths):
         if path := copies.get(original, original):
             is_joined, name = original in copies, name_of(original)
-            yield inspect(original, path, clock, is_joined=is_joined, name=name)
+            file = inspect(original, path, clock, is_joined=is_joined, name=name, before=before)
+            before = file.clock or before
+            files.append(file)
+    return files
 
 
 def _source(
@@ -211,6 +214,9 @@ def _buffer(files: Sequence[LogFile], limits: Limits) -> tuple[int, Harm]:
 
 
 def _harm(file: LogFile, limits: Limits, buffer: int) -> Harm:
+    is_plain = file.packing is Packing.NONE and file.path == file.original
+    if is_plain and file.size <= buffer:
+        return Harm.NONE
     try:
         with opened(file.path) as content:
             return limits.harm(content, buffer)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import Enum
-from io import SEEK_END
+from io import SEEK_END, BufferedReader
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -18,6 +18,7 @@ from cwli.insights.values import quoted
 from cwli.readers import downloads
 from cwli.readers.clocks import S3_EXPORT, Clock, clock_of, flow_log_clock, headers
 from cwli.readers.folders import LogFilesError
+from cwli.readers.likely_times import likely_time
 from cwli.readers.lines import MARK, UTF16, encoding_of, first_lines
 from cwli.readers.packing import INCOMPLETE, Packing, packing_of, reason, unpacked
 
@@ -105,6 +106,8 @@ class LogFile(NamedTuple):
     """Whether one of the first lines has a time that the clock reads."""
     timed_later: str
     """The first of these lines if others are before it, else ''."""
+    likely: str
+    """The likely time of its first lines and the option that reads it, '' if a clock reads them."""
     note: str
     """The remark about its events that people should read, '' without one."""
 
@@ -153,9 +156,17 @@ def opened(path: Path) -> Iterator[BinaryIO]:
 
 
 def inspect(
-    original: Path, path: Path, clock: Clock | None, *, is_joined: bool, name: str = ""
+    original: Path,
+    path: Path,
+    clock: Clock | None,
+    *,
+    is_joined: bool,
+    name: str = "",
+    before: Clock | None = None,
 ) -> LogFile:
     """Return a file as its first bytes show it, read from ``path``; its name is else its path.
+
+    The clock of the file ``before`` is tried first if the user names none.
 
     Raises
     ------
@@ -166,10 +177,11 @@ def inspect(
         status = original.stat()
         encoding = encoding_of(file)
         begin = file.read(PEEKED_BYTES).decode(encoding, errors="replace")
+        is_plain = isinstance(file, BufferedReader)
     form = form_of(begin)
     is_json = form is Form.OBJECTS
     first = _first_objects(begin) if is_json else first_lines(begin[:_CLOCK_PEEKED])
-    clock = clock or clock_in(original, first)
+    clock = clock or clock_in(original, first, before)
     timed = next(filter(clock.fits, first), "") if clock else ""
     return LogFile(
         original,
@@ -179,13 +191,14 @@ def inspect(
         status.st_size,
         change_time=status.st_mtime_ns // 1_000_000,
         clock=clock if form in TIMED_BY_CLOCKS else None,
-        packing=packing_of(path),
+        packing=Packing.NONE if is_plain else packing_of(path),
         encoding=encoding,
         returns=form is Form.TEXT and "\r" in begin,
         headers=headers(first) if form is Form.TEXT else 0,
         is_joined=is_joined,
         is_timed=timed != "",
         timed_later="" if first[:1] == [timed] else timed,
+        likely="" if timed or form not in TIMED_BY_CLOCKS else likely_time(first),
         note=_note(form, begin, first, timed),
     )
 
@@ -224,12 +237,15 @@ def _list_within(begin: str) -> str:
     return next((name for name in lists if all(isinstance(one, dict) for one in value[name])), "")
 
 
-def clock_in(original: Path, first: Sequence[str]) -> Clock | None:
-    """Return the clock of the first lines of a file, None if they have none that is known."""
+def clock_in(original: Path, first: Sequence[str], before: Clock | None = None) -> Clock | None:
+    """Return the clock of the first lines of a file, None if they have none that is known.
+
+    The clock of the file ``before`` is tried first.
+    """
     is_export = _EXPORTED.fullmatch(original.name) and any(map(S3_EXPORT.fits, first[:1]))
     if is_export:
         return S3_EXPORT
-    return flow_log_clock("".join(first[:1])) or clock_of(first)
+    return flow_log_clock("".join(first[:1])) or clock_of(first, before)
 
 
 def form_of(begin: str) -> Form:

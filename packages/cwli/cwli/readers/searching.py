@@ -72,6 +72,9 @@ class Search(NamedTuple):
         The least number of bytes that are worth a process of their own.
     processes : int
         The largest number of processes that search.
+    small : int
+        The size of a file from which a copy pays [B]. A smaller one is read as it is, or left out
+        if it has none of the texts.
     """
 
     texts: Sequence[bytes]
@@ -84,9 +87,12 @@ class Search(NamedTuple):
     settled: float = 60
     share: int = 64 * 1024 * 1024
     processes: int = _PROCESSORS
+    small: int = 0
 
-    def copies(self, files: Iterable[Path], folder: Path) -> Mapping[Path, Path]:
+    def copies(self, files: Iterable[Path], folder: Path) -> Mapping[Path, Path | None]:
         """Return copies of files, written into a folder, each with an event on a line.
+
+        Small files have no copy; those without the texts have None.
 
         Raises
         ------
@@ -95,6 +101,9 @@ class Search(NamedTuple):
         """
         try:
             sizes = {file: file.stat().st_size for file in files}
+            small = [file for file, size in sizes.items() if size < self.small]
+            absent = dict.fromkeys(file for file in small if not self._may_hold(file))
+            sizes = {file: size for file, size in sizes.items() if size >= self.small}
             are_few = len(sizes) <= _FEW
             parts = {
                 file: list(self._parts(file, size if are_few else 0, folder / f"found-{number}"))
@@ -104,7 +113,18 @@ class Search(NamedTuple):
             in_processes(self._copy, tasks, self._processes(sum(sizes.values())))
         except (*INCOMPLETE, ProcessFailedError, TooLongError, TruncatedError) as error:
             raise NotSearchedError from error
-        return {file: _joined([part.copy for part in each]) for file, each in parts.items()}
+        copies = {file: _joined([part.copy for part in each]) for file, each in parts.items()}
+        return {**absent, **copies}
+
+    def _may_hold(self, file: Path) -> bool:
+        """Tell whether a small file may hold an event with one of the texts."""
+        with unpacked(file) as content:
+            if is_utf16(content):
+                return True
+            whole = content.read()
+        if any(text in whole for text in self.texts):
+            return True
+        return form_of(whole.decode(errors="replace").removeprefix("\ufeff")) is not Form.TEXT
 
     def _processes(self, size: int) -> int:
         """Return the number of processes that are worth a number of bytes."""

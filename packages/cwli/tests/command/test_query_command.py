@@ -325,6 +325,11 @@ def test_the_recognised_times_are_said_if_the_query_depends_on_times(log, tmp_pa
     done = query("stats count(*) by bin(1d) as day", log, str(file), "--format", "csv")
     assert "times of lines: JSON field 'ts'\n" in done.stderr
     assert f"warning: no time is found in {log}; its lines have the time of the" in done.stderr
+    file.write_text('{"sent": "2024-06-02T14:26:00Z"}\n')
+    done = query("stats count(*) by bin(1d)", str(file))
+    hint = "the field 'sent' looks like a time, and --time-field sent reads it"
+    assert f"its lines have the time of the file's last change; {hint}\n" in done.stderr
+    file.write_text('{"at": "2024-06-02T14:26:00Z", "ts": 1717252000}\n')
     done = query("stats count(*) by bin(1d) as day", str(file), "--time-field", "at")
     assert "times of lines: JSON field 'at'\n" in done.stderr
     assert "2024-06-02" in done.stdout

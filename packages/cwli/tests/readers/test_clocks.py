@@ -7,7 +7,7 @@ import pytest
 
 from cwli.insights import EventsError, run
 from cwli.readers.clocks import CLOCKS, clock_of, field_clock, format_clock
-from cwli.readers.files import clocks_of, log_files
+from cwli.readers.files import inspected, log_files
 from cwli.readers.mending import Mending
 from cwli.readers.timing import Untimed, untimed_event
 
@@ -18,6 +18,12 @@ def times(path, untimed=Untimed.BORROWED, **options):
     query = "fields @timestamp | sort @ptr"
     files = log_files([path], untimed=untimed, **options)
     return [row[0]["value"] for row in run(query, files).rows]
+
+
+def clocks_of(paths, clock=None):
+    return {
+        file.original: file.clock if file.is_timed else None for file in inspected(paths, clock)
+    }
 
 
 @pytest.fixture
@@ -88,6 +94,54 @@ VPC = "2 123456789012 eni-1235b8ca 172.31.16.139 172.31.16.21 20641 22 6 20 4249
         ("20240602T142600Z x", "ISO 8601 without signs", SECOND),
         ("20240602T142600.123Z x", "ISO 8601 without signs but a point", MILLISECOND),
         ("W20240602 14:26:00.123456 7 a.cc:7] x", "klog with a year", MILLISECOND),
+        ("2024/06/02-14:26:00.123456 7f5c db/db_impl.cc:7] x", "RocksDB", MILLISECOND),
+        ("2024.06.02 14:26:00.123456 [ 7 ] {a-1} <Debug> x", "ClickHouse", MILLISECOND),
+        ("[2024/06/02 16:26:00.123 +02:00] [INFO] [a.go:7] [x]", "TiDB", MILLISECOND),
+        ("I240602 14:26:00.123456 14 server/node.go:464 x", "CockroachDB", MILLISECOND),
+        ("[Container] 2024/06/02 14:26:00.123456 Running command x", "CodeBuild", MILLISECOND),
+        ("[Container] 2024/06/02 14:26:00 Phase complete", "CodeBuild before 2023", SECOND),
+        (
+            "authenticated |Sun, 02 Jun 2024 14:26:00:123|[local] |",
+            "audit of Redshift",
+            MILLISECOND,
+        ),
+        ("100|dev|Sun, 02 Jun 2024 14:26:00:123", "audit of Redshift", MILLISECOND),
+        ("'2024-06-02T14:26:00Z UTC [ db=dev pid=7 ]' LOG: x", "activity of Redshift", SECOND),
+        ("\x1b[36mINFO\x1b[0m[2024-06-02T16:26:00+02:00] x", "ISO 8601 in colour", SECOND),
+        ("/aws/lambda/a 2024/06/02/[$LATEST]ab 2024-06-02T14:26:00.123Z x", "awslogs", MILLISECOND),
+        ("a   web/app/7   2024-06-02T14:26:00.123Z x", "awslogs", MILLISECOND),
+        ("   2024/06/02 14:26:00 x", "Go after blanks", SECOND),
+        ("\t2024/06/02 14:26:00.123456 x", "Go with microseconds after blanks", MILLISECOND),
+        ("[2024/06/02 14:26:00.123456,  0] ../a.c:7(b)", "Samba", MILLISECOND),
+        ("Jun 2, 2024 2:26:00 PM a.B c", "java.util.logging", SECOND),
+        (
+            "[pid: 7|app: 0|req: 1/1] 10.0.0.1 () {4 vars in 5 bytes} [Sun Jun  2 14:26:00 2024] G",
+            "uWSGI",
+            SECOND,
+        ),
+        ('{"event_time": "2024-06-02T14:26:00Z"}', "JSON field 'event_time'", SECOND),
+        ('{"Time": "2024-06-02T14:26:00.123Z"}', "JSON field 'Time'", MILLISECOND),
+        ('{"created_at": 1717338360}', "JSON field 'created_at'", SECOND),
+        (
+            '{"firewall_name": "a", "event_timestamp": "1717338360", "event": {"pkts": 7}}',
+            "JSON field 'event_timestamp'",
+            SECOND,
+        ),
+        (
+            '{"log": "2024-06-02T14:26:00.123Z x", "source": "stdout"}',
+            "ISO 8601 at the beginning in JSON field 'log'",
+            MILLISECOND,
+        ),
+        (
+            '{"log": "2024/06/02-14:26:00.123456 x", "source": "stdout"}',
+            "RocksDB in JSON field 'log'",
+            MILLISECOND,
+        ),
+        (
+            '{"log": "{\\"ts\\": 1717338360.123}", "source": "stdout"}',
+            "JSON field 'ts' in JSON field 'log'",
+            MILLISECOND,
+        ),
         ("tls 2.0 2024-06-02T14:26:00 net/lb/1 x", "network load balancer", SECOND),
         ('{"timeUnixNano": "1717338360123456789"}', "JSON field 'timeUnixNano'", MILLISECOND),
         (
@@ -172,6 +226,30 @@ def test_a_log_without_a_known_time_has_no_clock(log, line):
     assert times(path) == ["2024-06-03 07:33:20.000"]
 
 
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["2024-06-02T14:26:00.123000+00:00 a/b x"] * 3,
+        [
+            "2024-06-02T14:26:00Z x",
+            "REPORT RequestId: 7",
+            "2024-06-02T14:26:00.123Z START RequestId: 7",
+        ],
+        ["2024-06-02 14:26:00 CEST x"] * 2,
+        ["2024/06/02 14:26:00 [error] x", "2024/06/02 14:26:00 x"],
+        ['{"time": "2024-06-02T14:26:00Z", "ts": 1}', '{"timestamp": "2024-06-02T14:26:00Z"}'],
+        ['{"ts": 1717338360, "time": 1717338360}'] * 2,
+        ["Jun  2 14:26:00 host x"] * 3,
+        ["x", "y"],
+        [],
+    ],
+)
+def test_the_clock_of_the_file_before_changes_no_clock(lines):
+    found = clock_of(lines)
+    for before in (*CLOCKS, *map(field_clock, ("ts", "time", "nothing"))):
+        assert clock_of(lines, before) == found
+
+
 def test_no_form_of_times_is_that_of_several_lines():
     # A search matches the form of a line within the text of the file.
     for clock in (*CLOCKS, format_clock(" %j"), format_clock("*%j")):
@@ -179,6 +257,34 @@ def test_no_form_of_times_is_that_of_several_lines():
             classes = re.findall(r"\[\^(?:\\.|[^\]\\])+\]", pattern)
             assert all(r"\n" in each or r"\s" in each for each in classes), clock
             assert not re.search(r"\\[sDW][*+?]", pattern), clock
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "2024/06/02-14:26:00.123456 7f5c x",
+        "2024.06.02 14:26:00.123456 [ 7 ] {} <Error> x",
+        "[2024/06/02 14:26:00.123 +00:00] [ERROR] [x]",
+        "I240602 14:26:00.123456 14 x",
+        "[Container] 2024/06/02 14:26:00.123456 x",
+        "authenticated |Sun, 02 Jun 2024 14:26:00:123|x",
+        "'2024-06-02T14:26:00.123Z UTC [ db=dev ]' LOG: select",
+        "\x1b[31mERRO\x1b[0m[2024-06-02T14:26:00.123Z] x",
+        "/aws/lambda/a 2024/06/02/[$LATEST]ab 2024-06-02T14:26:00.123Z x",
+        "[2024/06/02 14:26:00.123456,  0] a.c:7(b)",
+    ],
+)
+def test_lines_without_a_time_belong_to_the_event_before_in_each_form(log, line):
+    path = log("banner", line, "** DB Stats **", "\tat a.b(c:7)", "", "  Caused by: d", line, "7 e")
+    copies = Mending().copies([path], path.parent).copies
+    assert times(path, copies=copies) == [MILLISECOND] * 3
+
+
+def test_the_group_and_stream_that_awslogs_writes_are_no_part_of_the_message(log):
+    path = log("/aws/lambda/a 2024/06/02/[$LATEST]ab 2024-06-02T14:26:00.123Z START x")
+    assert rows(path, "fields @message, @logStream") == [
+        {"@message": "START x", "@logStream": "2024/06/02/[$LATEST]ab"}
+    ]
 
 
 def test_a_time_in_brackets_is_that_of_the_line(log):

@@ -263,3 +263,22 @@ def test_a_young_file_may_be_truncated_during_its_search(tmp_path):
 def test_a_missing_file_is_not_searched(tmp_path):
     with pytest.raises(NotSearchedError):
         Search([b"needle"]).copies([tmp_path / "a.log"], tmp_path)
+
+
+def test_small_files_have_no_copy_and_are_left_out_without_the_text(tmp_path):
+    contents = {
+        "with.log": b"2024-06-02T14:26:00Z needle\n",
+        "without.log": b"2024-06-02T14:26:00Z hay\n",
+        "utf16.log": "2024-06-02T14:26:00Z needle\n".encode("utf-16"),
+        "escaped.json": b'[{"timestamp": 1717338360000, "message": "n\\u0065edle"}]',
+        "packed.gz": gzip.compress(b"2024-06-02T14:26:00Z needle\n"),
+        "large.log": b"2024-06-02T14:26:00Z hay\n" * 50,
+    }
+    for name, content in contents.items():
+        (tmp_path / name).write_bytes(content)
+    files = [tmp_path / name for name in contents]
+    copies = Search([b"needle"], head=1, small=1_000).copies(files, tmp_path)
+    assert {path.name: copy is not None for path, copy in copies.items()} == {
+        "without.log": False,
+        "large.log": True,
+    }
