@@ -137,6 +137,11 @@ class Metric(Consistent):
         return self.values == "jobs" and self.in_total is None
 
     @property
+    def is_cpu_time(self) -> bool:
+        """Whether the metric is the CPU time of some work, in a unit such as CPU µs/record."""
+        return self.unit.startswith("CPU ")
+
+    @property
     def noticed(self) -> tuple[float, float]:
         """The least change and the least difference under a label that a comparison lists."""
         difference = _LEAST_MS if self.unit == "ms" else 0.0

@@ -6,15 +6,20 @@ from xml.etree import ElementTree
 import pytest
 
 from tests.unit.measured_runs import failed, ingest_of, planned
+from tidemark.figures.verdicts.rule import Judgement, Margins
+from tidemark.figures.verdicts.version_verdicts import Verdict
+from tidemark.figures.version_rates import Quantity
 from tidemark.model.exclusions import NONE
+from tidemark.model.metric import Metric
 from tidemark.report.comparison.document import (
     ComparisonDocument,
+    beside_cpu_time,
     document,
     exit_code,
     junit,
     workflow_commands,
 )
-from tidemark.report.comparison.sides import sides
+from tidemark.report.comparison.sides import Pair, sides
 from tidemark.store.stored_run import StoredRun
 
 BOTH = ["9.0.0", "9.8.4"]
@@ -47,6 +52,55 @@ def test_a_document_has_each_metric_with_its_verdict_and_figures():
     assert (ingest["pairs"], ingest["more_pairs"]) == (5, None)
     assert compaction["verdict"] == "same"
     assert ComparisonDocument.model_validate(written) == SLOWER
+
+
+def pair(name, word, effect, unit="records/s", test="ingest", decides=True):
+    """Return a metric of both sides with its verdict."""
+    direction = "lower" if unit.startswith("CPU") else "higher"
+    metric = Metric(name=name, unit=unit, direction=direction, query="x", decides=decides)
+    quantity = Quantity(test, metric, "mean", "", {})
+    judgement = Judgement(word, "", "paired t", effect, effect - 0.01, effect + 0.01, 12)
+    verdict = Verdict(quantity, "9.0.0", "9.8.4", judgement, effect, 12, 12, Margins(), 2)
+    return Pair(quantity, None, None, verdict, unlike=False)
+
+
+CPU = "CPU µs/record"
+
+
+@pytest.mark.parametrize(
+    ("rate", "cpu", "sentence"),
+    [
+        (
+            "cannot tell", "faster",
+            "ingest_rate cannot tell, and CPU time can: ingest_cpu −6.00 %, faster",
+        ),
+        (
+            "slower", "same",
+            "ingest_rate is slower, and its CPU time the same (ingest_cpu −6.00 %): "
+            "what changed is not the CPU's work alone",
+        ),
+    ],
+)  # fmt: skip
+def test_a_rate_whose_cpu_time_has_another_verdict_has_a_sentence(rate, cpu, sentence):
+    both = [pair("ingest_rate", rate, -0.2), pair("ingest_cpu", cpu, -0.06, unit=CPU)]
+
+    assert list(beside_cpu_time(both)) == [sentence]
+
+
+@pytest.mark.parametrize(
+    ("rate", "cpu"),
+    [
+        (("ingest_rate", "faster", 0.1), ("ingest_cpu", "faster", -0.06)),
+        (("ingest_rate", "cannot tell", 0.1), ("ingest_cpu", "cannot tell", -0.06)),
+        (("ingest_rate", "slower", 0.1), ("ingest_cpu", "cannot tell", -0.06)),
+    ],
+)
+def test_cpu_time_that_agrees_or_cannot_tell_has_no_sentence(rate, cpu):
+    assert not list(beside_cpu_time([pair(*rate), pair(*cpu, unit=CPU)]))
+    told = pair("ingest_cpu", "faster", -0.06, unit=CPU)
+    others = [pair("ingest_rate", "cannot tell", 0.1, test="compaction"),
+              pair("upload_rate", "cannot tell", 0.1, decides=False)]  # fmt: skip
+    assert not list(beside_cpu_time([*others, told]))
 
 
 def test_a_metric_without_rates_is_not_comparable_and_says_why():

@@ -75,6 +75,8 @@ class ComparisonDocument(Frozen):
     """The new side: an object with `run_id` and `version`."""
     unlike_machines: bool = False
     """Whether the machines of both sides differ: they change rates as a version does."""
+    cpu_time: tuple[str, ...] = ()
+    """Sentences on rates whose verdict differs from that of the CPU time of the same test."""
     metrics: tuple[ComparedMetric, ...]
     """The metrics that either side has, as objects with the fields below."""
 
@@ -86,8 +88,38 @@ def document(sides: Sides) -> ComparisonDocument:
         base=_side(sides.base),
         new=_side(sides.new),
         unlike_machines=sides.unlike_machines,
+        cpu_time=tuple(beside_cpu_time(sides.pairs())),
         metrics=tuple(_metric(pair, sides) for pair in sides.pairs()),
     )
+
+
+def beside_cpu_time(pairs: Iterable[Pair]) -> Iterator[str]:
+    """Yield a sentence on each rate whose verdict differs from that of its test's CPU time.
+
+    Both decide, and have the same labels.
+    """
+    judged = [pair for pair in pairs if pair.verdict and pair.metric.decides]
+    for cpu in judged:
+        if not cpu.metric.is_cpu_time or not (cpu_word := _told(cpu)):
+            continue
+        for rate in judged:
+            beside = (rate.quantity.test, rate.quantity.labels)
+            if beside != (cpu.quantity.test, cpu.quantity.labels) or rate.metric.is_cpu_time:
+                continue
+            effect = change(cpu.effect, cpu.metric, cpu.places)
+            if not (word := _told(rate)):
+                yield f"{rate.name} cannot tell, and CPU time can: {cpu.name} {effect}, {cpu_word}"
+            elif word != cpu_word:
+                yield (
+                    f"{rate.name} is {word}, and its CPU time {cpu_word} ({cpu.name} {effect}): "
+                    "what changed is not the CPU's work alone"
+                )
+
+
+def _told(pair: Pair) -> str:
+    """Return the verdict of a pair in a sentence, '' if it cannot tell."""
+    word = pair.verdict.judgement.word if pair.verdict else "cannot tell"
+    return {"cannot tell": "", "same": "the same"}.get(word, word)
 
 
 def _side(side: Side) -> ComparedSide:
