@@ -45,7 +45,9 @@ def confirmation(word: str, stage: Stage, pairs: int) -> str:
 
 
 def left_out(verdict: Verdict | None) -> str:
-    """Return which pairs lie too far from all others to count, '' for none."""
+    """Return which pairs lie too far from all others to count, or scatter most; '' for none."""
+    if verdict and verdict.odd:
+        return f"the pair of repetition {verdict.odd} lies farthest from the others"
     if not (verdict and verdict.outliers):
         return ""
     repetitions = listed([str(each) for each in verdict.outliers])

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import mul
 
+from tidemark.model.run_spec import FEWEST
+
 _OUTLIERS_FROM, _PAIRS_AN_OUTLIER = 8, 12
 _FAR = 8
 """Robust standard deviations; docs/verdicts.md says why."""
@@ -78,6 +80,19 @@ class Pairs:
         far = [place for place, distance in enumerate(distances) if distance > bound]
         most = math.ceil(self.count / _PAIRS_AN_OUTLIER)
         return sorted(sorted(far, key=distances.__getitem__)[-most:])
+
+    @property
+    def odd(self) -> int | None:
+        """The place of the pair that most of the scatter is of; None if there is no such pair.
+
+        Without it the others scatter at most half as much. It counts, unlike an outlier.
+        """
+        if self.count < FEWEST or self.outliers:
+            return None
+        middle = _median(self.differences)
+        odd = max(range(self.count), key=lambda place: abs(self.differences[place] - middle))
+        others = Pairs(self.differences[:odd] + self.differences[odd + 1 :])
+        return odd if 2 * others.estimate.deviation < self.estimate.deviation else None
 
     @property
     def estimate(self) -> Estimate:

@@ -67,6 +67,8 @@ class Verdict(NamedTuple):
     """The judgement that new pairs had to confirm, None if there was none."""
     outliers: tuple[int, ...] = ()
     """The repetitions whose pair lies so far from all others that it is left out."""
+    odd: int | None = None
+    """The repetition whose pair most of the scatter is of, if that leaves a verdict open."""
     nearer: str = ""
     """The end of a search that the version is nearer to, which is no verdict; '' for none."""
 
@@ -118,6 +120,14 @@ class _Series(NamedTuple):
         """Return the repetitions of the pairs at some places."""
         found = list(self.differences)
         return tuple(found[place] for place in places)
+
+    def odd(self, pairs: Pairs, judgement: Judgement, before: int = 0) -> int | None:
+        """Return the repetition that most of the scatter of undecided pairs is of, if any is.
+
+        The pairs are those after the first ``before``.
+        """
+        odd = pairs.odd if judgement.word == "cannot tell" else None
+        return None if odd is None else self.repetitions([before + odd])[0]
 
     def criteria(self, method: Method, family: int) -> Criteria:
         """Return the criteria of a quantity that shares the alarms with a family."""
@@ -213,6 +223,7 @@ def _verdict(
         detectable=detectable(pairs, criteria),
         more_pairs=missing(pairs, criteria) if undecided else None,
         outliers=series.repetitions(pairs.outliers),
+        odd=series.odd(pairs, judgement),
     )
 
 
@@ -230,21 +241,22 @@ def _staged(
     nearer = nearer_to(standing, plan, verdict.version, verdict.quantity)
     # A run with more time may decide what this one had no time for.
     is_decided = (course.is_decided and course.given_up != TOO_SHORT) or bool(nearer)
+    judgement = judged(standing, plan, verdict.version, verdict.quantity)
     return verdict._replace(
-        judgement=judged(standing, plan, verdict.version, verdict.quantity),
+        judgement=judgement,
         stage=course.stage,
         first=judge(course.first, rule) if course.again else None,
         detectable=detectable(course.pairs, course.of_stage(rule)),
         more_pairs=None if is_decided else missing(course.pairs, course.of_stage(rule)),
         nearer=nearer,
-        outliers=series.repetitions(_in_run(course)),
+        outliers=series.repetitions(_before(course) + each for each in course.pairs.outliers),
+        odd=series.odd(course.pairs, judgement, _before(course)),
     )
 
 
-def _in_run(course: SequentialMetric) -> list[int]:
-    """Return the places of outliers among all pairs of a run; new pairs follow the first ones."""
-    before = course.first.count if course.again else 0
-    return [before + place for place in course.pairs.outliers]
+def _before(course: SequentialMetric) -> int:
+    """Return the number of a run's pairs before those that its verdict is from."""
+    return course.first.count if course.again else 0
 
 
 def _change_of_means(base: Rates, new: Rates) -> float | None:

@@ -65,6 +65,9 @@ def test_one_pair_of_each_twelve_is_left_out_at_most():
 
 def test_seven_pairs_do_not_know_which_of_them_is_off():
     assert Pairs.of([*STEADY[:6], 1]).outliers == []
+    # It counts, and it can be named.
+    assert Pairs.of([*STEADY[:6], 1]).odd == 6
+    assert Pairs.of([*STEADY[:3], 1]).odd is None
 
 
 def test_normal_pairs_are_seldom_left_out():

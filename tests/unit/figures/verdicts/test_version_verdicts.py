@@ -5,6 +5,7 @@ import pytest
 from tests.unit.measured_runs import ingest_of, left_out, planned, with_ingest
 from tidemark.figures.verdicts.version_verdicts import verdicts, version_pairs
 from tidemark.model.exclusions import NONE
+from tidemark.report.rule import left_out as left_out_pairs
 
 BOTH = ["9.0.0", "9.8.4"]
 STEADY = [1000.0, 1010.0, 990.0, 1005.0, 995.0, 1000.0]
@@ -46,6 +47,15 @@ def test_a_metric_is_judged_by_its_own_margins():
 
     assert verdict.judgement.word == "same"
     assert (verdict.margins.alarm, verdict.margins.same) == (0.2, 0.25)
+
+
+def test_an_open_verdict_names_the_pair_that_most_of_its_scatter_is_of():
+    disturbed = [*STEADY[:2], STEADY[2] / 2, *STEADY[3:]]
+    open_verdict = judged(*run(new=disturbed))
+
+    assert (open_verdict.judgement.word, open_verdict.odd) == ("cannot tell", 3)
+    assert left_out_pairs(open_verdict) == "the pair of repetition 3 lies farthest from the others"
+    assert judged(*run()).odd is None
 
 
 def test_a_metric_that_decides_nothing_leaves_the_alarms_to_others():
