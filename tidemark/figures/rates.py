@@ -70,8 +70,9 @@ def _missing_of_tasks(
 
 def _why_missing(rows: MetricRows, stream: str, jobs: int) -> str:
     fewest, most = rows.lines(stream)
-    if rows.metric.values == "jobs":
-        return f"{fewest} of {jobs} lines of {rows.metric.name}" if fewest < jobs else ""
+    if rows.metric.values != "any":
+        wanted = rows.metric.values_of(jobs)
+        return f"{fewest} of {wanted} lines of {rows.metric.name}" if fewest < wanted else ""
     if fewest == most:
         return "" if fewest else f"no line of {rows.metric.name}"
     return f"lines of {rows.metric.name} that one query counts as {fewest}, the other as {most}"
@@ -82,14 +83,15 @@ def surplus(
 ) -> list[str]:
     """Return a sentence for each surplus of values that a task logged."""
     sentences = list(_surplus_in_total(rows, tasks, streams))
-    counted = [metric for metric in rows if metric.metric.values == "jobs"]
+    counted = [metric for metric in rows if metric.metric.values != "any"]
     for task in (task for task in tasks if task.task_id is not None):
         for metric in counted:
             stream, name = streams[task.task_id or ""], metric.metric.name
             subject = f"task {task.index} ({task.task_id}) logged"
             _, most = metric.lines(stream)
-            if metric.metric.is_of_jobs and most > jobs:
-                sentences.append(f"{subject} {most} lines of {name}, not {jobs}")
+            wanted = metric.metric.values_of(jobs)
+            if metric.metric.is_of_jobs and most > wanted:
+                sentences.append(f"{subject} {most} lines of {name}, not {wanted}")
             repeated = metric.repeated_jobs(stream)
             sentences += [f"{subject} job {job} twice in {name}" for job in repeated]
     return sentences
@@ -209,7 +211,7 @@ def rates(
     work: a partial test has samples and no rate. ``seconds`` is the time that the test took [s].
     A mean of ``in_round`` has its slices.
     """
-    known = rows.metric.values == "jobs" and not rows.metric.labels
+    known = rows.metric.values != "any" and not rows.metric.labels
     return [
         _rate(rows.metric, statistic, group, expected if known else None, whole, seconds, in_round)
         for statistic in rows.metric.statistics

@@ -108,9 +108,11 @@ class Metric(Consistent):
     """The columns of both queries that tell values apart, such as ``[operation]``."""
     most_labels: int | None = Field(default=None, strict=True, ge=1, le=MOST_SAMPLES)
     """The most combinations of labels that one task logs; a metric with labels needs it."""
-    values: Literal["jobs", "any"] = "jobs"
-    """The number of values that each task logs: one for each of its ``jobs``, or ``any`` number,
-    at least one."""
+    values: Literal["jobs", "once", "any"] = "jobs"
+    """The number of values that each task logs: one for each of its ``jobs``, one ``once``, or
+    ``any`` number, at least one."""
+    once_in_round: bool = Field(default=False, strict=True, exclude_if=operator.not_)
+    """Whether each version logs one value alone in a [round](#rounds), and not one a slice."""
     in_total: int | None = Field(
         default=None, strict=True, ge=1, le=MOST_SAMPLES, exclude_if=_is_missing
     )
@@ -133,8 +135,12 @@ class Metric(Consistent):
 
     @property
     def is_of_jobs(self) -> bool:
-        """Whether each task logs a value for each of its jobs."""
-        return self.values == "jobs" and self.in_total is None
+        """Whether each task logs a known number of values."""
+        return self.values != "any" and self.in_total is None
+
+    def values_of(self, jobs: int) -> int:
+        """Return the number of values that a task of so many jobs logs."""
+        return 1 if self.values == "once" else jobs
 
     @property
     def is_cpu_time(self) -> bool:

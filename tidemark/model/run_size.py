@@ -72,7 +72,7 @@ def most_values(metric: Metric, test: Test, tasks: int) -> int:
         return MOST_SAMPLES
     if metric.in_total:
         return metric.in_total
-    return min(MOST_SAMPLES, tasks * test.jobs * (metric.most_labels or 1))
+    return min(MOST_SAMPLES, tasks * metric.values_of(test.jobs) * (metric.most_labels or 1))
 
 
 def _check_trials(suite: Suite, spec: RunSpec) -> None:

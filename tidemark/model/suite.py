@@ -109,6 +109,16 @@ class Test(Consistent):
         """The loads of the test: one at most."""
         return [step.load for step in self.steps if step.load]
 
+    @property
+    def in_rounds(self) -> "Test":
+        """The test with as many jobs as each version has slices in a round."""
+        metrics = (
+            each.model_copy(update={"values": "once"}) if each.once_in_round else each
+            for each in self.metrics
+        )
+        jobs = self.slices or self.jobs
+        return self.model_copy(update={"jobs": jobs, "metrics": tuple(metrics)})
+
     def task_indices(self, of_run: int) -> Iterator[tuple[Step, range]]:
         """Yield each step with the indices of its tasks among those of the test.
 
@@ -380,7 +390,7 @@ class Suite(Frozen):
         """
         kept = [test.with_counts(values) for test in self.tests if not tests or test.name in tests]
         if layout == ROUNDS:
-            kept = [test.model_copy(update={"jobs": test.slices or test.jobs}) for test in kept]
+            kept = [test.in_rounds for test in kept]
         return self.model_copy(update={"tests": tuple(kept)})
 
     def task_of(self, service: str, axes: Mapping[str, str]) -> Task:

@@ -70,6 +70,19 @@ def test_tests_that_no_run_can_measure_are_refused(tests, sentence):
     assert str(refused.value).startswith(sentence)
 
 
+def test_a_version_logs_some_metrics_once_in_a_round_and_for_each_job_of_a_trial():
+    ingest = {
+        layout: SUITES["rocksdb"].in_layout(layout).test("ingest")
+        for layout in ("rounds", "trials")
+    }
+
+    values = {
+        layout: [metric.values_of(test.jobs) for metric in test.metrics]
+        for layout, test in ingest.items()
+    }
+    assert values == {"rounds": [1, 5, 1, 5], "trials": [2, 2, 2, 2]}
+
+
 def test_a_run_that_names_no_end_goes_on_until_decided_within_the_time_of_its_suite():
     default = resolve_request({"suite": "rocksdb"}, SUITES)
     fixed = resolve_request({"suite": "rocksdb", "repetitions": 3}, SUITES)

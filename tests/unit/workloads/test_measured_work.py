@@ -146,6 +146,17 @@ def test_a_job_of_several_units_logs_one_rate_of_the_work_that_each_unit_did(
     assert {path.name for path in scratch.iterdir()} == {"loaded"}
 
 
+def test_in_a_round_the_first_slice_alone_uploads_what_compaction_then_reads(
+    variables, storage, scratch
+):
+    in_round = Configuration.from_environment({**variables, "TIDEMARK_ROUND": "{}"})
+    ingest = Ingest(Engine(), in_round, storage, scratch)
+
+    words = [[line.split()[0] for line in ingest.job(number).lines] for number in range(3)]
+    assert words == [*2 * [["Engine", "Engine", "Uploaded", "Wrote"]], ["Engine", "Engine"]]
+    assert Compaction(Engine(), in_round, storage, scratch).job(1).lines
+
+
 def test_a_system_that_writes_to_s3_by_itself_has_no_rate_of_an_upload(
     configuration, storage, scratch, capsys, monkeypatch
 ):

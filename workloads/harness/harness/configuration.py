@@ -37,6 +37,8 @@ class Configuration:
         The index of the task within its test.
     bucket, prefix
         The place in S3 of this task's ingested files.
+    in_round
+        Whether the version takes turns with others.
     """
 
     version: str
@@ -47,6 +49,7 @@ class Configuration:
     task: int
     bucket: str
     prefix: str
+    in_round: bool = False
 
     @property
     def place(self) -> str:
@@ -73,6 +76,7 @@ class Configuration:
             task=task,
             bucket=data["bucket"],
             prefix=f"{data['prefix'].rstrip('/')}/task-{task:04d}/",
+            in_round="TIDEMARK_ROUND" in variables,
         )
 
 
