@@ -25,6 +25,7 @@ from tests.unit.measured_runs import (
     with_values,
 )
 from tidemark.model.exclusions import NONE, Exclusion
+from tidemark.model.plan import Import
 from tidemark.model.refusal import Refused
 from tidemark.model.subject import Subject
 from tidemark.report.comparison import publishing
@@ -459,6 +460,36 @@ def test_a_metric_that_one_side_alone_has_is_shown_on_that_side():
     ]  # fmt: skip
     assert row(results, "ingest", "ingest_rate \\[records/s\\]")[6] == "missing"
     assert "write_rate cannot be compared: the suite that measured 9.0.0 has no write_rate" in text
+
+
+def published(trials):
+    """Return the run of a page that names the tests in the other order."""
+    plan = planned(["9.0.0"])
+    place = Import(file="page.md", line=1, source="", imported_on=STARTED.date())
+    suite = plan.suite.model_copy(update={"tests": plan.suite.tests[::-1]})
+    return run_of(plan.model_copy(update={"imported": place, "suite": suite}), trials)
+
+
+def test_a_page_with_the_tests_in_another_order_was_not_measured_in_another_suite():
+    new = run_of(planned(["9.8.4"]), measured(planned(["9.8.4"])))
+
+    text = markdown(
+        comparison(sides((published(measured(planned(["9.0.0"]))), "9.0.0"), (new, "9.8.4")))
+    )
+
+    assert "not measured alike: Suite is" not in text
+
+
+def test_a_metric_that_no_page_publishes_is_nothing_to_find_the_reason_of():
+    plan = with_ingest(planned(["9.8.4"]), name="write_rate")
+    new = run_of(plan, measured(plan))
+
+    text = markdown(
+        comparison(sides((published(measured(planned(["9.0.0"]))), "9.0.0"), (new, "9.8.4")))
+    )
+
+    assert "write_rate cannot be compared: no write_rate of ingest of 9.0.0 is published" in text
+    assert "Find out why write_rate" not in text
 
 
 def test_a_drift_over_the_trials_of_both_versions_is_found():

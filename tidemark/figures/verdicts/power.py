@@ -19,6 +19,8 @@ POWER = 0.8
 _QUANTILE = 0.8416212335729143
 # The mean of the part above zero of a standard normal variable, 1 / sqrt(2 pi).
 _MEAN_ABOVE_ZERO = 0.3989422804014327
+_KNOWN_FROM = 3
+"""Pairs; fewer have no scatter to speak of."""
 _HOPELESS_FROM = 8
 """Pairs; before them the scatter is not known well enough to give up."""
 
@@ -40,15 +42,19 @@ def detectable(pairs: Pairs, criteria: Criteria) -> float | None:
 def missing(pairs: Pairs, criteria: Criteria) -> int | None:
     """Return the pairs still needed for a verdict in four cases of five.
 
-    Return None if even the most pairs of the criteria are too few.
+    Return None if even the most pairs of the criteria are too few. Three pairs give a first idea of
+    their scatter; fewer say only how many a verdict takes at least.
     """
-    if pairs.count < FEWEST:
-        return FEWEST - pairs.count
-    estimate, counts = pairs.estimate, range(pairs.count + 1, criteria.most + 1)
+    least = max(0, FEWEST - pairs.count)
+    if pairs.count < _KNOWN_FROM:
+        return least
+    estimate, counts = pairs.estimate, range(pairs.count + max(1, least), criteria.most + 1)
     enough = bisect_left(
         counts, POWER, key=lambda count: _decided(_like(estimate, count), criteria)
     )
-    return enough + 1 if enough < len(counts) else None
+    if enough < len(counts):
+        return counts[enough] - pairs.count
+    return None if pairs.count >= FEWEST else max(least, criteria.most - pairs.count)
 
 
 def is_hopeless(pairs: Estimate, criteria: Criteria) -> bool:

@@ -124,6 +124,11 @@ def _incomparable(sides: Sides) -> list[tuple[Pair, str]]:
     return [(pair, why) for pair in sides.pairs() if (why := why_incomparable(pair, sides))]
 
 
+def _is_unpublished(pair: Pair, sides: Sides) -> bool:
+    """Tell whether a page lacks a metric, which nobody here can find the reason of."""
+    return any(reading is None and side.run.plan.imported for reading, side in sides.readings(pair))
+
+
 def _undecided(metric: _JudgedMetric) -> str:
     effect, reason = metric.pair.effect, metric.verdict.judgement.reason
     if effect is None:
@@ -203,6 +208,7 @@ def _actions(sides: Sides) -> Iterator[str]:
         [
             f"Find out why {pair.name} cannot be compared: {why}."
             for pair, why in _incomparable(sides)
+            if not _is_unpublished(pair, sides)
         ]
     )
     if sides.unlike_machines:

@@ -131,10 +131,9 @@ def why_incomparable(pair: Pair, sides: Sides) -> str:
 
 def _why_missing(pair: Pair, reading: Reading | None, side: Side) -> str:
     if reading is None:
-        of_test = pair.quantity
-        return (
-            f"the suite that measured {side.name} has no {of_test.name_in_test} of {of_test.test}"
-        )
+        lacks = f"no {pair.quantity.name_in_test} of {pair.quantity.test}"
+        measured = f"the suite that measured {side.name} has {lacks}"
+        return f"{lacks} of {side.name} is published" if side.run.plan.imported else measured
     if reading.values:
         return ""
     axes, measurements = pair.quantity.axes, reading.measurements

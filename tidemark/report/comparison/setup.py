@@ -21,6 +21,7 @@ from tidemark.report.run_report.setup import (
     TESTED,
     package_details,
     settings,
+    suite_name,
 )
 
 _NOT_RECORDED = "not recorded"
@@ -109,5 +110,7 @@ def _settings(side: Side) -> dict[str, str]:
         "Version": side.version,
         **package_details(counting, side.version),
         **{name: value for name, value in settings(side.run).items() if name not in _LEFT_OUT},
+        # A page may publish the tests in another order.
+        "Suite": suite_name(side.run.plan, sorted(test.name for test in side.run.plan.suite.tests)),
         **machine,
     }

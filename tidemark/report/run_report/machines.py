@@ -219,9 +219,12 @@ def level_sections(run: MeasuredRun) -> Iterator[Section]:
 
 
 def _splits(run: MeasuredRun, versions: Iterable[str]) -> Iterator[_Split]:
-    # All statistics of a metric have the same samples.
+    # All statistics of a metric have the same samples. A rate that only jumps, since a system
+    # divides by whole seconds, decides nothing.
     quantities = {
-        (each.test, each.metric.name, each.labels): each for each in reversed(run.quantities)
+        (each.test, each.metric.name, each.labels): each
+        for each in reversed(run.quantities)
+        if each.metric.decides
     }
     for version in versions:
         for quantity in reversed(quantities.values()):

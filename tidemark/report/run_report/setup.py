@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 
 from tidemark.model.cost import Basis, Estimate, Prices
 from tidemark.model.numerals import MISSING, moment
 from tidemark.model.parameters import Value
-from tidemark.model.plan import Resume
+from tidemark.model.plan import Plan, Resume
 from tidemark.model.run_spec import requirement
 from tidemark.model.sentences import listed
 from tidemark.model.suite import Suite
@@ -52,8 +52,7 @@ def setup(run: MeasuredRun) -> tuple[Block, ...]:
 def settings(run: MeasuredRun) -> dict[str, str]:
     """Return the settings, times and origin of a run, by name."""
     plan, request = run.plan, run.plan.request
-    tests = " and ".join(test.name for test in plan.suite.tests)
-    suite = f"{plan.suite.title} ({plan.suite.name}): {tests}"
+    suite = suite_name(plan, [test.name for test in plan.suite.tests])
     if plan.imported:
         day = f"{plan.started_at:%Y-%m-%d}"
         return {"Suite": suite, SOURCE: plan.imported.text, TESTED: day, "Run": plan.run_id}
@@ -83,6 +82,11 @@ def settings(run: MeasuredRun) -> dict[str, str]:
         CONFIGURATION: keys.plan(plan.run_id),
         "Tidemark": plan.tidemark_version or MISSING,
     }
+
+
+def suite_name(plan: Plan, tests: Iterable[str]) -> str:
+    """Return the suite of a run with the names of its tests."""
+    return f"{plan.suite.title} ({plan.suite.name}): {' and '.join(tests)}"
 
 
 def _programs(run: MeasuredRun) -> dict[str, str]:

@@ -50,6 +50,14 @@ def test_few_pairs_lack_those_up_to_five():
     assert detectable(Pairs.of([0.1, 0.1]), criteria()) is None
 
 
+def test_three_pairs_tell_by_their_scatter_that_five_will_not_do():
+    quiet, wide = Pairs.of([0.01, 0.011, 0.009]), Pairs.of([-0.4, 0.1, 0.3])
+
+    assert missing(quiet, criteria(PAIRED_T)) == 2
+    assert missing(wide, criteria(PAIRED_T)) == criteria(PAIRED_T).most - 3
+    assert 20 < missing(Pairs.of([-0.1, 0.0, 0.1]), criteria(PAIRED_T)) < 97
+
+
 def test_pairs_that_scatter_too_much_are_hopeless_and_others_are_not():
     few, many = criteria(MIXTURE_T, most=30), criteria(MIXTURE_T)
 
