@@ -22,7 +22,7 @@ from tidemark.model.request import ResumeRequest, RunRequest
 from tidemark.model.services import Container, Ready, Service, ServiceTask, Size
 from tidemark.model.settings import Settings
 from tidemark.model.steps import FindTasks, Invoke, Pause, RunCommand, RunTasks, Step, WaitUntil
-from tidemark.model.subject import Subject
+from tidemark.model.subject import MavenBuild, Subject
 from tidemark.model.suite import Defaults, Suite, Test
 from tidemark.model.task import Task
 from tidemark.report.comparison.document import ComparedMetric, ComparisonDocument
@@ -35,6 +35,7 @@ PAGES: dict[Path, tuple[type[BaseModel], ...]] = {
     SUITES: (
         Suite,
         Subject,
+        MavenBuild,
         Instance,
         InstanceName,
         Task,

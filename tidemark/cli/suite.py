@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from tidemark.cli import new_suite
+from tidemark.cli import built_jars, new_suite
 from tidemark.cli.chosen_suite import systems
 from tidemark.cli.query_contract import check_queries
 from tidemark.model.axes import count
@@ -31,6 +31,7 @@ def command() -> None:
 
 
 command.add_command(new_suite.command)
+command.add_command(built_jars.command)
 
 
 @command.command()

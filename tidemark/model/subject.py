@@ -15,7 +15,7 @@ from pydantic import (
 )
 from pydantic_core import SchemaError
 
-from tidemark.model.base import Consistent
+from tidemark.model.base import Consistent, Frozen
 from tidemark.model.instance import INSTANCE_FORMS, Instance
 from tidemark.model.refusal import Problem, problem
 from tidemark.model.sentences import ONE_LINE, listed, shown
@@ -80,6 +80,17 @@ def _form(pattern: str) -> TypeAdapter[str]:
     return TypeAdapter(Annotated[str, Field(pattern=f"^(?:{pattern})$")])
 
 
+class MavenBuild(Frozen):
+    """What `tidemark suite prepare` builds of the system's source by Maven."""
+
+    folder: Line
+    """The folder of the source that has the root of the build, such as ``java``."""
+    modules: tuple[Line, ...] = Field(min_length=1, max_length=20)
+    """The modules whose jars a version needs, with all that they depend on at run time."""
+    options: tuple[Line, ...] = Field(default=(), max_length=20)
+    """Further options of Maven, such as ``-Pquick``."""
+
+
 class Subject(Consistent):
     """A kind of program, exactly one, and the versions of the system in it."""
 
@@ -93,6 +104,8 @@ class Subject(Consistent):
     folder: str | None = Field(default=None, pattern=_FOLDER, exclude_if=operator.not_)
     """The folder of your own builds, such as ``~/kiwi``, with a folder of jars for each version.
     Only one machine has it."""
+    maven: MavenBuild | None = Field(default=None, exclude_if=operator.not_)
+    """How Maven builds the jars of ``folder`` from the system's source."""
     advice: Line | None = Field(default=None, exclude_if=operator.not_)
     """The advice in the message that refuses a version without jars in ``folder``."""
     instance: Instance | None = Field(default=None, exclude_if=operator.not_)
@@ -120,6 +133,8 @@ class Subject(Consistent):
         if (self.folder is None) != (self.advice is None):
             there, lacking = ("folder", "advice")[:: 1 if self.folder else -1]
             yield Problem((there,), f"{there}: it also needs {lacking}")
+        if self.maven and self.folder is None:
+            yield problem(("maven",), "only jars are built, and there is no folder for them")
         if self.instance and self.versions:
             yield problem(("versions",), "an instance reports its version; leave the versions out")
         yield from self._misfits()
