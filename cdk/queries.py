@@ -93,8 +93,7 @@ class SavedQueries(Construct):
 def _queries_of(suite: Suite) -> set[str]:
     """Return the queries that read a suite's logs."""
     metrics = [metric for test in suite.tests for metric in test.metrics]
-    named = ((each.query, each.samples, each.histograms) for each in metrics)
-    metric_queries = {query for queries in named for query in queries if query}
+    metric_queries = {query for metric in metrics for query in metric.queries}
     series_queries = {series.query for test in suite.tests for series in test.series}
     services = _SERVICES if suite.services else ()
     loads = {load.query for load in suite.loads}

@@ -59,7 +59,7 @@ tests:
       - {name: ingest_rate, step: write, unit: rows/s, direction: higher, query: ingest_rate}
       - name: compaction_rate
         step: compact
-        in_total: 10
+        began: sleeper_compaction_began
         unit: rows/s
         direction: higher
         query: compaction_rate

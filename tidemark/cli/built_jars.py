@@ -15,7 +15,7 @@ from typing import NoReturn
 
 import click
 
-from tidemark.cli.written_suites import written_suite
+from tidemark.cli.chosen_suite import written_suite
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed, shown
 from tidemark.model.subject import MavenBuild, Subject

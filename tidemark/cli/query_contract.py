@@ -10,6 +10,7 @@ from cwli.insights import CompiledQuery, EventSource, QueryError, run
 from cwli.insights import compile as compile_query
 from tidemark.model.load import LEVEL_COLUMNS
 from tidemark.model.metric import (
+    BEGAN_COLUMNS,
     HISTOGRAM_COLUMNS,
     MORE_SAMPLE_COLUMNS,
     MORE_SERIES_COLUMNS,
@@ -75,6 +76,8 @@ def _needs(suite: Suite) -> Iterator[_Need]:
                 yield _Need(metric.samples, columns, grouped=False, more=MORE_SAMPLE_COLUMNS)
             if metric.histograms:
                 yield _Need(metric.histograms, (*HISTOGRAM_COLUMNS, *metric.labels), grouped=False)
+            if metric.began:
+                yield _Need(metric.began, BEGAN_COLUMNS, grouped=False, more=("@timestamp",))
         for series in test.series:
             yield _of_series(series)
     for load in suite.loads:

@@ -53,7 +53,8 @@ class Group(NamedTuple):
 class MetricRows:
     """The rows of the queries of one metric, over the log streams of its tasks, or of all tasks.
 
-    ``listed`` are the rows of its samples or of its histograms.
+    ``listed`` are the rows of its samples or of its histograms, ``began`` those of the jobs that
+    the tasks began.
 
     Raises
     ------
@@ -68,8 +69,10 @@ class MetricRows:
         rows: Sequence[Row],
         listed: Sequence[Row],
         streams: Collection[str] | None = None,
+        began: Sequence[Row] = (),
     ) -> None:
         self.metric = metric
+        self.began = list(dict.fromkeys(shortened(row["job"], _LONGEST_TEXT) for row in began))
         self._streams = streams
         self.answered = [_answered(metric, row) for row in rows]
         self.histograms = [_binned(metric, row) for row in listed] if metric.histograms else []
@@ -87,8 +90,16 @@ class MetricRows:
 
     @property
     def lines_of_any_number(self) -> int:
-        """The lines of both queries, 0 for a metric whose number of values is known."""
-        return self._n.total() + self._listed.total() if self.metric.values == "any" else 0
+        """The lines of all queries, 0 for a metric whose number of values is known."""
+        if self.metric.is_of_jobs:
+            return 0
+        return self._n.total() + self._listed.total() + len(self.began)
+
+    @property
+    def names_jobs(self) -> bool:
+        """Whether each value is listed with its job."""
+        listed = self.metric.samples is not None
+        return listed and all(sample.job is not None for sample in self.samples)
 
     def has(self, stream: str) -> bool:
         """Tell whether a log stream is of the metric's tasks."""

@@ -13,6 +13,7 @@ from tidemark.figures.statistic import QUANTILES, merged, of_samples, of_streams
 from tidemark.model.labels import canonical, figure_name
 from tidemark.model.metric import Basis, Metric, Statistic, basis
 from tidemark.model.results import Rate, Sample, TaskResult
+from tidemark.model.sentences import plural
 
 # One per picosecond: a greater rate of anything is an error of units or of counting.
 _FASTEST = 1e12
@@ -27,31 +28,23 @@ def missing(
 ) -> list[str]:
     """Return a sentence for each task that ended well without logging all its values.
 
-    Tasks that log a number of values together have one sentence for all of them.
+    Each job that the tasks began without logging its value has a sentence, too.
     """
-    return [
-        *_missing_of_tasks(rows, tasks, streams, jobs),
-        *_missing_in_total(rows, tasks, streams),
-    ]
+    return [*_missing_of_tasks(rows, tasks, streams, jobs), *_missing_of_jobs(rows)]
 
 
-def _missing_in_total(
-    rows: Sequence[MetricRows], tasks: Sequence[TaskResult], streams: Mapping[str, str]
-) -> Iterator[str]:
-    for metric in rows:
-        fewest, _ = _lines_of_all(metric, tasks, streams)
-        total, name = metric.metric.in_total, metric.metric.name
-        if total and fewest < total:
-            yield f"the tasks logged {fewest} of {total} lines of {name}"
-
-
-def _lines_of_all(
-    rows: MetricRows, tasks: Sequence[TaskResult], streams: Mapping[str, str]
-) -> tuple[int, int]:
-    """Return the fewest and the most values that the queries found in the streams of all tasks."""
-    own = (streams[task.task_id] for task in tasks if task.task_id)
-    lines = [rows.lines(stream) for stream in own if rows.has(stream)]
-    return sum(fewest for fewest, _ in lines), sum(most for _, most in lines)
+def _missing_of_jobs(rows: Sequence[MetricRows]) -> Iterator[str]:
+    for metric in (each for each in rows if each.metric.began):
+        name, lines = metric.metric.name, sum(row.n for row in metric.answered)
+        if not metric.began:
+            yield f"the tasks began no job of {name}"
+        elif metric.names_jobs:
+            logged = {sample.job for sample in metric.samples}
+            for job in (job for job in metric.began if job not in logged):
+                yield f"job {job} began and logged no {name}"
+        elif lines < len(metric.began):
+            began = plural(len(metric.began), "job")
+            yield f"the tasks began {began} and logged {plural(lines, 'line')} of {name}"
 
 
 def _missing_of_tasks(
@@ -62,7 +55,7 @@ def _missing_of_tasks(
         for task in tasks
         if task.status == "ok" and task.task_id is not None
         for metric in rows
-        if metric.metric.in_total is None
+        if metric.metric.began is None
         and metric.has(streams[task.task_id])
         and (why := _why_missing(metric, streams[task.task_id], jobs))
     ]
@@ -82,7 +75,7 @@ def surplus(
     rows: Sequence[MetricRows], tasks: Sequence[TaskResult], streams: Mapping[str, str], jobs: int
 ) -> list[str]:
     """Return a sentence for each surplus of values that a task logged."""
-    sentences = list(_surplus_in_total(rows, tasks, streams))
+    sentences = list(_surplus_of_jobs(rows))
     counted = [metric for metric in rows if metric.metric.values != "any"]
     for task in (task for task in tasks if task.task_id is not None):
         for metric in counted:
@@ -97,14 +90,12 @@ def surplus(
     return sentences
 
 
-def _surplus_in_total(
-    rows: Sequence[MetricRows], tasks: Sequence[TaskResult], streams: Mapping[str, str]
-) -> Iterator[str]:
-    for metric in rows:
-        _, most = _lines_of_all(metric, tasks, streams)
-        if metric.metric.in_total and most > metric.metric.in_total:
-            total, name = metric.metric.in_total, metric.metric.name
-            yield f"the tasks logged {most} lines of {name}, not {total}"
+def _surplus_of_jobs(rows: Sequence[MetricRows]) -> Iterator[str]:
+    for metric in (each for each in rows if each.metric.began):
+        name, counted = metric.metric.name, sum(row.n for row in metric.answered)
+        if counted > len(metric.began):
+            began = plural(len(metric.began), "job")
+            yield f"the tasks logged {plural(counted, 'line')} of {name}, and began {began}"
 
 
 def differing(rows: MetricRows) -> list[str]:

@@ -140,7 +140,8 @@ def _rates(
     rows: MetricRows, test: Test, tasks: Sequence[TaskResult], *, whole: bool, in_round: bool
 ) -> list[Rate]:
     own = tasks_of(test, rows.metric.step, tasks)
-    expected = rows.metric.in_total or len(own) * rows.metric.values_of(test.jobs)
+    each = rows.metric.values_of(test.jobs)
+    expected = len(rows.began) if rows.metric.began else len(own) * each
     seconds = span_seconds(own)
     return rates.rates(rows, expected=expected, whole=whole, seconds=seconds, in_round=in_round)
 

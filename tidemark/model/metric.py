@@ -57,6 +57,8 @@ SAMPLE_COLUMNS = ("@timestamp", "@logStream", "value")
 """The columns of a metric's samples: each value as its line has it."""
 MORE_SAMPLE_COLUMNS = ("job", "records", "seconds")
 """The columns that samples may have, too."""
+BEGAN_COLUMNS = ("@logStream", "job")
+"""The columns of the jobs that began: each as its line has it."""
 HISTOGRAM_COLUMNS = ("@logStream", "histogram")
 """The columns of a metric's histograms: the buckets as their line has them, by log stream."""
 _NO_LABELS = {*RATE_COLUMNS, *SAMPLE_COLUMNS, *MORE_SAMPLE_COLUMNS, *HISTOGRAM_COLUMNS}
@@ -113,11 +115,9 @@ class Metric(Consistent):
     ``any`` number, at least one."""
     once_in_round: bool = Field(default=False, strict=True, exclude_if=operator.not_)
     """Whether each version logs one value alone in a [round](#rounds), and not one a slice."""
-    in_total: int | None = Field(
-        default=None, strict=True, ge=1, le=MOST_SAMPLES, exclude_if=_is_missing
-    )
-    """The number of values that all tasks log together, 1 to 9,999, in place of ``values``. One
-    task may log several of them, and another none."""
+    began: Name | None = Field(default=None, exclude_if=operator.not_)
+    """The query of the jobs that the tasks began, with the column ``job``, in the same places: all
+    tasks together log one value for each of these jobs, in place of ``values``."""
     margin: Share = MARGIN
     """The least change that counts as slower or faster, as a share: 0.03 is 3 %."""
     same_within: Share = SAME_WITHIN
@@ -136,7 +136,7 @@ class Metric(Consistent):
     @property
     def is_of_jobs(self) -> bool:
         """Whether each task logs a known number of values."""
-        return self.values != "any" and self.in_total is None
+        return self.values != "any" and self.began is None
 
     def values_of(self, jobs: int) -> int:
         """Return the number of values that a task of so many jobs logs."""
@@ -146,6 +146,12 @@ class Metric(Consistent):
     def is_cpu_time(self) -> bool:
         """Whether the metric is the CPU time of some work, in a unit such as CPU µs/record."""
         return self.unit.startswith("CPU ")
+
+    @property
+    def queries(self) -> tuple[str, ...]:
+        """The queries that read the values, one to three."""
+        named = (self.query, self.samples, self.histograms, self.began)
+        return tuple(name for name in named if name)
 
     @property
     def noticed(self) -> tuple[float, float]:
@@ -166,8 +172,8 @@ class Metric(Consistent):
         if unknown := [name for name in self.holds if name not in self.statistics]:
             known = there_are(self.statistics, unknown[0])
             yield problem(("holds",), f"{listed(unknown)} is no statistic of the metric; {known}")
-        if self.in_total and self.values == "any":
-            yield problem(("in_total",), "the metric has values: any, too; expected one of both")
+        if self.began and self.values == "any":
+            yield problem(("began",), "the metric has values: any, too; expected one of both")
         yield from self._unreadable()
         yield from self._without_buckets()
         yield from contradicting_bounds(self.margin, self.same_within)

@@ -124,8 +124,8 @@ class RunRequest(Frozen):
     """The values of parameters that the suite declares, such as ``{"records": 500000}``. The
     suite's file has their meaning, their bounds and their defaults."""
     tests: Annotated[list[str], Field(min_length=1)] | None = None
-    """The tests to measure, such as ``["ingest"]``, each once; by default every test of the suite,
-    in its order."""
+    """The tests to measure, such as ``["ingest"]``, each once; by default those that the suite
+    gives, or else every test."""
     axes: dict[str, Annotated[list[str], Field(min_length=1)]] | None = None
     """The values that the run measures on the suite's axes, such as
     ``{"database": ["postgresql"]}``. It measures the suite's default values of an axis that is
@@ -260,7 +260,8 @@ def resolve_request(
 
 def _tests(request: RunRequest, suite: Suite) -> tuple[str, ...]:
     """Return the named tests in the order of the suite, () for all of them."""
-    named, known = request.tests or (), [test.name for test in suite.tests]
+    named = request.tests or suite.defaults.tests
+    known = [test.name for test in suite.tests]
     if unknown := [name for name in named if name not in known]:
         known_are = there_are(known, unknown[0])
         raise Refused(f"tests: {suite.name} has no {shown(unknown[0])}; {known_are}")

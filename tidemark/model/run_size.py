@@ -68,10 +68,8 @@ def most_values(metric: Metric, test: Test, tasks: int) -> int:
     """
     if metric.samples is None:
         return min(MOST_SAMPLES, tasks * (metric.most_labels or 1))
-    if metric.values == "any":
+    if not metric.is_of_jobs:
         return MOST_SAMPLES
-    if metric.in_total:
-        return metric.in_total
     return min(MOST_SAMPLES, tasks * metric.values_of(test.jobs) * (metric.most_labels or 1))
 
 

@@ -18,7 +18,7 @@ from tidemark.model.subject import Line
 
 # A trial ends after a day; a fifth of the day is for tasks that wait for capacity and late logs.
 LONGEST_TESTS_SECONDS = 69_120
-MOST_STEPS = 10
+MOST_STEPS = 12
 # Amazon ECS API reference, TaskOverride: all overrides of a task have 8,192 characters at most.
 LONGEST_COMMAND = 1_000  # [B]
 # The steps of all tests together have to fit into the payload of a state, 256 KiB.

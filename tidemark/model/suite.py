@@ -8,7 +8,7 @@ from pydantic import Field
 
 from tidemark.model.axes import MOST_AXES, Axis, MaybeAxis
 from tidemark.model.base import NAME, Consistent, Frozen, Name
-from tidemark.model.instance import word_of
+from tidemark.model.instance import word_of, words
 from tidemark.model.kept_files import ARTEFACT_FORMS, Artefact
 from tidemark.model.load import Load
 from tidemark.model.metric import Metric, Series, Statistic
@@ -85,7 +85,7 @@ class Test(Consistent):
     )
     """The services that run during the test, up to 5, in the order in which they start."""
     steps: tuple[Step, ...] = Field(default=(), max_length=MOST_STEPS, exclude_if=operator.not_)
-    """The steps in order, up to 10; by default the tasks run once."""
+    """The steps in order, up to 12; by default the tasks run once."""
     seconds: float | None = Field(default=None, strict=True, gt=0, le=86_400)
     """The approximate duration of one job of one task [s], for the estimate before a run. Without
     it the estimate uses ``timeout_seconds`` and says so."""
@@ -203,7 +203,7 @@ class Test(Consistent):
         found = [step.name for step in self.steps if step.find_tasks]
         for number, metric in enumerate(self.metrics):
             if found and metric.is_of_jobs and metric.step in {None, *found}:
-                sentence = "the number of tasks that are found is not known; expected in_total"
+                sentence = "the number of tasks that are found is not known; expected began"
                 yield problem(("metrics", number), f"{sentence} or values: any")
 
     def _unscaled(self) -> Iterator[Problem]:
@@ -238,6 +238,8 @@ class Defaults(Frozen):
     layout: Layout = Field(default=TRIALS, exclude_if=is_trials)
     """How a run measures its versions: in ``rounds``, in which they take turns in one task, or in
     ``trials`` of one version each."""
+    tests: tuple[Name, ...] = Field(default=(), exclude_if=operator.not_)
+    """The tests that a run measures if its input names none, by default every test."""
     axes: dict[Name, MaybeAxis] = Field(default={}, exclude_if=operator.not_)
     """The values of axes that a run measures if its input names none, such as
     ``{database: [sqlite]}``; without them every value. ``[]`` leaves an axis out."""
@@ -303,6 +305,11 @@ class Suite(Frozen):
     def definition_words(self) -> Sequence[str]:
         """The words of the definitions of an instance that steps run."""
         return [word_of(step.definition) for step in self._steps if step.definition]
+
+    @property
+    def words(self) -> frozenset[str]:
+        """The words in the texts of all steps."""
+        return frozenset(word for step in self._steps for word in words(step.model_dump_json()))
 
     @property
     def run_clusters(self) -> Sequence[str]:

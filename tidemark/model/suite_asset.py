@@ -43,14 +43,10 @@ def pack_suite(suite: Suite, systems: Path, asset: Path) -> None:
 
 def queries_digest(suite: Suite, suites: Path = FOLDER) -> str:
     """Return the SHA-256, in hex, of the log queries that give the figures of a suite."""
-    figures = [
-        each
-        for test in suite.tests
-        for metric in test.metrics
-        for each in (metric.query, metric.samples, metric.histograms)
-    ]
+    metrics = [metric for test in suite.tests for metric in test.metrics]
+    figures = [query for metric in metrics for query in metric.queries]
     figures += [series.query for test in suite.tests for series in test.series]
-    files = {query_file(suite.name, query, suites) for query in figures if query}
+    files = {query_file(suite.name, query, suites) for query in figures}
     return _digest(sorted(files, key=lambda path: path.name))
 
 

@@ -83,7 +83,7 @@ def _misnamed(place: Place, task: Mapping[str, object], workloads: Path) -> Iter
 def _queries(suite: object) -> Iterator[tuple[Place, object]]:
     for number, test in mappings(suite, "tests"):
         for name, fields in (
-            ("metrics", ("query", "samples", "histograms")),
+            ("metrics", ("query", "samples", "histograms", "began")),
             ("series", ("query",)),
         ):
             for position, one in mappings(test, name):

@@ -161,7 +161,8 @@ class _Search:
         answered = self.rows(metric.query, streams, before)
         listing = metric.samples or metric.histograms
         listed = self.rows(listing, streams, before) if listing else []
-        return MetricRows(metric, answered, listed, streams)
+        began = self.rows(metric.began, streams, before) if metric.began else []
+        return MetricRows(metric, answered, listed, streams, began)
 
 
 class _Side(NamedTuple):
@@ -357,10 +358,11 @@ def _released_version(trial: PlannedTrial, plan: Plan) -> str | None:
 def patience_seconds(test: Test) -> float:
     """Return the time limit of one query of a test [s]: an equal share of the function's time.
 
-    Each metric has two queries, and each series one. A test has four more: environment, failures,
-    usage and the last lines of services. Each asks every log group of the tasks.
+    Each metric has one to three queries, and each series one. A test has four more: environment,
+    failures, usage and the last lines of services. Each asks every log group of the tasks.
     """
-    queries = (2 * len(test.metrics) + len(test.series) + 4) * test.log_groups
+    of_metrics = sum(max(2, len(metric.queries)) for metric in test.metrics)
+    queries = (of_metrics + len(test.series) + 4) * test.log_groups
     return min(_LONGEST_QUERY_SECONDS, _QUERYING_SECONDS / queries)
 
 

@@ -132,7 +132,8 @@ def known_instance(
     text = read_properties(properties, suite, instance, execution)
     run = suite.definition_words
     search = _Search(account, found, instance, execution.split(":")[4], text, run)
-    names = {word: search.value(word, name) for word, name in found.names.items()}
+    used = suite.words
+    names = {word: search.value(word, name) for word, name in found.names.items() if word in used}
     return KnownInstance(
         names=names,
         logs=search.logs,

@@ -177,10 +177,10 @@ def _new_plan(
         return plan
     suite, instance, arn = suites[request.suite], request.instance, event.execution_arn
     plan = make_plan(request, suite, name=name, execution_arn=arn, started_at=event.started_at)
-    plan = plan.model_copy(update={"queries_digest": queries_digest(suite)})
+    plan = plan.model_copy(update={"queries_digest": queries_digest(plan.suite)})
     if instance is None:
         return plan
-    known = known_instance(properties, account, suite, instance, arn)
+    known = known_instance(properties, account, plan.suite, instance, arn)
     return plan.model_copy(update={"known": known})
 
 

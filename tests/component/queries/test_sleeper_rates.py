@@ -157,6 +157,17 @@ def test_each_compaction_job_is_a_sample_with_its_records(ask):
     ]
 
 
+def test_each_job_that_began_is_named_by_the_line_of_its_version(ask):
+    began = {(row["@logStream"], row["job"]) for row in ask("compaction_began")}
+    assert began == {
+        ("0.11", "3f2b9c1e-6f0a-4d6c-9f57-0d8e6a2f7b11"),
+        ("0.16", "0d8e"),
+        ("0.16", "0d8f"),
+        ("0.32", "8a7e"),
+        ("0.36", "1b93d3db-a507-4bc9-a12c-e14d66115003"),
+    }
+
+
 @pytest.mark.parametrize("query", [*RATES, *RECORDS, "ingest_samples", "compaction_samples"])
 def test_no_line_that_resembles_a_rate_line_counts(ask, query):
     assert "decoy" not in {row["@logStream"] for row in ask(query)}
@@ -167,7 +178,7 @@ def test_the_queries_give_what_metrics_need():
         metric("ingest_rate", "ingest_samples"),
         metric("recomputed_rate", "recomputed_samples"),
         metric("ingest_records"),
-        metric("compaction_rate", "compaction_samples"),
+        metric("compaction_rate", "compaction_samples", "compaction_began"),
         metric("compaction_records"),
     ]
     test = Test(name="all", timeout_seconds=60, metrics=tuple(metrics))
@@ -175,8 +186,9 @@ def test_the_queries_give_what_metrics_need():
     check_queries(suite, FOLDER)
 
 
-def metric(query, samples=None):
-    fields = {"query": f"sleeper_{query}", "samples": samples and f"sleeper_{samples}"}
+def metric(query, samples=None, began=None):
+    named = {"query": query, "samples": samples, "began": began}
+    fields = {field: f"sleeper_{name}" for field, name in named.items() if name}
     return Metric(name=query, unit="records/s", direction="higher", **fields)
 
 

@@ -1,4 +1,4 @@
-"""The suites of instances of Sleeper, against stand-ins of two generations."""
+"""The suite of instances of Sleeper, against stand-ins of its generations."""
 
 import json
 import os
@@ -17,6 +17,7 @@ from onebox.account import ACCOUNT
 from onebox.cloud.policy_evaluation import read_statements
 from tests.system.end_to_end.command_line import TIDEMARK, up
 from tests.system.end_to_end.deployed import deploy
+from tests.system.end_to_end.sleeper.functions import BATCH, jobs_of
 from tests.system.end_to_end.sleeper.generations import GENERATIONS, NEWER, OLDER
 from tests.system.end_to_end.sleeper.instance import FOLDER, StandIn, Told
 from tests.system.policies.proof import denied, refused, unneeded
@@ -27,19 +28,24 @@ from tidemark.model.instance import is_of_instance, of_instance
 from tidemark.store.run_ends import find_outcome
 
 pytestmark = pytest.mark.systems
-SUITE, COMPACTION, IMPATIENT = "sleeper_instance", "sleeper_compaction", "sleeper_impatient"
+SUITE, IMPATIENT = "sleeper_instance", "sleeper_impatient"
 PAGE = (ROOT / "docs" / "sleeper.md").read_text(encoding="utf-8")
 INSTANCES = ROOT / "instances"
 AWS_CLI = ROOT / ".aws-cli" / "bin"
 ROWS = 200_000
-# Each test of a trial has other rates: a line that is counted for the wrong one would show.
-TOLD = [
-    Told(
-        writers=[(ROWS, round(first + 0.037 * writer, 3)) for writer in range(11)],
-        jobs=[(ROWS // 10, rate + 1000 * job) for job in range(10)],
+WRITERS = 22  # of compaction performance, for two jobs of eleven files
+TESTS = ("deploy_all", "compaction_performance")
+
+
+def told(writers, first, rate):
+    return Told(
+        writers=[(ROWS, round(first + 0.037 * writer, 3)) for writer in range(writers)],
+        rates=[rate + 1000 * job for job in range(max(1, writers // BATCH))],
     )
-    for first, rate in ((1.139, 365_613.7), (1.503, 300_000.5))
-]
+
+
+# Each test of a trial has other rates: a line that is counted for the wrong one would show.
+TOLD = [told(11, 1.139, 3_656_137.5), told(WRITERS, 1.503, 3_000_000.5)]
 
 
 def waiting_less(suite, within_seconds=120):
@@ -57,10 +63,11 @@ def whole_suite():
 
 
 def write_systems(folder):
-    """Write the suite into a folder, two of its second test alone, and the stand-in's programs."""
-    whole, impatient = waiting_less(whole_suite()), waiting_less(whole_suite(), 30)
-    alone = {**whole, "name": COMPACTION, "tests": whole["tests"][1:]}
-    for each in (whole, alone, {**alone, "name": IMPATIENT, "tests": impatient["tests"][1:]}):
+    """Write the suite into a folder, one that waits for less, and the stand-in's programs."""
+    for each in (
+        waiting_less(whole_suite()),
+        waiting_less(whole_suite(), 30) | {"name": IMPATIENT},
+    ):
         place = folder / "suites" / each["name"]
         place.mkdir(parents=True)
         (place / "suite.yaml").write_text(json.dumps(each), encoding="utf-8")
@@ -84,8 +91,8 @@ def make(cloud):
     """Return a function that makes an instance of a generation with an id of its own."""
     numbers = count()
 
-    def make(generation):
-        stand_in = StandIn(cloud.cloud.endpoint.client, generation, f"my-{next(numbers)}")
+    def make(generation, mode="direct"):
+        stand_in = StandIn(cloud.cloud.endpoint.client, generation, f"my-{next(numbers)}", mode)
         stand_in.deploy()
         stand_in.put_job()
         return stand_in
@@ -93,9 +100,16 @@ def make(cloud):
     return make
 
 
-def measure(cloud, stand_in, suite=SUITE):
+def asked(stand_in, *tests, suite=SUITE, writers=WRITERS):
+    """Return the input of a run, by default of the suite's default test."""
+    fields = {"suite": suite, "instance": stand_in.instance}
+    fields |= {"parameters": {"compaction_writers": writers}}
+    return fields | ({"tests": tests} if tests else {})
+
+
+def measure(cloud, stand_in, *tests, **more):
     """Measure an instance; return its trial, or the cause of a run without one."""
-    run, _, cause = cloud.run({"suite": suite, "instance": stand_in.instance})
+    run, _, cause = cloud.run(asked(stand_in, *tests, **more))
     return (cloud.trials(run) or [cause])[0]
 
 
@@ -111,10 +125,9 @@ def averages(trial):
 
 def spans(trial):
     """Return the seconds of each test's total rates, and the samples, by test and metric."""
-    rows = {"ingest_total_rate": 11 * ROWS, "compaction_total_rate": ROWS}
     return {
-        (test["test"], rate["metric"]): (rows[rate["metric"]] / rate["value"], rate["samples"])
-        for test in trial["tests"]
+        (test["test"], rate["metric"]): (len(told.writers) * ROWS / rate["value"], rate["samples"])
+        for test, told in zip(trial["tests"], TOLD, strict=True)
         for rate in test["rates"]
         if rate["statistic"] == "per_second"
     }
@@ -125,14 +138,24 @@ def printed(generation, rows, seconds):
     return round(rows / (int(seconds) if generation is NEWER else seconds), 1)
 
 
-def told_averages(generation):
+def told_averages(generation, test, told):
     digits = 3 if generation is NEWER else 1  # of the seconds that a writer prints
-    for name, told in zip(("deploy_all", "compaction_performance"), TOLD, strict=True):
-        logged = [printed(generation, *writer) for writer in told.writers]
-        recomputed = [rows / round(seconds, digits) for rows, seconds in told.writers]
-        yield (name, "ingest_rate"), (fmean(logged), 11)
-        yield (name, "ingest_recomputed_rate"), (fmean(recomputed), 11)
-        yield (name, "compaction_rate"), (fmean(rate for _, rate in told.jobs), 10)
+    logged = [printed(generation, *writer) for writer in told.writers]
+    recomputed = [rows / round(seconds, digits) for rows, seconds in told.writers]
+    return {
+        (test, "ingest_rate"): (fmean(logged), len(logged)),
+        (test, "ingest_recomputed_rate"): (fmean(recomputed), len(logged)),
+        (test, "compaction_rate"): (fmean(told.rates), len(told.rates)),
+    }
+
+
+def check(trial, generation, *tests):
+    """Hold the averages of a trial against what the stand-in was told, by test."""
+    assert (trial["status"], trial["reason"]) == ("ok", "")
+    found = averages(trial)
+    for name, told in tests:
+        for metric, (mean, samples) in told_averages(generation, name, told).items():
+            assert found[metric] == (pytest.approx(mean, rel=1e-9), samples), metric
 
 
 @pytest.mark.parametrize("generation", GENERATIONS, ids=lambda each: each.version)
@@ -140,39 +163,73 @@ def test_both_tests_give_the_averages_that_the_instance_was_told(cloud, make, ge
     stand_in = make(generation)
     stand_in.tell(*TOLD)
 
-    trial = measure(cloud, stand_in)
+    trial = measure(cloud, stand_in, *TESTS)
 
-    assert (trial["status"], trial["reason"]) == ("ok", "")
-    for name, (mean, samples) in told_averages(generation):
-        assert averages(trial)[name] == (pytest.approx(mean, rel=1e-9), samples), name
-    for name, told in zip(("deploy_all", "compaction_performance"), TOLD, strict=True):
+    check(trial, generation, *zip(TESTS, TOLD, strict=True))
+    for name, told in zip(TESTS, TOLD, strict=True):
         # Each writer sleeps for as long as it is told to have written.
         assert spans(trial)[name, "ingest_total_rate"][0] > max(told.writers)[1]
-        assert spans(trial)[name, "compaction_total_rate"][1] == 10
+        assert spans(trial)[name, "compaction_total_rate"][1] == len(told.rates)
+    assert stand_in.states() == {"ENABLED"}
+
+
+def test_as_many_writers_as_upstream_has_leave_its_ten_jobs(cloud, make):
+    stand_in, whole = make(NEWER), told(110, 1.139, 3_000_000.5)
+    stand_in.tell(whole)
+
+    trial = measure(cloud, stand_in, writers=110)
+
+    assert len(whole.rates) == 10
+    check(trial, NEWER, (TESTS[1], whole))
+
+
+@pytest.mark.parametrize("writers", [11, 30])
+def test_jobs_from_the_queue_are_ingested_before_compaction_jobs_are_created(cloud, make, writers):
+    # 30 files leave two jobs of 11 and one of 8.
+    stand_in, of_queue = make(OLDER, "queue"), told(writers, 1.139, 3_000_000.5)
+    jobs = len(jobs_of([ROWS] * writers))
+    of_queue = of_queue._replace(rates=[3_000_000.5 + job for job in range(jobs)])
+    stand_in.tell(of_queue)
+
+    trial = measure(cloud, stand_in, "compaction_queue", writers=writers)
+
+    assert jobs == {11: 1, 30: 3}[writers]
+    check(trial, OLDER, ("compaction_queue", of_queue))
     assert stand_in.states() == {"ENABLED"}
 
 
 @pytest.mark.parametrize("text", ["Wrote ", "compaction read "])
 def test_a_missing_line_makes_the_test_incomplete_and_is_named(cloud, make, text):
     stand_in = make(NEWER)
-    stand_in.tell(TOLD[0], without=text)
+    stand_in.tell(TOLD[1], without=text)
 
-    trial = measure(cloud, stand_in, COMPACTION)
+    trial = measure(cloud, stand_in)
 
     assert trial["status"] == "incomplete"
     reasons = {
         "Wrote ": r"task \d+ \([0-9a-f]{32}\) logged 0 of 1 lines of ingest_rate",
-        "compaction read ": "the tasks logged 9 of 10 lines of compaction_rate",
+        "compaction read ": r"job [0-9a-f-]{36} began and logged no compaction_rate",
     }
     assert re.search(reasons[text], trial["reason"]), trial["reason"]
     assert stand_in.states() == {"ENABLED"}
 
 
+def test_a_job_that_no_task_could_begin_fails_the_test(cloud, make):
+    stand_in = make(OLDER)
+    stand_in.tell(TOLD[1])
+    stand_in.lose_a_job()
+
+    trial = measure(cloud, stand_in, suite=IMPATIENT)
+
+    dead = f"{stand_in.instance}-CompactionJobDLQ"
+    assert trial["reason"].endswith(f"step lost: queue {dead} has 1 message left after 30 s")
+
+
 def test_a_task_that_fails_ends_its_test_by_its_index(cloud, make):
     stand_in = make(OLDER)
-    stand_in.tell(TOLD[0], exit_code=1)
+    stand_in.tell(TOLD[1], exit_code=1)
 
-    trial = measure(cloud, stand_in, COMPACTION)
+    trial = measure(cloud, stand_in)
 
     assert trial["status"] == "failed"
     assert re.search(r"task \d+: .*exit code 1", trial["reason"]), trial["reason"]
@@ -181,24 +238,24 @@ def test_a_task_that_fails_ends_its_test_by_its_index(cloud, make):
 
 def test_a_queue_that_never_empties_fails_the_test_with_what_is_left(cloud, make):
     stand_in = make(NEWER)
-    stand_in.tell(TOLD[0])
+    stand_in.tell(TOLD[1])
     stand_in.break_tasks()
 
-    trial = measure(cloud, stand_in, IMPATIENT)
+    trial = measure(cloud, stand_in, suite=IMPATIENT)
 
     assert trial["status"] == "failed"
     jobs = f"sleeper-{stand_in.instance}-CompactionJobQ"
-    assert trial["reason"].endswith(f"step taken: queue {jobs} has 10 messages left after 30 s")
+    assert trial["reason"].endswith(f"step taken: queue {jobs} has 2 messages left after 30 s")
     assert stand_in.states() == {"ENABLED"}
 
 
 def test_a_name_that_is_missing_is_refused_before_anything_starts(cloud, make):
     stand_in = make(OLDER)
-    stand_in.tell(TOLD[0])
+    stand_in.tell(TOLD[1])
     cluster = f"sleeper-{stand_in.instance}-merge-compaction-cluster"
     cloud.cloud.endpoint.client("ecs").delete_cluster(cluster=cluster)
 
-    cause = measure(cloud, stand_in, COMPACTION)
+    cause = measure(cloud, stand_in)
 
     expected = f"{{compactors}} of {stand_in.instance} is not there; expected a cluster {cluster}"
     assert expected in cause
@@ -206,9 +263,16 @@ def test_a_name_that_is_missing_is_refused_before_anything_starts(cloud, make):
 
 
 STEPS = (
-    "rest", "write", "split", "split_done", "create", "created", "start", "taken", "stopped",
+    "rest",
+    "write",
+    "create",
+    "created",
+    "start",
+    "taken",
+    "stopped",
     "compact",
-)  # fmt: skip
+    "lost",
+)
 BEGINS = {step: ("$next_step + 1", number) for number, step in enumerate(STEPS, 1)}
 AFTER_ALL = ("$attempt", 1)  # the logs are collected
 
@@ -216,13 +280,13 @@ AFTER_ALL = ("$attempt", 1)  # the logs are collected
 @pytest.mark.parametrize("begin", [*BEGINS.values(), AFTER_ALL], ids=[*STEPS, "after"])
 def test_a_run_that_is_stopped_in_any_step_enables_the_rules_again(cloud, make, begin):
     stand_in = make(OLDER)  # it has one rule more
-    stand_in.tell(TOLD[0])
+    stand_in.tell(TOLD[1])
     before = len(cloud.evaluations)
 
     def has_begun():
         return begin in ((name, value) for name, _, value in cloud.evaluations[before:])
 
-    run = cloud.client.start({"suite": COMPACTION, "instance": stand_in.instance})
+    run = cloud.client.start(asked(stand_in))
     cloud.until(has_begun)
     # The first step disables one rule after the other.
     cloud.until(lambda: "DISABLED" in stand_in.states())
@@ -234,9 +298,9 @@ def test_a_run_that_is_stopped_in_any_step_enables_the_rules_again(cloud, make, 
 
 def test_a_task_that_a_dead_run_left_is_stopped_in_the_cluster_of_the_instance(cloud, make):
     stand_in = make(OLDER)
-    stand_in.tell(Told(writers=[(ROWS, 300.0)] * 12, jobs=TOLD[0].jobs))
-    run = cloud.client.start({"suite": COMPACTION, "instance": stand_in.instance})
-    cloud.until(lambda: stand_in.states() == {"DISABLED"})
+    stand_in.tell(Told(writers=[(ROWS, 300.0)] * (WRITERS + 1), rates=TOLD[1].rates))
+    run = cloud.client.start(asked(stand_in))
+    cloud.until(lambda: "DISABLED" in stand_in.states())
 
     left = stand_in.run_writer(run.run_id)
     cloud.client.stop(run, "by hand")

@@ -60,6 +60,52 @@ def test_a_partial_test_has_samples_and_no_rate():
     assert (found.value, found.samples) == (None, 3)
 
 
+JOBS = METRIC.model_copy(update={"began": "jobs"})
+
+
+def of_jobs(logged, began, metric=JOBS):
+    """Return the rows of a metric whose tasks began jobs, and logged values of jobs by stream."""
+    streams = [stream for stream, _ in logged]
+    return MetricRows(
+        metric,
+        [row(stream, 100.0, streams.count(stream)) for stream in dict.fromkeys(streams)],
+        [line(stream, "100.0", job=job) for stream, job in logged],
+        began=[{"@logStream": STREAMS["t0"], "job": job} for job in began],
+    )
+
+
+@pytest.mark.parametrize(
+    ("logged", "began", "reasons"),
+    [
+        ([("t0", "a"), ("t1", "b")], "ab", []),
+        # A job goes back to the queue when its task fails, and begins again in another one.
+        ([("t0", "a"), ("t1", "b")], "aab", []),
+        ([("t0", "a")], "abc", ["job b began and logged no", "job c began and logged no"]),
+        ([], "", ["the tasks began no job of"]),
+        ([("t0", "a"), ("t1", "b")], "a", ["the tasks logged 2 lines of {}, and began 1 job"]),
+        ([("t0", "a"), ("t1", "a")], "a", ["the tasks logged 2 lines of {}, and began 1 job"]),
+    ],
+)
+def test_every_job_that_began_has_one_value_and_another_one_is_named(logged, began, reasons):
+    metric = of_jobs(logged, began)
+    tasks = [task(index) for index in range(len(STREAMS))]
+
+    found = missing([metric], tasks, STREAMS, 1) + surplus([metric], tasks, STREAMS, 1)
+
+    ends = [each.format(METRIC.name) for each in reasons]
+    assert found == [each if METRIC.name in each else f"{each} {METRIC.name}" for each in ends]
+
+
+def test_a_query_that_names_no_jobs_has_to_count_as_many_as_began():
+    counting = JOBS.model_copy(update={"samples": None})
+    metric = MetricRows(counting, [row("t0", 100.0, 1)], [], began=[{"job": job} for job in "ab"])
+
+    (reason,) = missing([metric], [], STREAMS, 1)
+    assert reason == f"the tasks began 2 jobs and logged 1 line of {METRIC.name}"
+    # Each new line may be a job that no other line has told of.
+    assert (metric.lines_of_any_number, of_jobs([("t0", "a")], "ab").lines_of_any_number) == (3, 4)
+
+
 @pytest.mark.parametrize("text", ["∞", "NaN", "Infinity", "1_000", "-5", "9" * 400])
 def test_a_text_that_is_no_finite_number_is_counted_and_never_averaged(text):
     found = rate(

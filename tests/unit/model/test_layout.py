@@ -72,7 +72,7 @@ def test_tests_that_no_run_can_measure_are_refused(tests, sentence):
 
 def test_a_version_logs_some_metrics_once_in_a_round_and_for_each_job_of_a_trial():
     ingest = {
-        layout: SUITES["rocksdb"].in_layout(layout).test("ingest")
+        layout: SUITES["rocksdb"].measured_by(layout, (), {}).test("ingest")
         for layout in ("rounds", "trials")
     }
 

@@ -24,6 +24,7 @@ from tidemark.run.prepare_trial import PreparedPause, PreparedStep, prepare
 ROLE = "my-id-SystemTestNestedSt-SystemTestTaskFamilyTask-1A2B3C4D5E6F"
 INSTANCES = ROOT / "instances"
 SUITE = read_suite(INSTANCES / "suites/sleeper_instance/suite.yaml", INSTANCES / "workloads")
+SUITE = SUITE.measured_by("trials", (), SUITE.default_parameters)
 ALL = pytest.mark.parametrize("generation", [*GENERATIONS, LAST_OLDER], ids=lambda each: each[0])
 
 
@@ -39,7 +40,7 @@ def account_of(generation):
         "function": generation.functions, "rule": generation.rules,
     }  # fmt: skip
     account.things = {(kind, named(one)) for kind, all_ in kinds.items() for one in all_.values()}
-    for task in (generation.writer, generation.compactor):
+    for task in (generation.writer, generation.ingester, generation.compactor):
         logs = {task.container: (named(task.log_group), named(task.stream_prefix))}
         arn = f"{DEFINITIONS}/{named(task.family)}:7"
         account.definitions[named(task.family)] = Definition(arn=arn, roles=(ROLE,), logs=logs)
@@ -60,7 +61,8 @@ def known(generation, account=None):
 def test_the_tasks_of_an_instance_and_their_logs_are_found(generation):
     found = known(generation)
 
-    for word, kind in (("writer", generation.writer), ("compactor", generation.compactor)):
+    kinds = ("writer", "ingester", "compactor")
+    for word, kind in ((word, getattr(generation, word)) for word in kinds):
         assert found.names[word] == f"{DEFINITIONS}/{named(kind.family)}:7"
         assert found.logs[word].log_group == named(kind.log_group)
     assert found.clusters == (f"{CLUSTERS}/sleeper-my-id-system-test-cluster",)
@@ -83,11 +85,13 @@ def test_writers_get_the_arguments_of_their_generation(generation):
 def test_functions_queues_and_rules_are_those_of_the_generation(generation):
     names = known(generation).names
 
-    functions = [names[word] for word in ("splitter", "job_creator", "task_creator")]
+    functions = [names[word] for word in ("ingest_creator", "job_creator", "task_creator")]
     assert functions == [named(function) for function in generation.functions.values()]
-    queues = {names[word] for word in ("splits", "jobs", "finding", "creation", "pending")}
+    queues = {names[word] for word in ("ingest_jobs", "jobs", "dead", "creation", "pending")}
     assert queues - {""} == {named(queue) for queue in generation.queues.values()}
-    rules = ("splitting", "job_creation", "task_creation", "splitting_task_creation")
+    rules = (
+        "ingest_creation", "splitting", "job_creation", "task_creation", "splitting_task_creation",
+    )  # fmt: skip
     assert {names[word] for word in rules} - {""} == {*map(named, generation.rules.values())}
 
 
@@ -97,7 +101,7 @@ def prepared(plan, suite, generation):
     fields = {"suite": suite, "request": request, "known": known(generation)}
     stored = plan.model_copy(update={**fields, "execution_arn": EXECUTION})
     system = system_of("sleeper")
-    return prepare(stored, stored.trials[:1], system, "results").tests[1].steps
+    return prepare(stored, stored.trials[:1], system, "results").tests[-1].steps
 
 
 @pytest.mark.parametrize("generation", [OLDER, NEWER], ids=lambda each: each[0])
@@ -109,9 +113,9 @@ def test_a_rule_that_the_instance_lacks_is_not_paused(plan, generation):
 
 def test_a_step_whose_rules_the_instance_lacks_is_left_out(plan):
     lacked = Step(name="rest", pause=Pause(rules=("{splitting_task_creation}",)))
-    first, second = SUITE.tests
-    test = second.model_copy(update={"steps": (lacked, *second.steps[1:])})
-    suite = SUITE.model_copy(update={"tests": (first, test)})
+    test = SUITE.tests[-1]
+    test = test.model_copy(update={"steps": (lacked, *test.steps[1:])})
+    suite = SUITE.model_copy(update={"tests": (test,)})
 
     kinds = [type(prepared(plan, suite, each)[0]) for each in (NEWER, OLDER)]
     assert kinds == [PreparedStep, PreparedPause]

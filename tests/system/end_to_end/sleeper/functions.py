@@ -1,72 +1,108 @@
-"""Functions of a stand-in for Sleeper, which Lambda runs: they fill queues and start tasks."""
+"""Functions of a stand-in for Sleeper, which Lambda runs: they fill queues and start tasks.
+
+Each rule has the file of github.com/gchq/sleeper that it follows.
+"""
 
 import json
 import os
+import uuid
 
 import boto3
 
 _MESSAGES = "ApproximateNumberOfMessages"
+# v0.16.0 and v0.36.1 scripts/test/*/system-test-instance.properties: compaction.files.batch.size.
+BATCH = 11
+# v0.16.0 java/configuration/.../UserDefinedInstanceProperty.java and v0.36.1 java/core/.../
+# CompactionProperty.java: the default of compaction.strategy.sizeratio.ratio.
+RATIO = 3
 
 
-def _move(source, target):
-    """Move all messages of a queue to another one; return how many there were."""
-    sqs = boto3.client("sqs")
-    urls = [sqs.get_queue_url(QueueName=name)["QueueUrl"] for name in (source, target)]
-    moved = 0
-    while messages := sqs.receive_message(QueueUrl=urls[0]).get("Messages"):
-        for message in messages:
-            sqs.send_message(QueueUrl=urls[1], MessageBody=message["Body"])
-            sqs.delete_message(QueueUrl=urls[0], ReceiptHandle=message["ReceiptHandle"])
-            moved += 1
-    return moved
+def jobs_of(files, batch=BATCH):
+    """Return the files of each compaction job of a leaf partition, from the rows of all its files.
+
+    v0.16.0 and v0.36.1 SizeRatioLeafStrategy.java, the default strategy of both: the files in
+    ascending order, without the largest ones that the others do not outweigh, in batches that meet
+    the same criterion. Files are left over.
+    """
+    fitting = sorted(files)
+    while fitting and not _meets(fitting):
+        fitting.pop()
+    if len(fitting) <= batch:
+        return [fitting] if fitting else []
+    found, position = [], 0
+    while position < len(fitting):
+        job = fitting[position : position + batch]
+        if _meets(job):
+            found.append(job)
+        position += len(job) if _meets(job) else 1
+    return found
 
 
-def _left(name):
-    sqs = boto3.client("sqs")
-    url = sqs.get_queue_url(QueueName=name)["QueueUrl"]
-    answer = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=[_MESSAGES])
-    return int(answer["Attributes"][_MESSAGES])
-
-
-def find_partitions_to_split(event, _context):
-    """Put a partition on the queue, and let another function split it; a schedule finds none."""
-    if event.get("source") == "aws.events":
-        return
-    sqs = boto3.client("sqs")
-    url = sqs.get_queue_url(QueueName=os.environ["SPLITTING"])["QueueUrl"]
-    sqs.send_message(QueueUrl=url, MessageBody="root")
-    name = os.environ["SPLITTER"]
-    boto3.client("lambda").invoke(FunctionName=name, InvocationType="Event")
-
-
-def split_partitions(_event, _context):
-    """Take the partitions off the queue."""
-    sqs = boto3.client("sqs")
-    url = sqs.get_queue_url(QueueName=os.environ["SPLITTING"])["QueueUrl"]
-    for message in sqs.receive_message(QueueUrl=url).get("Messages", []):
-        sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
+def _meets(files):
+    return len(files) > 1 and RATIO * files[-1] <= sum(files[:-1])
 
 
 def create_jobs(_event, _context):
-    """Create a job for the files of each partition."""
-    if left := _left(os.environ["SPLITTING"]):
-        raise RuntimeError(f"{left} partitions are not split yet")
-    _move(os.environ["FILES"], os.environ["JOBS"])
+    """Create the compaction jobs of a table with one partition, of all files that have no job yet.
+
+    v0.16.0 CreateJobs.java: a job goes to the queue, and its files are not used again.
+    """
+    files = [json.loads(body)["rows"] for body in _taken(os.environ["FILES"])]
+    left = list(files)
+    for job in jobs_of(files):
+        _send(os.environ["JOBS"], {"id": str(uuid.uuid4()), "rows": sum(job)})
+        for rows in job:
+            left.remove(rows)
+    for rows in left:
+        _send(os.environ["FILES"], {"rows": rows})
 
 
 def create_tasks(_event, _context):
-    """Start a task for each job."""
-    if not (jobs := _left(os.environ["JOBS"])):
-        return
-    boto3.client("ecs").run_task(
-        cluster=os.environ["CLUSTER"],
-        taskDefinition=os.environ["FAMILY"],
-        count=min(jobs, 10),
-        launchType="FARGATE",
-        networkConfiguration={"awsvpcConfiguration": {"subnets": ["subnet-0a1b2c3d"]}},
-        overrides=json.loads(os.environ["OVERRIDES"]),
-    )
+    """Start a compaction task for each job that waits (v0.16.0 jobexecution/RunTasks.java)."""
+    _start("COMPACTOR", _left(os.environ["JOBS"]))
+
+
+def create_ingest_tasks(_event, _context):
+    """Start an ingest task for each job that waits (v0.16.0 ingest/starter/RunTasks.java)."""
+    _start("INGESTER", _left(os.environ["INGEST_JOBS"]))
 
 
 def create_no_tasks(_event, _context):
     """Start no task, whatever the queue has."""
+
+
+def _start(kind, tasks):
+    cluster, family, container = json.loads(os.environ[kind])
+    # v0.16.0 RunECSTasks.java: RunTask starts ten tasks at most.
+    for first in range(0, tasks, 10):
+        boto3.client("ecs").run_task(
+            cluster=cluster,
+            taskDefinition=family,
+            count=min(tasks - first, 10),
+            launchType="FARGATE",
+            networkConfiguration={"awsvpcConfiguration": {"subnets": ["subnet-0a1b2c3d"]}},
+            overrides={"containerOverrides": [{"name": container}]},
+        )
+
+
+def _url(name):
+    return boto3.client("sqs").get_queue_url(QueueName=name)["QueueUrl"]
+
+
+def _send(name, message):
+    boto3.client("sqs").send_message(QueueUrl=_url(name), MessageBody=json.dumps(message))
+
+
+def _taken(name):
+    """Yield the messages of a queue, and delete each one."""
+    sqs, url = boto3.client("sqs"), _url(name)
+    while messages := sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=10).get("Messages"):
+        for message in messages:
+            sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
+            yield message["Body"]
+
+
+def _left(name):
+    sqs = boto3.client("sqs")
+    answer = sqs.get_queue_attributes(QueueUrl=_url(name), AttributeNames=[_MESSAGES])
+    return int(answer["Attributes"][_MESSAGES])

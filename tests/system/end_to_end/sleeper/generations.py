@@ -1,8 +1,8 @@
 """Names, properties and log lines of the generations of Sleeper.
 
-Sources: github.com/gchq/sleeper at v0.11.0, v0.16.0, v0.18.0 and v0.36.1: the stacks in java/cdk,
-the instance properties, MetricsLogger with its log4j.properties, IngestCoordinator,
-CompactSortedFiles and CompactionTask.
+Sources: github.com/gchq/sleeper at v0.11.0, v0.16.0, v0.18.0 and v0.36.1: the stacks in java/cdk
+(java/deployment/cdk at v0.36.1), the instance properties, MetricsLogger with its log4j.properties,
+IngestCoordinator, IngestJobQueueConsumer, CompactSortedFiles and CompactionTask.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -31,16 +31,19 @@ class Generation(NamedTuple):
     texts: Mapping[str, str]
     clusters: Mapping[str, str]
     queues: Mapping[str, str]
-    """The queue of partitions to split, that of compaction jobs, and others."""
+    """The queues of ingest jobs and compaction jobs, that of dead compaction jobs, and others."""
     functions: Mapping[str, str]
-    """The function that finds partitions to split, that creates jobs and that starts tasks. The
+    """The functions that start ingest tasks, create compaction jobs and start compaction tasks. The
     name of a function stands for its property, too, where there is none."""
     rules: Mapping[str, str]
     writer: TaskKind
+    ingester: TaskKind
     compactor: TaskKind
     families: Mapping[str, str]
     written: Callable[[int, float], str]
     rows: str
+    caller: str
+    """The logger of the beginning of a compaction job."""
 
 
 def properties(generation: Generation) -> dict[str, str]:
@@ -68,7 +71,7 @@ def _wrote_in_words(rows: int, seconds: float) -> str:
 
 
 def writer_lines(generation: Generation, rows: int, seconds: float) -> Iterator[str]:
-    """Yield what a writer logs; one line has its rate."""
+    """Yield what a writer or an ingest job logs; one line has its rate."""
     flushing = "Flushing files to S3 containing 9 rows"
     yield f"[main] runner.dataframe.FileWritingIterator INFO  - {flushing}"
     yield f"{_LOGGER} Saved to S3 in 0.412 seconds"
@@ -76,17 +79,27 @@ def writer_lines(generation: Generation, rows: int, seconds: float) -> Iterator[
     yield "[main] systemtest.ingest.IngestRandomData INFO  - Finished"
 
 
-def compaction_lines(generation: Generation, job: str, rows: int, rate: float) -> Iterator[str]:
-    """Yield what a compaction job logs; one line has its rate of reading."""
-    called = f"Compaction job {job}: compaction called at 2023-04-28T10:02:11.120Z"
-    yield f"[main] compaction.jobexecution.CompactSortedFiles INFO  - {called}"
-    yield f"{_LOGGER} Compaction job {job}: compaction run time = {rows / rate}"
+def ingest_job_line() -> str:
+    """Return what an ingest task logs when it begins a ``{job}``."""
+    begun = "Created background thread to keep SQS messages alive (period is 300 seconds)"
+    return f"[main] ingest.job.IngestJobQueueConsumer INFO  - Ingest job {{job}}: {begun}"
+
+
+def compaction_lines(generation: Generation) -> Iterator[str]:
+    """Yield what a job logs, with its ``{job}``, ``{rows}``, ``{rate}`` and ``{time}`` in braces.
+
+    One line says that it begins, and one has its rate of reading.
+    """
+    of_job = "INFO  - Compaction job {job}: compaction"
+    yield f"[main] {generation.caller} {of_job} called at 2023-04-28T10:02:11.120Z"
+    metrics = f"[main] core.metrics.MetricsLogger {of_job}"
+    yield f"{metrics} run time = {{time}}"
     for verb in ("read", "wrote"):
-        counted = f"{verb} {rows} {generation.rows} at {rate:.1f} per second"
-        yield f"{_LOGGER} Compaction job {job}: compaction {counted}"
+        yield f"{metrics} {verb} {{rows}} {generation.rows} at {{rate:.1f}} per second"
 
 
 _RULES = {
+    "sleeper.ingest.rule": "{}-IngestTasksCreationRule",
     "sleeper.partition.splitting.rule": "{}-FindPartitionsToSplitPeriodicTrigger",
     "sleeper.compaction.job.creation.rule": "{}-CompactionJobCreationRule",
     "sleeper.compaction.task.creation.rule": "{}-CompactionTasksCreationRule",
@@ -94,7 +107,7 @@ _RULES = {
 _OLDER_RULES = _RULES | {
     "sleeper.compaction.splitting.task.creation.rule": "{}-SplittingCompactionTasksCreationRule"
 }
-_FUNCTIONS = ("find-partitions-to-split", "job-creator", "compaction-tasks-creator")
+_FUNCTIONS = ("ingest-tasks-creator", "job-creator", "compaction-tasks-creator")
 OLDER = Generation(
     version="0.16.0",
     config=("sleeper-{}-config", "config"),
@@ -105,15 +118,17 @@ OLDER = Generation(
     },
     clusters={
         "sleeper.systemtest.cluster": "sleeper-{}-system-test-cluster",
+        "sleeper.ingest.cluster": "sleeper-{}-ingest-cluster",
         "sleeper.compaction.cluster": "sleeper-{}-merge-compaction-cluster",
         "sleeper.compaction.splitting.cluster": "sleeper-{}-splitting-merge-compaction-cluster",
     },
     queues={
-        "sleeper.partition.splitting.queue.url": "{}-PartitionSplittingQueue",
+        "sleeper.ingest.job.queue.url": "{}-IngestJobQ",
         "sleeper.compaction.job.queue.url": "{}-CompactionJobQ",
+        "sleeper.compaction.job.dlq.url": "{}-CompactionJobDLQ",
     },
     functions={
-        "sleeper.partition.splitting.lambda.function": "sleeper-{}-find-partitions-to-split",
+        "sleeper.ingest.lambda.function": "sleeper-{}-ingest-tasks-creator",
         "sleeper.compaction.job.creation.lambda.function": "sleeper-{}-job-creator",
         "sleeper.compaction.task.creation.lambda.function": "sleeper-{}-compaction-tasks-creator",
     },
@@ -124,6 +139,12 @@ OLDER = Generation(
         "SystemTestContainer",
         "{}-SystemTestTasks",
     ),
+    ingester=TaskKind(
+        "sleeper-{}-ingest-cluster",
+        "{}IngestTaskFamily",
+        "IngestContainer",
+        "{}-IngestTasks",
+    ),
     compactor=TaskKind(
         "sleeper-{}-merge-compaction-cluster",
         "{}MergeCompactionFargateTaskFamily",
@@ -132,10 +153,12 @@ OLDER = Generation(
     ),
     families={
         "sleeper.systemtest.task-definition": "{}SystemTestTaskFamily",
+        "sleeper.ingest.task.definition.family": "{}IngestTaskFamily",
         "sleeper.compaction.fargate.task.definition": "{}MergeCompactionFargateTaskFamily",
     },
     written=_wrote_in_figures,
     rows="records",
+    caller="compaction.jobexecution.CompactSortedFiles",
 )
 NEWER = Generation(
     version="0.36.1",
@@ -149,19 +172,18 @@ NEWER = Generation(
     },
     clusters={
         "sleeper.systemtest.cluster": "sleeper-{}-system-test-cluster",
+        "sleeper.ingest.cluster": "sleeper-{}-ingest-cluster",
         "sleeper.compaction.cluster": "sleeper-{}-compaction-cluster",
     },
     queues={
-        "sleeper.partition.splitting.job.queue.url": "sleeper-{}-PartitionSplittingJobQueue",
+        "sleeper.ingest.job.queue.url": "sleeper-{}-IngestJobQ",
         "sleeper.compaction.job.queue.url": "sleeper-{}-CompactionJobQ",
-        "sleeper.partition.splitting.finder.queue.url": "sleeper-{}-FindPartitionsToSplitQ.fifo",
+        "sleeper.compaction.job.dlq.url": "sleeper-{}-CompactionJobDLQ",
         "sleeper.compaction.job.creation.queue.url": "sleeper-{}-CompactionJobCreationQ.fifo",
         "sleeper.compaction.pending.queue.url": "sleeper-{}-PendingCompactionJobBatchQ",
     },
     functions={
-        "sleeper.partition.splitting.trigger.lambda.function": (
-            "sleeper-{}-partition-splitting-trigger"
-        ),
+        "sleeper.ingest.lambda.function": "sleeper-{}-ingest-create-tasks",
         "sleeper.compaction.job.creation.trigger.lambda.function": (
             "sleeper-{}-compaction-job-creation-trigger"
         ),
@@ -174,6 +196,12 @@ NEWER = Generation(
         "SystemTestContainer",
         "sleeper-{}-SystemTestTasks",
     ),
+    ingester=TaskKind(
+        "sleeper-{}-ingest-cluster",
+        "sleeper-{}-IngestTask",
+        "IngestContainer",
+        "sleeper-{}-IngestTasks",
+    ),
     compactor=TaskKind(
         "sleeper-{}-compaction-cluster",
         "sleeper-{}-CompactionTaskOnFargate",
@@ -182,10 +210,12 @@ NEWER = Generation(
     ),
     families={
         "sleeper.systemtest.task.definition": "{}SystemTestTaskFamily",
+        "sleeper.ingest.task.definition.family": "sleeper-{}-IngestTask",
         "sleeper.compaction.fargate.task.definition": "sleeper-{}-CompactionTaskOnFargate",
     },
     written=_wrote_in_words,
     rows="rows",
+    caller="core.task.CompactionTask",
 )
 OLDEST = OLDER._replace(
     version="0.11.0",
@@ -203,6 +233,7 @@ OLDEST = OLDER._replace(
     ),
     families={
         "sleeper.systemtest.task-definition": "{}SystemTestTaskFamily",
+        "sleeper.ingest.task.definition.family": "{}IngestTaskFamily",
         "sleeper.compaction.task.definition": "{}MergeCompactionTaskFamily",
     },
 )

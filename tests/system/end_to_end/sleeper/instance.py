@@ -13,6 +13,7 @@ from tests.system.end_to_end.sleeper.generations import (
     Generation,
     TaskKind,
     compaction_lines,
+    ingest_job_line,
     properties,
     writer_lines,
 )
@@ -23,21 +24,30 @@ _ACTIONS = [
     "s3:GetObject", "sqs:DeleteMessage", "sqs:GetQueueUrl", "sqs:ReceiveMessage", "sqs:SendMessage",
 ]  # fmt: skip
 _FIFO = {"FifoQueue": "true"}
-_HANDLERS = ("find_partitions_to_split", "create_jobs", "create_tasks")
+_HANDLERS = ("create_ingest_tasks", "create_jobs", "create_tasks")
 
 
 class Told(NamedTuple):
-    """The figures in the logs of a test: rows and seconds of writers, rows and rates of jobs."""
+    """The figures in the logs of a test: rows and seconds of writers, and rates of jobs."""
 
     writers: Sequence[tuple[int, float]]
-    jobs: Sequence[tuple[int, float]]
+    rates: Sequence[float]
 
 
 class StandIn:
-    """An instance with an id in the cloud whose clients ``client`` makes."""
+    """An instance with an id in the cloud whose clients ``client`` makes.
 
-    def __init__(self, client: Callable[[str], Any], generation: Generation, instance: str) -> None:
-        self.generation, self.instance = generation, instance
+    ``mode`` is that of its writers, ``direct`` or ``queue``.
+    """
+
+    def __init__(
+        self,
+        client: Callable[[str], Any],
+        generation: Generation,
+        instance: str,
+        mode: str = "direct",
+    ) -> None:
+        self.generation, self.instance, self._mode = generation, instance, mode
         self._client = client
 
     def named(self, text: str) -> str:
@@ -50,15 +60,17 @@ class StandIn:
         for cluster in self.generation.clusters.values():
             self._client("ecs").create_cluster(clusterName=self.named(cluster))
         self._make_role()
-        self._make_tasks(self.generation.writer, "writer.py", self._writer_variables())
-        self._make_tasks(self.generation.compactor, "compactor.py", {"JOBS": self._queues[1]})
+        kinds = self.generation
+        self._make_tasks(kinds.writer, "writer.py", self._writer_variables())
+        self._make_tasks(kinds.ingester, "ingester.py", {"BEGUN": ingest_job_line()})
+        lines = json.dumps([*compaction_lines(kinds)])
+        self._make_tasks(kinds.compactor, "compactor.py", {"LINES": lines})
         for name, handler in zip(self._functions, _HANDLERS, strict=True):
             self._make_function(name, handler)
-        self._make_function(self._splitter, "split_partitions")
-        for rule, function in zip(self.rules, self._functions, strict=False):
-            self._make_rule(rule, function)
-        for rule in self.rules[len(self._functions) :]:
+        for rule in self.rules:
             self._client("events").put_rule(Name=rule, ScheduleExpression="rate(1 minute)")
+        for rule, function in zip(self._scheduled, self._functions, strict=True):
+            self._make_target(rule, function)
 
     def tell(self, *tests: Told, exit_code: int = 0, without: str = "") -> None:
         """Tell the tasks what to log in the tests to come.
@@ -66,29 +78,31 @@ class StandIn:
         The first writer and the first job of each test end with ``exit_code``. Lines with the text
         ``without`` are left out of their logs.
         """
-        for number, told in enumerate(tests):
-            jobs = [
-                self._script(compaction_lines(self.generation, f"{number}-{job}", rows, rate))
-                for job, (rows, rate) in enumerate(told.jobs)
-            ]
+        for told in tests:
             scripts = [
-                {"jobs": [], "seconds": seconds}
-                | self._script(writer_lines(self.generation, rows, seconds))
+                {"rows": rows, "seconds": seconds, "exit_code": 0}
+                | {"lines": [*writer_lines(self.generation, rows, seconds)]}
                 for rows, seconds in told.writers
             ]
-            scripts[0]["jobs"] = jobs
-            for first in (scripts[0], jobs[0]):
-                first["exit_code"] = exit_code
-                if without:
-                    first["lines"] = [line for line in first["lines"] if without not in line]
-            for script in scripts:
-                self._send(self._scripts, script)
+            jobs = [{"rate": rate, "exit_code": 0, "without": ""} for rate in told.rates]
+            jobs[0] |= {"exit_code": exit_code, "without": without}
+            scripts[0]["exit_code"] = exit_code
+            if without:
+                lines = scripts[0]["lines"]
+                scripts[0]["lines"] = [line for line in lines if without not in line]
+            for queue, messages in ((self._scripts, scripts), (self._rates, jobs)):
+                for message in messages:
+                    self._send(queue, message)
 
     def break_tasks(self) -> None:
         """Let the function that starts compaction tasks start none."""
         name = self._functions[2]
         self._client("lambda").delete_function(FunctionName=name)
         self._make_function(name, "create_no_tasks")
+
+    def lose_a_job(self) -> None:
+        """Put a job into the queue of dead jobs."""
+        self._send(self.named(self.generation.queues["sleeper.compaction.job.dlq.url"]), "job")
 
     def run_writer(self, group: str) -> str:
         """Run a writer of a group of tasks; return the ARN of its task."""
@@ -129,12 +143,23 @@ class StandIn:
         return [self.named(function) for function in self.generation.functions.values()]
 
     @property
-    def _splitter(self) -> str:
-        return f"sleeper-{self.instance}-split-partition"
+    def _scheduled(self) -> list[str]:
+        """The names of the rules of the functions, in their order."""
+        named = ("ingest.rule", "compaction.job.creation.rule", "compaction.task.creation.rule")
+        rules = self.generation.rules
+        return [self.named(rules[f"sleeper.{name}"]) for name in named]
+
+    def _queue(self, name: str) -> str:
+        """Return the name of a queue by its property."""
+        return self.named(self.generation.queues[f"sleeper.{name}.queue.url"])
 
     @property
     def _scripts(self) -> str:
         return f"{self.instance}-stand-in-scripts"
+
+    @property
+    def _rates(self) -> str:
+        return f"{self.instance}-stand-in-rates"
 
     @property
     def _files(self) -> str:
@@ -158,10 +183,6 @@ class StandIn:
     def _role_arn(self) -> str:
         return f"arn:aws:iam::{ACCOUNT}:role/{self._role}"
 
-    @staticmethod
-    def _script(lines: Any) -> dict[str, Any]:
-        return {"lines": list(lines), "exit_code": 0}
-
     def _send(self, queue: str, message: object) -> None:
         sqs = self._client("sqs")
         url = sqs.get_queue_url(QueueName=queue)["QueueUrl"]
@@ -170,7 +191,7 @@ class StandIn:
     def _make_storage(self) -> None:
         """Make the queues, and the bucket with the properties."""
         sqs, s3 = self._client("sqs"), self._client("s3")
-        for queue in (self._scripts, self._files):
+        for queue in (self._scripts, self._rates, self._files):
             sqs.create_queue(QueueName=queue)
         generation = self.generation
         queues = {
@@ -193,7 +214,7 @@ class StandIn:
     def put_job(self) -> None:
         """Store the description of what the writers of a newer generation write."""
         if self._jobs_bucket:
-            job = json.dumps({"tableName": "system-test", "ingestMode": "DIRECT"})
+            job = json.dumps({"tableName": "system-test", "ingestMode": self._mode.upper()})
             self._client("s3").put_object(
                 Bucket=self._jobs_bucket, Key="jobs/tidemark.json", Body=job.encode()
             )
@@ -214,9 +235,19 @@ class StandIn:
             arguments = ["combined", "jobs/tidemark.json", bucket, self.named(role)]
         return {
             "ARGUMENTS": json.dumps(arguments),
-            "SCRIPTS": self._scripts,
-            "FILES": self._files,
             "JOBS_BUCKET": self._jobs_bucket,
+            "MODE": self._mode,
+        }
+
+    @property
+    def _queue_variables(self) -> dict[str, str]:
+        """The names of the queues that programs and functions use."""
+        return {
+            "SCRIPTS": self._scripts,
+            "RATES": self._rates,
+            "FILES": self._files,
+            "INGEST_JOBS": self._queue("ingest.job"),
+            "JOBS": self._queue("compaction.job"),
         }
 
     def _make_tasks(self, kind: TaskKind, program: str, variables: dict[str, str]) -> None:
@@ -239,9 +270,10 @@ class StandIn:
                 {
                     "name": kind.container,
                     "image": f"sleeper/{program}",
-                    "entryPoint": [sys.executable, "-I", program],
+                    "entryPoint": [sys.executable, "-E", "-s", program],
                     "environment": [
-                        {"name": name, "value": value} for name, value in variables.items()
+                        {"name": name, "value": value}
+                        for name, value in (self._queue_variables | variables).items()
                     ],
                     "dockerLabels": {"tidemark.workload": "sleeper_stand_in"},
                     "logConfiguration": {"logDriver": "awslogs", "options": options},
@@ -253,15 +285,11 @@ class StandIn:
         packed = io.BytesIO()
         with zipfile.ZipFile(packed, "w") as file:
             file.write(FOLDER / "functions.py", "functions.py")
-        kind = self.generation.compactor
-        variables = {
-            "FILES": self._files,
-            "SPLITTING": self._queues[0],
-            "JOBS": self._queues[1],
-            "SPLITTER": self._splitter,
-            "CLUSTER": self.named(kind.cluster),
-            "FAMILY": self.named(kind.family),
-            "OVERRIDES": json.dumps({"containerOverrides": [{"name": kind.container}]}),
+        generation = self.generation
+        kinds = {"INGESTER": generation.ingester, "COMPACTOR": generation.compactor}
+        variables = self._queue_variables | {
+            name: json.dumps([self.named(kind.cluster), self.named(kind.family), kind.container])
+            for name, kind in kinds.items()
         }
         self._client("lambda").create_function(
             FunctionName=name,
@@ -273,10 +301,10 @@ class StandIn:
             Environment={"Variables": variables},
         )
 
-    def _make_rule(self, rule: str, function: str) -> None:
+    def _make_target(self, rule: str, function: str) -> None:
         events, functions = self._client("events"), self._client("lambda")
         arn = functions.get_function(FunctionName=function)["Configuration"]["FunctionArn"]
-        source = events.put_rule(Name=rule, ScheduleExpression="rate(1 minute)")["RuleArn"]
+        source = events.describe_rule(Name=rule)["Arn"]
         functions.add_permission(
             FunctionName=function,
             StatementId=rule,

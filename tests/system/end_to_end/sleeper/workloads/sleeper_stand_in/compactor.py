@@ -1,23 +1,27 @@
-"""Compaction task of a stand-in for Sleeper: it logs one job after the other until none is left."""
+"""Compaction task of a stand-in for Sleeper: it does one job after the other until none is left.
+
+A job reads and writes all rows of its files (v0.16.0 CompactSortedFiles.java).
+"""
 
 import json
 import os
 import sys
 
-import boto3
-
-sqs = boto3.client("sqs")
+from queues import take
 
 
 def main():
-    """Log the jobs of the queue; a job may end the task with its exit code."""
-    url = sqs.get_queue_url(QueueName=os.environ["JOBS"])["QueueUrl"]
-    while messages := sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=1).get("Messages"):
-        job = json.loads(messages[0]["Body"])
-        sqs.delete_message(QueueUrl=url, ReceiptHandle=messages[0]["ReceiptHandle"])
-        print(*job["lines"], sep="\n", flush=True)
-        if job["exit_code"]:
-            sys.exit(job["exit_code"])
+    """Log the jobs of the queue, each at the next rate; a job may end its task."""
+    while job := take(os.environ["JOBS"]):
+        told = take(os.environ["RATES"])
+        for line in json.loads(os.environ["LINES"]):
+            text = line.format(
+                job=job["id"], rows=job["rows"], rate=told["rate"], time=job["rows"] / told["rate"]
+            )
+            if not (told["without"] and told["without"] in text):
+                print(text, flush=True)
+        if told["exit_code"]:
+            sys.exit(told["exit_code"])
 
 
 main()

@@ -1,4 +1,4 @@
-"""Writer of a stand-in for Sleeper: it logs a script, and leaves files as compaction jobs.
+"""Writer of a stand-in for Sleeper.
 
 The arguments are those of Sleeper's own writers: a bucket and a table up to 0.18; later a mode, the
 key of a job, a bucket and a role.
@@ -8,35 +8,42 @@ import json
 import os
 import sys
 import time
+import uuid
 
 import boto3
-
-sqs = boto3.client("sqs")
-s3 = boto3.client("s3")
+from queues import send, take
 
 
-def check(arguments):
-    """End the task if the arguments are not those of the generation, or its job is missing."""
+def mode(arguments):
+    """Return how the writer writes; end the task for other arguments than its generation has.
+
+    Up to 0.18 it is the instance's sleeper.systemtest.ingest.mode (v0.16.0 IngestRandomData.java),
+    later it is in the job (v0.36.1 SystemTestDataGenerationJob.java).
+    """
     expected = json.loads(os.environ["ARGUMENTS"])
     if arguments != expected:
         sys.exit(f"[main] systemtest.ingest.IngestRandomData ERROR  - Usage: {expected}")
-    if "combined" in arguments:
-        job = s3.get_object(Bucket=os.environ["JOBS_BUCKET"], Key=arguments[1])["Body"].read()
-        assert json.loads(job)["ingestMode"] == "DIRECT"
+    if "combined" not in arguments:
+        return os.environ["MODE"]
+    bucket = os.environ["JOBS_BUCKET"]
+    job = boto3.client("s3").get_object(Bucket=bucket, Key=arguments[1])["Body"].read()
+    return json.loads(job)["ingestMode"].lower()
 
 
 def main():
-    """Log the next script, and end with its exit code."""
-    check(sys.argv[1:])
-    url = sqs.get_queue_url(QueueName=os.environ["SCRIPTS"])["QueueUrl"]
-    (message,) = sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=1)["Messages"]
-    script = json.loads(message["Body"])
-    sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
-    time.sleep(script["seconds"])  # a task that ran for less cannot have written so much
-    print(*script["lines"], sep="\n")
-    files = sqs.get_queue_url(QueueName=os.environ["FILES"])["QueueUrl"]
-    for job in script["jobs"]:
-        sqs.send_message(QueueUrl=files, MessageBody=json.dumps(job))
+    """Do what the next script says, and end with its exit code.
+
+    A direct writer leaves one file in a table with one partition (v0.16.0
+    UploadMultipleShardedSortedParquetFiles.java). For the queue it sends a job for what it wrote
+    elsewhere, and logs no rate (v0.16.0 WriteRandomDataViaQueueJob.java).
+    """
+    is_direct, script = mode(sys.argv[1:]) == "direct", take(os.environ["SCRIPTS"])
+    if is_direct:
+        time.sleep(script["seconds"])  # a task that ran for less cannot have written so much
+        print(*script["lines"], sep="\n")
+        send(os.environ["FILES"], {"rows": script["rows"]})
+    else:
+        send(os.environ["INGEST_JOBS"], {"id": str(uuid.uuid4()), **script})
     sys.exit(script["exit_code"])
 
 
