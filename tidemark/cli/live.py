@@ -66,7 +66,7 @@ def follow(client: RunClient, run: Run, target: Target, console: Console) -> Non
         where, active = Place(client, run), True
         while active:
             active = client.active(run)
-            for number in recorded_trials(client.bucket, run.run_id, after=_last(known)):
+            for number in _newly_recorded(client, plan, known):
                 known.add(number)
                 recorded.append(time.monotonic() - began)
                 line = _trial_line(read_trial(client.bucket, run.run_id, number), plan)
@@ -179,6 +179,12 @@ def _trial_line(trial: TrialResult, plan: Plan) -> str:
     return f"{place}  {trial.version:>8}  {'  '.join(words)}"
 
 
-def _last(known: Collection[int]) -> int:
-    """Return the last recorded trial; trials are measured in the order of their numbers."""
-    return max(known, default=0)
+def _newly_recorded(client: RunClient, plan: Plan, known: Collection[int]) -> list[int]:
+    """Return the recorded trials that are not known yet.
+
+    They are recorded in the order of their numbers, except those of rounds that are measured at
+    once.
+    """
+    after = 0 if plan.request.at_once > 1 else max(known, default=0)
+    recorded = recorded_trials(client.bucket, plan.run_id, after=after)
+    return [number for number in recorded if number not in known]

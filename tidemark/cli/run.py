@@ -102,6 +102,13 @@ def compared(stored: Stored, plan: Plan, base: str, version: str) -> ComparisonD
     "not given, the layout of the suite.",
 )
 @click.option(
+    "--parallel",
+    type=int,
+    help="With --aws, the rounds that are measured at once, each on a host of its own, at most 12. "
+    "If not given, as many as the account's quotas have room for.",
+    metavar="ROUNDS",
+)
+@click.option(
     "--instance",
     help="Id of the instance to measure, for a suite of instances that exist already.",
     metavar="ID",
@@ -144,6 +151,7 @@ def command(
     until: str | None,
     within: int | None,
     layout: str | None,
+    parallel: int | None,
     instance: str | None,
     tests: str | None,
     settings: tuple[str, ...],
@@ -189,6 +197,7 @@ def command(
         "until": until,
         "within_seconds": within,
         "layout": layout,
+        "parallel": parallel,
         "instance": instance,
         "tests": _listed(tests),
         "parameters": split(settings) or None,

@@ -60,7 +60,7 @@ class Estimate(Frozen):
     basis: Basis
     """The source of the times; from time limits, times and costs are upper bounds."""
     seconds: float
-    """The duration of the tests, one after the other [s]."""
+    """The duration of the run [s]: of its batches of rounds, or its trials, one after the other."""
     task_seconds: int
     """The time that Fargate bills for all tasks [s]."""
     tasks_usd: float

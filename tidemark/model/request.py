@@ -29,7 +29,13 @@ from tidemark.model.requested_versions import (
 )
 from tidemark.model.run_id import RUN_ID
 from tidemark.model.run_size import check_size, most_trials
-from tidemark.model.run_spec import RunSpec, between, check_listed, most_until_decided
+from tidemark.model.run_spec import (
+    MOST_PARALLEL,
+    RunSpec,
+    between,
+    check_listed,
+    most_until_decided,
+)
 from tidemark.model.sentences import ONE_LINE, listed, shown, there_are
 from tidemark.model.steps import LONGEST_NAME
 from tidemark.model.subject import SUBJECT_FORMS, VersionText
@@ -116,6 +122,9 @@ class RunRequest(Frozen):
     """``rounds``: the versions take turns in one task, slice by slice. ``trials``: each task
     measures one version. By default the layout of the suite, and ``trials`` for more than 6
     versions."""
+    parallel: int | None = Field(default=None, strict=True, ge=1, le=MOST_PARALLEL)
+    """In rounds, on AWS: how many rounds are measured at once, each on a host of its own, 1 to 12.
+    By default as many as the quotas of the account have room for. One machine measures one."""
     profile: OptionalProfiling = None
     """``true``, or ``{"hz": 99, "trials": 5}``: after all other trials, so many profiled trials of
     each version find the functions that take the CPU time. The suite names its profiler. Profiled
@@ -243,6 +252,7 @@ def resolve_request(
         budget_usd=request.budget_usd,
         tests=tests,
         layout=layout,
+        parallel=_parallel(request, layout),
         until=request.until,
         within_seconds=request.within_seconds,
         profile=_profiling(request, suite, axes),
@@ -333,6 +343,15 @@ def _layout(request: RunRequest, suite: Suite, versions: Sequence[str]) -> Layou
     return TRIALS
 
 
+def _parallel(request: RunRequest, layout: Layout) -> int | None:
+    """Return how many rounds are asked for at once; refuse several trials of one version."""
+    if layout == TRIALS and (request.parallel or 1) > 1:
+        raise Refused(
+            f"parallel: {TRIALS} of one version follow each other; expected 1, or layout {ROUNDS}"
+        )
+    return request.parallel
+
+
 def _versions(
     request: RunRequest,
     parameters: Mapping[str, Value],
@@ -376,8 +395,16 @@ def _validated(model: type[_Request], value: object) -> _Request:
         raise refusal(model, error, _FORMS) from None
 
 
-def check_one_machine(suite: Suite) -> None:
-    """Refuse a suite whose versions one machine cannot run, or whose functions it does not have."""
+def check_one_machine(suite: Suite, parallel: int | None = None) -> None:
+    """Refuse a suite whose versions one machine cannot run, or whose functions it does not have.
+
+    Refuse several rounds at once, too: they would share the cores that they measure.
+    """
+    if (parallel or 1) > 1:
+        raise Refused(
+            f"parallel: {parallel} rounds at once need a host each; expected 1 on one machine, or "
+            "a run with --aws"
+        )
     if suite.subject.image is not None:
         raise Refused(
             f"suite: the subject of {suite.name} is an image of each version, and one machine runs "

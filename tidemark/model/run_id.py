@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 
-# The history of a run's execution holds 25,000 events. A trial takes 13 of them, which leaves room
-# for about four retries in every trial. Trial numbers have three digits.
+# The history of a run's execution holds 25,000 events. A trial takes 19 of them, which leaves room
+# for about two retries in every trial. Trial numbers have three digits.
 MOST_TRIALS = 900
 FIRST_PROFILED = MOST_TRIALS + 1
 """The number of the first profiled trial: a run until decided may grow to ``MOST_TRIALS``."""
@@ -59,6 +59,17 @@ def trial_execution(run_id: str, trial: int, execution_arn: str) -> str:
 def is_trial_execution(name: str, run_id: str, execution_arn: str) -> bool:
     """Tell whether the execution of this ARN started a trial of a run under this name."""
     return name.startswith(f"{run_id}-") and name.endswith(f"-{_mark(execution_arn)}")
+
+
+def task_group(run_id: str, trial: int) -> str:
+    """Return the group of a trial's ECS tasks; the trials of a round have that of the first."""
+    return f"{run_id}-{trial}"
+
+
+def run_of_group(group: str) -> str | None:
+    """Return the run whose tasks have a group; None for a group of other tasks."""
+    found = re.fullmatch(rf"({RUN_ID})-\d+", group)
+    return found[1] if found else None
 
 
 def _mark(text: str) -> str:

@@ -116,6 +116,8 @@ def _check_metric(suite: Suite, name: str) -> None:
         raise Refused(f"bisect.metric: {sentence}")
 
 
+MOST_PARALLEL = 12
+"""The most rounds of a run that are measured at once, each on a host of its own."""
 FEWEST = 5
 """The fewest pairs that may have a verdict."""
 CONFIRMATION = 60
@@ -168,6 +170,9 @@ class RunSpec(Frozen):
     tests: tuple[str, ...] = Field(default=(), exclude_if=operator.not_)
     """The tests of the suite that the run measures; () for all."""
     layout: Layout = Field(default=TRIALS, exclude_if=is_trials)
+    parallel: int | None = Field(default=None, exclude_if=operator.not_)
+    """The rounds that are measured at once on AWS, as PlanRun finds room for; one machine measures
+    one."""
     until: Until | None = None
     """The end of the run: None after all repetitions."""
     within_seconds: Within | None = Field(default=None, exclude_if=operator.not_)
@@ -221,11 +226,28 @@ class RunSpec(Frozen):
 
         In a round it is a version's share of the time.
         """
+        of_repetition = len(self.measured_versions) * count(self.axes)
+        return self._trials_within(of_repetition * trial_seconds)
+
+    def trials_in_batches(self, round_seconds: float) -> int:
+        """Return the most trials, the profiled ones among them, if each batch takes a round's time.
+
+        A batch has all rounds that are measured at once.
+        """
+        return self._trials_within(round_seconds, max(1, self.at_once // count(self.axes)))
+
+    def _trials_within(self, seconds: float, at_once: int = 1) -> int:
+        """Return the most trials if ``at_once`` repetitions take some time together."""
         if self.within_seconds is None:
             return self.all_trials
         of_repetition = len(self.measured_versions) * count(self.axes)
-        repetitions = max(FEWEST, math.ceil(self.within_seconds / (of_repetition * trial_seconds)))
+        repetitions = max(FEWEST, math.ceil(self.within_seconds / seconds) * at_once)
         return min(of_repetition * repetitions + self.profiled_trials, self.all_trials)
+
+    @property
+    def at_once(self) -> int:
+        """The most rounds that are measured at once."""
+        return 1 if self.layout == TRIALS else self.parallel or MOST_PARALLEL
 
     @property
     def until_decided(self) -> str:

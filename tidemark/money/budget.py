@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from tidemark.model.base import Frozen
 from tidemark.model.plan import Plan
 from tidemark.model.results import TrialResult
-from tidemark.model.run_id import is_profiled
 from tidemark.money.estimate import count_trials, estimate
 from tidemark.money.prices import list_prices
 from tidemark.money.run_cost import run_cost
@@ -17,9 +16,8 @@ _RAN = {"stray", "timeout", "unknown"}
 class Spent(Frozen):
     """The cost of a run's recorded trials: their tasks and log queries [USD]."""
 
-    trials: int = 0
-    profiled: int = 0
-    """The recorded profiled trials, beside ``trials``."""
+    trials: tuple[int, ...] = ()
+    """The numbers of the trials that are counted, the profiled ones among them."""
     usd: float = 0.0
     dearest: float = 0.0
     """The highest known cost of a trial."""
@@ -35,10 +33,8 @@ def counted(spent: Spent, plan: Plan, trials: Iterable[TrialResult]) -> Spent:
         known = cost.total if cost else 0.0
         # A trial that ended early does not show the cost of a whole trial.
         whole = known if cost and trial.status == "ok" else max(known, expected_usd(spent, plan))
-        profiled = is_profiled(trial.trial)
         spent = Spent(
-            trials=spent.trials + (not profiled),
-            profiled=spent.profiled + profiled,
+            trials=(*spent.trials, trial.trial),
             usd=spent.usd + (whole if cost is None or _unknown(trial) else known),
             dearest=max(spent.dearest, whole),
         )
@@ -62,7 +58,7 @@ def passed(spent: Spent, plan: Plan, budget_usd: float, trials: int = 1) -> str 
     number = "" if trials == 1 else f"{trials} "
     return (
         f"budget_usd: {_usd(spent.usd)} of {_usd(budget_usd)} are spent by "
-        f"{spent.trials + spent.profiled} of {bound}{plan.request.all_trials} trials, and the "
+        f"{len(spent.trials)} of {bound}{plan.request.all_trials} trials, and the "
         f"next {number}may cost {_usd(following)}; resume the run with a greater budget"
     )
 

@@ -13,7 +13,26 @@ from tidemark.money.quotas import INTERFACES, VCPUS, Quota, Quotas
 
 
 def needed(request: RunSpec, suite: Suite) -> Iterator[tuple[Quota, float]]:
-    """Yield how much of each quota a run needs: all tasks of a step and services run at once."""
+    """Yield how much of each quota a run needs at once: in all rounds that it measures at once."""
+    for quota, amount in _of_round(request, suite):
+        yield quota, amount * (request.parallel or 1)
+
+
+def most_parallel(quotas: Quotas, request: RunSpec, suite: Suite) -> int:
+    """Return how many rounds of a run the quotas allow at once, 1 at least.
+
+    Raises
+    ------
+    QuotaUnknown
+        If a quota cannot be read.
+
+    """
+    rooms = (quotas.value(quota) / amount for quota, amount in _of_round(request, suite))
+    return max(1, int(min(request.at_once, *rooms)))
+
+
+def _of_round(request: RunSpec, suite: Suite) -> Iterator[tuple[Quota, float]]:
+    """Yield what a round needs of each quota: all tasks of a step and services run at once."""
     tasks = suite.most_at_once(request.tasks)
     services = [
         [suite.services[name].task_under(axes).cpu for name in test.services]
@@ -37,7 +56,7 @@ def check(quotas: Quotas, plan: Plan) -> None:
         If a quota cannot be read: the run might wait for capacity that the account never has.
 
     """
-    tasks = plan.suite.most_at_once(plan.request.tasks)
+    tasks = plan.suite.most_at_once(plan.request.tasks) * (plan.request.parallel or 1)
     for quota, amount in needed(plan.request, plan.suite):
         value = quotas.value(quota)
         if amount > value:

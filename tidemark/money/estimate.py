@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from tidemark.model.axes import combinations, count
 from tidemark.model.cost import LEAST_BILLED_SECONDS, Basis, Estimate, Prices
 from tidemark.model.parameters import MOST_TASKS
+from tidemark.model.refusal import Refused
+from tidemark.model.run_size import check_size
 from tidemark.model.run_spec import RunSpec
 from tidemark.model.services import Service, questions_within
 from tidemark.model.steps import Step
@@ -25,9 +27,16 @@ _OVERHEAD_SECONDS = 1.5
 
 # The following values are assumptions about AWS; no account has confirmed them.
 _PULL_SECONDS = 30
+# The wait of a version until it is idle before a slice, and the most slices that a round gains by.
+_IDLE_SECONDS = 0.1
+_MOST_SLICES = 30
 # The number of times that a test's logs are read: lines arrive some seconds after they are written.
 LOG_READINGS = 3
 _FUNCTION_SECONDS = 1.5
+# ChooseTrial, PrepareTrial, RestoreSystem and RecordTrial.
+_TRIAL_FUNCTIONS = 4
+# The readings of a test's logs, with 2 and 4 s between them.
+_READING_SECONDS = LOG_READINGS * _FUNCTION_SECONDS + 6
 # As measured on one machine: the size of a task's line, and its lines beside the rates.
 _LINE_BYTES = 150
 _OTHER_LINES = 4
@@ -51,7 +60,7 @@ _STORED_RUNS = 200
 
 # States of the state machines, by the part of a run that enters them.
 _RUN_STATES = 10
-_CHOOSING_STATES = 3
+_CHOOSING_STATES = 4
 _TRIAL_STATES = 4
 _TEST_STATES = 2
 _STEP_STATES = 2
@@ -63,9 +72,39 @@ _STOP_SECONDS = 30
 _READING_STATES = 3
 
 
+def with_billed_minute(suite: Suite, request: RunSpec) -> Suite:
+    """Return a suite whose rounds on AWS fill the minute that a task is billed for.
+
+    More slices tell smaller changes, and cost nothing until the minute is over. One that would make
+    a run too large has its own number of slices.
+    """
+    if request.layout != ROUNDS:
+        return suite
+    tests = [test.model_copy(update={"slices": _slices(test, request)}) for test in suite.tests]
+    longer = suite.model_copy(update={"tests": tuple(tests)})
+    try:
+        check_size(request.measured(longer), request)
+    except Refused:
+        return suite
+    return longer
+
+
+def _slices(test: Test, request: RunSpec) -> int:
+    """Return the number of slices of each version that fill a billed minute."""
+    least = test.slices or test.jobs
+    one = test.model_copy(update={"jobs": 1})
+    block = sum(_step_seconds(one, step, request) - _OVERHEAD_SECONDS for step in one.every_step)
+    block = len(request.measured_versions) * (block + _IDLE_SECONDS)
+    room = LEAST_BILLED_SECONDS - _PULL_SECONDS - _OVERHEAD_SECONDS
+    return max(least, min(_MOST_SLICES, int(room / block)))
+
+
 def estimate(request: RunSpec, suite: Suite, prices: Prices) -> Estimate:
-    """Return the estimate of a run on AWS, where all tasks of a test run side by side."""
-    suite = request.measured(suite)
+    """Return the estimate of a run on AWS, where all tasks of a test run side by side.
+
+    So do the rounds of a batch.
+    """
+    suite = request.measured(with_billed_minute(suite, request))
     trials = count_trials(request, suite)
     shared = _sharing(request)
     billed = math.ceil(
@@ -79,9 +118,8 @@ def estimate(request: RunSpec, suite: Suite, prices: Prices) -> Estimate:
     scanned = trials * _scanned_bytes(request, suite)
     transitions = count_transitions(request, suite, LOG_READINGS)
     services = list(_every_service(suite, request))
+    seconds = math.ceil(trials / shared / request.at_once) * _round_seconds(request, suite)
     of_services = trials * sum(seconds for _, seconds in services)
-    pulls = sum(1 for tasks, _ in _every_step(suite, request) if tasks) + len(services)
-    seconds = estimate_seconds(request, suite) + trials / shared * pulls * _PULL_SECONDS
     athena = SAVED_QUERIES * _LEAST_READ_BYTES
     return Estimate(
         basis=_basis(request, suite),
@@ -99,10 +137,16 @@ def estimate(request: RunSpec, suite: Suite, prices: Prices) -> Estimate:
     )
 
 
-def estimate_seconds(request: RunSpec, suite: Suite, at_once: int = MOST_TASKS) -> float:
-    """Return the approximate time of a run's tests [s] if ``at_once`` tasks run side by side."""
-    trial = sum(declared_seconds(test, request, at_once) for test in suite.tests)
-    return trial * count_trials(request, suite)
+def _round_seconds(request: RunSpec, suite: Suite) -> float:
+    """Return the time of a round, or of a trial alone, on AWS [s].
+
+    It has the pulls of its images, its functions and the readings of its logs.
+    """
+    work = sum(declared_seconds(test, request, MOST_TASKS) for test in suite.tests)
+    pulls = sum(1 for tasks, _ in _every_step(suite, request) if tasks)
+    pulls += sum(len(test.services) for test in suite.tests)
+    beside = _TRIAL_FUNCTIONS * _FUNCTION_SECONDS + len(suite.tests) * _READING_SECONDS
+    return _sharing(request) * work + pulls * _PULL_SECONDS + beside
 
 
 def _sharing(request: RunSpec) -> int:
@@ -111,9 +155,8 @@ def _sharing(request: RunSpec) -> int:
 
 
 def count_trials(request: RunSpec, suite: Suite) -> int:
-    """Return the most trials of a run."""
-    each = sum(declared_seconds(test, request, MOST_TASKS) for test in suite.tests)
-    return request.trials_within(each)
+    """Return the most trials of a run on AWS."""
+    return request.trials_in_batches(_round_seconds(request, suite))
 
 
 def declared_seconds(test: Test, request: RunSpec, at_once: int) -> float:
@@ -252,10 +295,9 @@ def _usage_bytes(request: RunSpec, suite: Suite) -> int:
 
 def _services(request: RunSpec, suite: Suite, transitions: int, seconds: float) -> float:
     trials = count_trials(request, suite)
-    # Once: PlanRun and the last ChooseTrial. For each trial: ChooseTrial, PrepareTrial,
-    # RestoreSystem and RecordTrial.
+    # Once: PlanRun and the last ChooseTrial.
     questions = _all_questions(suite, request) + sum(map(_service_questions, suite.tests))
-    others = 2 + trials * (4 + len(suite.tests) * LOG_READINGS + questions)
+    others = 2 + trials * (_TRIAL_FUNCTIONS + len(suite.tests) * LOG_READINGS + questions)
     # Once: RecordRates and RecordOutcome; PublishReport.
     invocations = others + 3
     series = len(request.measured_versions) * count(request.axes)

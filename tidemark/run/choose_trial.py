@@ -1,7 +1,6 @@
-"""ChooseTrial: the next trial of a run, none if it needs none or the budget allows no more."""
+"""ChooseTrial: the next trials of a run, none if it needs none or the budget allows no more."""
 
-from collections.abc import Collection
-from pathlib import PurePosixPath
+from collections.abc import Collection, Iterator, Sequence
 
 from pydantic import BaseModel
 
@@ -12,17 +11,18 @@ from tidemark.model.base import Frozen
 from tidemark.model.exclusions import Exclusions
 from tidemark.model.failure import Failure
 from tidemark.model.plan import Plan
-from tidemark.model.run_id import trial_execution
+from tidemark.model.run_id import is_profiled, trial_execution
+from tidemark.model.suite import SECONDS_BETWEEN_GROUPS, TASKS_OF_GROUP
 from tidemark.money.budget import Spent, counted, passed
 from tidemark.run.events import RunEvent
 from tidemark.store import keys
 from tidemark.store.bucket import Bucket, delete_what_is_possible
 from tidemark.store.run_objects import (
-    each_profiled,
-    each_trial,
     read_exclusions,
     read_measured,
+    read_trial,
     record,
+    recorded_trials,
 )
 from tidemark.store.stored_plan import planned, read_plan
 from tidemark.store.stored_run import read_standing
@@ -41,21 +41,29 @@ class ChooseTrialEvent(RunEvent):
     """A run, its execution, and the trial that was just lost, if any."""
 
     execution_arn: str
-    lost: LostTrial | None = None
+    lost: tuple[LostTrial, ...] = ()
     budget_usd: float | None = None
     spent: Spent | None = None
     """The result of the previous choice, so that no trial is read twice; None at first."""
 
 
-class Choice(Frozen):
-    """The trial to measure next, or the reason for none."""
+class Round(Frozen):
+    """An execution that measures a trial alone, or the trials of a round."""
 
-    trial: int | None
-    """The number of the trial, None if no trial is left to measure."""
+    trial: int
+    """The number of its first trial."""
     trials: tuple[int, ...]
-    """The trials that the execution measures: more than one in a round, none without a trial."""
-    name: str | None
-    """The name of the trial's execution."""
+    name: str
+    """The name of the execution."""
+    wait_seconds: int
+    """The wait before the start of its tasks [s]: ECS accepts a number of starts a second."""
+
+
+class Choice(Frozen):
+    """The batch to measure next, or the reason for none."""
+
+    rounds: tuple[Round, ...]
+    """The rounds of the batch, which are measured at once; none if no trial is left to measure."""
     done: int
     """The number of recorded trials."""
     spent: Spent | None
@@ -64,30 +72,38 @@ class Choice(Frozen):
 
 
 def choose(bucket: Bucket, event: ChooseTrialEvent) -> Choice:
-    """Return the next trial that the run needs; first record the lost trial, if any."""
+    """Return the next batch that the run needs; first record the lost trials, if any."""
     plan = read_plan(bucket, event.run_id)
-    if event.lost:
+    for lost in event.lost:
         # Without a result the lost trial would be chosen again and again.
-        _record_lost(bucket, plan, event.lost)
-    done = set(bucket.keys(keys.trials(plan.run_id)))
-    if plan.profiled:
-        done.update(bucket.keys(keys.profiled_trials(plan.run_id)))
+        _record_lost(bucket, plan, lost)
+    done = set(recorded_trials(bucket, plan.run_id))
     limit = event.budget_usd
     spent, standing = count(bucket, plan, None if limit is None else event.spent or Spent())
     plan = plan if standing is None else _planned_on(bucket, plan, standing)
-    trials, over_budget = _next(plan, standing, done), None
-    if trials and spent and limit is not None:
-        over_budget = passed(spent, plan, limit, len(trials))
-    trials = () if over_budget else trials
-    trial = trials[0] if trials else None
+    rounds, over_budget = list(_next(plan, standing, done)), None
+    if rounds and spent and limit is not None:
+        over_budget = passed(spent, plan, limit, len(rounds[0]))
+        while rounds and passed(spent, plan, limit, sum(map(len, rounds))):
+            rounds.pop()
     return Choice(
-        trial=trial,
-        trials=trials,
-        name=trial_execution(plan.run_id, trial, event.execution_arn) if trial else None,
+        rounds=tuple(_starting(plan, rounds, event.execution_arn)),
         done=len(done),
         spent=spent,
         over_budget=over_budget,
     )
+
+
+def _starting(plan: Plan, rounds: Sequence[Sequence[int]], execution_arn: str) -> Iterator[Round]:
+    """Yield the executions of a batch, whose tasks start no faster than ECS accepts them."""
+    tasks = plan.suite.most_at_once(plan.request.tasks)
+    for place, trials in enumerate(rounds):
+        yield Round(
+            trial=trials[0],
+            trials=tuple(trials),
+            name=trial_execution(plan.run_id, trials[0], execution_arn),
+            wait_seconds=place * tasks // TASKS_OF_GROUP * SECONDS_BETWEEN_GROUPS,
+        )
 
 
 def _planned_on(bucket: Bucket, plan: Plan, standing: SequentialRun) -> Plan:
@@ -103,15 +119,17 @@ def _planned_on(bucket: Bucket, plan: Plan, standing: SequentialRun) -> Plan:
     return read_plan(bucket, plan.run_id)
 
 
-def _next(plan: Plan, standing: SequentialRun | None, done: Collection[str]) -> tuple[int, ...]:
-    """Return the trials to measure next: for verdicts, their confirmation, and then profiles."""
-    left = plan.trials if standing is None else following(standing, plan)
-    lacking = [
-        trial
-        for trial in (*left, *plan.profiled)
-        if keys.trial(plan.run_id, trial.trial) not in done
-    ]
-    return tuple(each.trial for each in plan.first_together(lacking))
+def _next(
+    plan: Plan, standing: SequentialRun | None, done: Collection[int]
+) -> Iterator[Sequence[int]]:
+    """Yield the rounds to measure next: for verdicts, their confirmation, and then profiles."""
+    at_once = plan.request.parallel or 1
+    left = plan.trials if standing is None else following(standing, plan, at_once)
+    lacking = [trial for trial in (*left, *plan.profiled) if trial.trial not in done]
+    for _ in range(at_once):
+        if together := plan.first_together(lacking):
+            yield [each.trial for each in together]
+            lacking = [each for each in lacking if each not in together]
 
 
 def _record_lost(bucket: Bucket, plan: Plan, lost: LostTrial) -> None:
@@ -134,27 +152,41 @@ def count(
     """
     exclusions = read_exclusions(bucket, plan.run_id) if plan.request.until else None
     standing = _standing(bucket, plan, exclusions) if exclusions else None
-    known = [each.trials for each in (spent, standing) if each is not None]
-    if not known:
-        return spent, standing
-    first = min(known)
-    for index, trial in enumerate(each_trial(bucket, plan.run_id, first), start=first):
-        if spent is not None and index >= spent.trials:
+    if spent is None and standing is None:
+        return None, None
+    recorded = recorded_trials(bucket, plan.run_id)
+    in_order = set(recorded[: standing.trials]) if standing else set()
+    waiting = standing is None
+    for number in recorded:
+        waiting = waiting or is_profiled(number) or _waits(standing, plan, number, recorded)
+        is_new = number not in in_order and not waiting
+        if not is_new and (spent is None or number in spent.trials):
+            continue
+        trial = read_trial(bucket, plan.run_id, number)
+        if spent is not None and number not in spent.trials:
             spent = counted(spent, plan, [trial])
-        if standing is not None and exclusions and index >= standing.trials:
-            excluded = exclusions.reason(trial.trial) is not None
+        if standing is not None and exclusions and is_new:
+            excluded = exclusions.reason(number) is not None
             standing = after(standing, plan, trial, excluded=excluded)
-    if spent is not None:
-        spent = counted(spent, plan, each_profiled(bucket, plan, spent.profiled))
     if standing is not None:
         bucket.write(keys.standing(plan.run_id), standing.model_dump_json().encode())
     return spent, standing
 
 
+def _waits(
+    standing: SequentialRun | None, plan: Plan, number: int, recorded: Collection[int]
+) -> bool:
+    """Tell whether a trial waits for a round before it, which a batch that was ended lacks."""
+    if standing is None or number <= standing.last:
+        return False
+    before = [each.turn for each in following(standing, plan) if each.trial < number]
+    measured = [each.turn for each in plan.trials if before and each.trial in recorded]
+    return any(turn not in measured for turn in before)
+
+
 def _standing(bucket: Bucket, plan: Plan, exclusions: Exclusions) -> SequentialRun:
     """Return the stored standing, or an empty one if a user changed the exclusions since."""
     standing = read_standing(bucket, plan.run_id)
-    recorded = [int(PurePosixPath(key).stem) for key in bucket.keys(keys.trials(plan.run_id))]
-    counted_trials = recorded[: standing.trials]
+    counted_trials = recorded_trials(bucket, plan.run_id)[: standing.trials]
     excluded = tuple(trial for trial in counted_trials if exclusions.reason(trial) is not None)
     return standing if excluded == standing.excluded else SequentialRun()

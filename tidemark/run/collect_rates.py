@@ -19,7 +19,7 @@ from tidemark.model.plan import Plan, PlannedTrial
 from tidemark.model.profile import with_profile
 from tidemark.model.refusal import Refused
 from tidemark.model.results import CLOUD, MeasuredSeries, Status, TaskResult
-from tidemark.model.run_id import is_profiled
+from tidemark.model.run_id import is_profiled, task_group
 from tidemark.model.run_spec import released
 from tidemark.model.sentences import shortened
 from tidemark.model.services import LAST_LINES_QUERY
@@ -194,7 +194,7 @@ def collect(
 
     Values of any number are complete if two attempts in sequence find as many lines.
 
-    A task of the run that still runs then, or ran beside the tasks of the test, fails it; so does
+    A task of the trial that still runs then, or ran beside the tasks of the test, fails it; so does
     an instance that reports another version by now.
 
     The logs count as complete ``deadline_seconds`` after the end of the tasks [s].
@@ -207,7 +207,8 @@ def collect(
     known = with_crashes(of_steps(test, plan.request.tasks, event.tasks), event.stopped_by)
     limits = test.limits(plan.request.tasks)
     clusters = clusters_of(tasks, plan)
-    of_test = stop_strays(clusters, event.run_id, known, limits, event.started_at, event.now)
+    group = task_group(event.run_id, event.trial)
+    of_test = stop_strays(clusters, group, known, limits, event.started_at, event.now)
     ended, ran = of_test.known, of_test.all
     streams, log_groups = system.streams(ended), system.log_groups(ended)
     search = _Search(queries, suite.name, log_groups, event, test)

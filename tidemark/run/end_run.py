@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tidemark.model.failure import Failure
 from tidemark.model.outcome import Outcome, RunStatus
-from tidemark.model.run_id import is_trial_execution
+from tidemark.model.run_id import is_trial_execution, run_of_group
 from tidemark.run.announcing import Listeners
 from tidemark.run.executions import ExecutionState, with_cause
 from tidemark.run.pause_rules import resume
@@ -78,7 +78,7 @@ class Ending(NamedTuple):
             return False
         for tasks, groups in listed:
             for arn, group in groups.items():
-                if group == claim.run_id:
+                if run_of_group(group) == claim.run_id:
                     tasks.stop(arn, reason)
         if not claims.stands(self.bucket, held):
             return False

@@ -13,10 +13,10 @@ from tidemark.model.request import ResumeRequest, check_one_machine, resolve_req
 from tidemark.model.run_id import FIRST_PROFILED, run_id
 from tidemark.model.run_spec import RunSpec
 from tidemark.model.sentences import listed
-from tidemark.model.suite import Suite
+from tidemark.model.suite import ROUNDS, Suite
 from tidemark.model.suite_asset import queries_digest
-from tidemark.money.capacity import check
-from tidemark.money.estimate import estimate
+from tidemark.money.capacity import check, most_parallel
+from tidemark.money.estimate import estimate, with_billed_minute
 from tidemark.money.prices import list_prices
 from tidemark.money.quotas import Quotas
 from tidemark.run.events import ExecutionEvent
@@ -83,9 +83,10 @@ def begin(
     if resume:
         plan = _plan_to_resume(bucket, resume)
     else:
-        plan = _new_plan(bucket, releases, properties, account, event, suites)
+        sizing = None if one_machine else quotas
+        plan = _new_plan(bucket, releases, properties, account, sizing, event, suites)
     if one_machine:
-        check_one_machine(plan.suite)
+        check_one_machine(plan.suite, plan.request.parallel)
     else:
         _check_account(plan, suites)
     if not resume and plan.execution_arn != event.execution_arn:
@@ -158,10 +159,14 @@ def _new_plan(
     releases: Releases,
     properties: Properties,
     account: Account,
+    quotas: Quotas | None,
     event: ExecutionEvent,
     suites: Mapping[str, Suite],
 ) -> Plan:
-    """Return the plan of the run, which an earlier execution may have started."""
+    """Return the plan of the run, which an earlier execution may have started.
+
+    ``quotas`` are those of an AWS account; one machine measures one round at a time.
+    """
     request = resolve_request(
         event.input,
         suites,
@@ -176,6 +181,10 @@ def _new_plan(
     if plan := find_plan(bucket, name):
         return plan
     suite, instance, arn = suites[request.suite], request.instance, event.execution_arn
+    if quotas is not None and request.layout == ROUNDS:
+        suite = with_billed_minute(suite, request)
+        parallel = request.parallel or most_parallel(quotas, request, suite)
+        request = request.model_copy(update={"parallel": parallel})
     plan = make_plan(request, suite, name=name, execution_arn=arn, started_at=event.started_at)
     plan = plan.model_copy(update={"queries_digest": queries_digest(plan.suite)})
     if instance is None:

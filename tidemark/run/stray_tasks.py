@@ -32,7 +32,7 @@ class Ended(NamedTuple):
     known: list[TaskResult]
     """The tasks that the state machine knows, each with its times if it ran at all."""
     strays: list[TaskResult]
-    """The other tasks of the run, as failed tasks: each took a share of the measured work."""
+    """The other tasks of the group, as failed tasks: each took a share of the measured work."""
     stopping: bool
     """Whether one of them has been told to stop and still runs: its end is not known yet."""
 
@@ -50,19 +50,19 @@ def clusters_of(tasks: Tasks, plan: Plan | None) -> list[Tasks]:
 
 def stop_strays(
     clusters: Sequence[Tasks],
-    run_id: str,
+    group: str,
     known: Sequence[TaskResult],
     limits: Mapping[int, int],
     since: datetime,
     now: datetime,
 ) -> Ended:
-    """Stop the tasks that a run started since a time, except the ``known`` tasks.
+    """Stop the tasks of a trial's group that started since a time, except the ``known`` tasks.
 
     A known task without an ARN is one of them, if it was started: it gets its times. ``limits`` are
     the time limits of the known tasks by index [s]. The end of a task that still runs is ``now``.
     """
     arns = {task.task_arn for task in known}
-    found = dict(_stopped(clusters, run_id, since, arns))
+    found = dict(_stopped(clusters, group, since, arns))
     stopping = any(map(_runs, found.values()))
     results = []
     for task in known:
@@ -73,14 +73,14 @@ def stop_strays(
 
 
 def _stopped(
-    clusters: Sequence[Tasks], run_id: str, since: datetime, known: set[str | None]
+    clusters: Sequence[Tasks], group: str, since: datetime, known: set[str | None]
 ) -> Iterator[tuple[str, _Description]]:
-    """Stop each task of a run that is not known; yield it with its ARN."""
+    """Stop each task of a group that is not known; yield it with its ARN."""
     for tasks in clusters:
-        for arn, task in tasks.started(run_id, since).items():
+        for arn, task in tasks.started(group, since).items():
             if arn not in known:
                 if _runs(task):
-                    tasks.stop(arn, f"run {run_id} does not know this task")
+                    tasks.stop(arn, f"trial {group} does not know this task")
                 yield arn, task
 
 

@@ -11,7 +11,7 @@ from pydantic.alias_generators import to_pascal
 
 from tidemark.model.cron import Cron
 from tidemark.model.outcome import Outcome
-from tidemark.model.run_id import RUN_ID
+from tidemark.model.run_id import run_of_group
 from tidemark.model.sentences import shortened
 from tidemark.model.telemetry import LOGGER, MISSED_SCHEDULES
 from tidemark.run.end_run import Ending
@@ -72,9 +72,10 @@ def end_dead_runs(ending: Ending, now: datetime, attempts: Attempts) -> list[Out
             outcomes.append(ending.end(holder(ending.executions, held.claim, now), now))
     runs = {held.claim.run_id for held in claimed}
     for arn, group in groups.items():
-        if group not in runs and re.fullmatch(RUN_ID, group):
+        run_id = run_of_group(group)
+        if run_id and run_id not in runs:
             with attempts.at(f"task {arn}"):
-                ending.tasks.stop(arn, f"run {group} has ended")
+                ending.tasks.stop(arn, f"run {run_id} has ended")
     return [outcome for outcome in outcomes if outcome]
 
 

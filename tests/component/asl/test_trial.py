@@ -59,6 +59,7 @@ class Trial:
 
     def __init__(self, lab):
         self.lab = lab
+        self.wait_seconds = 0
         self.ecs = []  # the error of every start of a task, if any
         self.throttled = False  # whether Lambda refuses every ClassifyStop
         self.running = self.most_running = 0
@@ -176,7 +177,11 @@ class Trial:
         machine = json.loads(TEXT)
         states = machine.pop("States")
         states = {machine["StartAt"]: states.pop(machine["StartAt"]), **states}
-        return self.lab.run(states, {"run_id": "r", "trial": 1}, **machine)
+        return self.lab.run(
+            states,
+            {"run_id": "r", "trial": 1, "trials": [1], "wait_seconds": self.wait_seconds},
+            **machine,
+        )
 
 
 @pytest.fixture
@@ -238,7 +243,7 @@ def test_the_tasks_of_an_instance_run_in_its_own_place_and_get_no_variables(tria
     assert execution.status == "SUCCEEDED", execution.cause
     theirs, own = trial.ran
     assert [(each["Cluster"], each["TaskDefinition"], each["Group"]) for each in trial.ran] == [
-        ("arn:theirs", "arn:writer:7", "r"), ("${Cluster}", "arn", "r"),
+        ("arn:theirs", "arn:writer:7", "r-1"), ("${Cluster}", "arn", "r-1"),
     ]  # fmt: skip
     assert theirs["NetworkConfiguration"]["AwsvpcConfiguration"] == {
         "Subnets": ["subnet-1", "subnet-2"], "SecurityGroups": [], "AssignPublicIp": "DISABLED",
@@ -447,7 +452,7 @@ def test_a_service_runs_from_before_the_first_step_until_after_the_last(trial):
     assert execution.status == "SUCCEEDED", execution.cause
     (started,) = trial.started
     assert (started["TaskDefinition"], started["Name"]) == ("arn:server:3", "server")
-    assert (started["Group"], started["Command"]) == ("r", ["serve"])
+    assert (started["Group"], started["Command"]) == ("r-1", ["serve"])
     network = started["NetworkConfiguration"]["AwsvpcConfiguration"]
     assert network["SecurityGroups"] == ["sg-1"]
     assert started["Environment"] == {"TIDEMARK_VERSION": "1.0", "TIDEMARK_READY": ":8080"}

@@ -5,15 +5,28 @@ import json
 import pytest
 
 from cdk.definitions import definition
+from onebox.asl.errors import StateError
 from onebox.asl.payload import MAX_BYTES
 from tests.plans import RUN
 from tests.unit.run.test_choose_trial import NEW, Measuring
 from tests.unit.run.test_search import BISECT, found, searching
+from tidemark.model.run_spec import MOST_PARALLEL
 from tidemark.run.choose_trial import ChooseTrialEvent, choose
 from tidemark.store.stored_plan import read_plan
 
 TEXT = definition("workflow")
+NONE_LEFT = {"rounds": [], "done": 1, "spent": None, "over_budget": None}
+# The longest cause that AWS Step Functions accepts, of the characters with the longest JSON.
+LONGEST_CAUSE = ('\u221e"' * 20_000)[:32_768]
 HOLDER = {"executionArn": "arn:holder", "status": "GONE", "error": None, "cause": None}
+
+
+def batch(*trials):
+    """Return a choice of rounds of two versions, by their first trials."""
+    rounds = [
+        {"trial": n, "trials": [n, n + 1], "name": f"r-{n}", "wait_seconds": n // 3} for n in trials
+    ]
+    return {**NONE_LEFT, "rounds": rounds, "done": 0}
 
 
 class Workflow:
@@ -22,10 +35,12 @@ class Workflow:
     def __init__(self, lab):
         self.lab = lab
         self.called = []
+        self.failures = {}
+        self.running = self.most_running = 0
         self.answers = {
             "PlanRun": [{"run_id": "r", "budget_usd": None, "holder": None, "started_by": None}],
             "EndRun": [{"outcome": None}],
-            "ChooseTrial": [{"trial": None, "name": None, "done": 1, "spent": None}],
+            "ChooseTrial": [NONE_LEFT],
             "RecordRates": [{}],
             "PublishReport": [{}],
             "RecordOutcome": [{"run_id": "r", "status": "complete", "reason": ""}],
@@ -40,7 +55,14 @@ class Workflow:
 
     async def run_trial(self, arguments, _submission):
         self.called.append((arguments["Name"], arguments["Input"]))
-        return {}
+        self.running += 1
+        self.most_running = max(self.most_running, self.running)
+        for _ in range(60):
+            await self.lab.pause()
+        self.running -= 1
+        if failure := self.failures.get(arguments["Name"]):
+            raise failure
+        return {"Output": "x" * 20_000}
 
     def run(self, run_input):
         machine = json.loads(TEXT)
@@ -73,10 +95,10 @@ def test_a_run_that_another_execution_started_is_left_to_that_execution(workflow
 
 
 def test_a_run_over_its_budget_is_recorded_with_the_reason(workflow):
-    spent = {"trials": 1, "usd": 2, "dearest": 2}
-    first = {"trial": 1, "name": "r-1", "done": 0, "spent": spent, "over_budget": None}
+    spent = {"trials": [1], "usd": 2, "dearest": 2}
+    first = {**batch(1), "spent": spent}
     workflow.answers["PlanRun"][0]["budget_usd"] = 3
-    workflow.answers["ChooseTrial"] = [first, {**first, "trial": None, "over_budget": "too dear"}]
+    workflow.answers["ChooseTrial"] = [first, {**NONE_LEFT, "over_budget": "too dear"}]
 
     assert workflow.run({"suite": "s"})[1:] == [
         "ChooseTrial", "r-1", "ChooseTrial",
@@ -88,6 +110,44 @@ def test_a_run_over_its_budget_is_recorded_with_the_reason(workflow):
         (3, spent),
     ]
     assert workflow.called[-1][1]["failure"] == {"Error": "OverBudget", "Cause": "too dear"}
+
+
+def test_the_rounds_of_a_batch_run_at_once_and_each_has_its_own_input(workflow):
+    workflow.answers["ChooseTrial"] = [batch(*range(1, 25, 2)), NONE_LEFT]
+
+    called = workflow.run({"suite": "s"})
+
+    assert called[1:-3] == ["ChooseTrial", *(f"r-{n}" for n in range(1, 25, 2)), "ChooseTrial"]
+    assert workflow.most_running == MOST_PARALLEL
+    inputs = dict(workflow.called)
+    assert {key: inputs["r-3"][key] for key in ("run_id", "trial", "trials", "wait_seconds")} == {
+        "run_id": "r", "trial": 3, "trials": [3, 4], "wait_seconds": 1,
+    }  # fmt: skip
+
+
+def test_a_host_that_dies_in_a_round_costs_the_other_rounds_of_the_batch_nothing(workflow):
+    workflow.answers["ChooseTrial"] = [batch(1, 3, 5), NONE_LEFT]
+    workflow.failures["r-3"] = StateError("States.TaskFailed", LONGEST_CAUSE)
+
+    called = workflow.run({"suite": "s"})
+
+    assert called[1:-3] == ["ChooseTrial", "r-1", "r-3", "r-5", "ChooseTrial"]
+    _, again = [payload for name, payload in workflow.called if name == "ChooseTrial"]
+    (lost,) = again["lost"]
+    assert (lost["trial"], lost["trials"]) == (3, [3, 4])
+    assert lost["failure"] == {"Error": "States.TaskFailed", "Cause": LONGEST_CAUSE[:3000]}
+
+
+def test_a_batch_whose_rounds_all_die_for_the_longest_reasons_is_recorded(workflow):
+    workflow.answers["ChooseTrial"] = [batch(*range(1, 25, 2)), NONE_LEFT]
+    workflow.failures = {
+        f"r-{n}": StateError("States.TaskFailed", LONGEST_CAUSE) for n in range(1, 25, 2)
+    }
+
+    workflow.run({"suite": "s"})
+
+    _, again = [payload for name, payload in workflow.called if name == "ChooseTrial"]
+    assert [lost["trial"] for lost in again["lost"]] == list(range(1, 25, 2))
 
 
 class Choices:

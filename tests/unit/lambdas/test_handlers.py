@@ -110,8 +110,8 @@ def log(world, *, words="to S3", rates=("100.0", "200.0"), jobs=1):
     }
 
 
-def choose(world, lost=None):
-    event = {"run_id": RUN, "execution_arn": EXECUTION["execution_arn"], "lost": lost}
+def choose(world, lost=()):
+    event = {"run_id": RUN, "execution_arn": EXECUTION["execution_arn"], "lost": list(lost)}
     return world.call(choose_trial, event)
 
 
@@ -179,21 +179,20 @@ def test_plan_run_refuses_a_bad_input_and_writes_nothing(world):
 
 def test_choose_trial_gives_each_trial_in_turn_and_then_none(world):
     boundless = {"spent": None, "over_budget": None}
-    first = {"trial": 1, "trials": [1], "name": f"{RUN}-1-56850a", "done": 0}
-    assert choose(world) == {**first, **boundless}
+    first = {"trial": 1, "trials": [1], "name": f"{RUN}-1-56850a", "wait_seconds": 0}
+    assert choose(world) == {"rounds": [first], "done": 0, **boundless}
     measure(world, 1)
-    second = {"trial": 2, "trials": [2], "name": f"{RUN}-2-56850a", "done": 1}
-    assert choose(world) == {**second, **boundless}
+    second = {**first, "trial": 2, "trials": [2], "name": f"{RUN}-2-56850a"}
+    assert choose(world) == {"rounds": [second], "done": 1, **boundless}
     measure(world, 2)
-    none = {"trial": None, "trials": [], "name": None, "done": 2}
-    assert choose(world) == {**none, **boundless}
+    assert choose(world) == {"rounds": [], "done": 2, **boundless}
 
 
 def test_a_lost_trial_is_recorded_as_failed_and_not_chosen_again(world):
-    answer = choose(world, lost=LOST)
+    answer = choose(world, lost=[LOST])
 
     stored = world.json(f"runs/{RUN}/trials/001.json")
-    assert (answer["trial"], answer["done"]) == (2, 1)
+    assert (answer["rounds"][0]["trial"], answer["done"]) == (2, 1)
     assert stored["status"] == "failed"
     assert stored["reason"] == "the trial's execution ended with States.TaskFailed: no reason"
 
@@ -203,7 +202,7 @@ def test_a_lost_trial_keeps_its_measurements_and_loses_its_data(world):
     collect(world)
     world.bucket.write(f"work/data/{RUN}/001/a", b"")
 
-    choose(world, lost=LOST)
+    choose(world, lost=[LOST])
 
     stored = world.json(f"runs/{RUN}/trials/001.json")
     assert [(test["test"], test["status"]) for test in stored["tests"]] == [
@@ -217,7 +216,7 @@ def test_a_trial_that_was_recorded_before_it_was_lost_keeps_its_result(world):
     measure(world, 1)
     before = world.bucket.objects[f"runs/{RUN}/trials/001.json"]
 
-    choose(world, lost=LOST)
+    choose(world, lost=[LOST])
 
     assert world.bucket.objects[f"runs/{RUN}/trials/001.json"] == before
 
@@ -518,7 +517,7 @@ def test_classify_stop_accepts_a_cause_that_is_not_json(world):
 
 def test_a_task_that_ran_beside_those_of_the_test_fails_the_test_and_is_stopped(world):
     log(world)
-    world.tasks.group_of["arn:task/c/stray"] = RUN
+    world.tasks.group_of["arn:task/c/stray"] = f"{RUN}-1"
     world.tasks.started_at["arn:task/c/stray"] = datetime(2026, 11, 20, 12, 45, 1, tzinfo=UTC)
 
     assert not collect(world)["complete"]  # until its end is known
@@ -666,7 +665,7 @@ def test_a_trial_ends_though_an_object_of_its_tasks_cannot_be_deleted(world, cap
     world.bucket.undeletable.add(strange)
 
     assert world.call(restore_system, TRIAL) == {}
-    choose(world, {"trial": 1, "failure": {"Error": "Stopped", "Cause": "in RestoreSystem"}})
+    choose(world, [{"trial": 1, "failure": {"Error": "Stopped", "Cause": "in RestoreSystem"}}])
 
     assert world.json(f"runs/{RUN}/trials/001.json")["status"] == "failed"
     assert [record.getMessage() for record in caplog.records] == [
@@ -710,7 +709,7 @@ def test_a_test_after_a_failed_test_is_skipped_and_names_it(world):
 def test_a_trial_that_is_lost_after_its_tests_keeps_its_rates_and_is_ok(world):
     measure_tests(world)
 
-    choose(world, {"trial": 1, "failure": {"Error": "Stopped", "Cause": "in RestoreSystem"}})
+    choose(world, [{"trial": 1, "failure": {"Error": "Stopped", "Cause": "in RestoreSystem"}}])
 
     stored = world.json(f"runs/{RUN}/trials/001.json")
     assert (stored["status"], [test["status"] for test in stored["tests"]]) == ("ok", ["ok", "ok"])

@@ -95,17 +95,19 @@ def recorded(world, trial):
 def test_the_next_choice_is_a_whole_round(world, logs):
     event = {"run_id": RUN, "execution_arn": EXECUTION}
 
-    assert world.call(choose_trial, event)["trials"] == [1, 2]
+    (chosen,) = world.call(choose_trial, event)["rounds"]
+    assert chosen["trials"] == [1, 2]
     measure(world)
     answer = world.call(choose_trial, event)
-    assert (answer["trial"], answer["trials"], answer["done"]) == (3, [3, 4], 2)
+    (chosen,) = answer["rounds"]
+    assert (chosen["trial"], chosen["trials"], answer["done"]) == (3, [3, 4], 2)
 
 
 def test_a_lost_round_fails_the_trials_of_all_its_versions(world):
     lost = {"trial": 1, "trials": [1, 2], "failure": {"Error": "States.Timeout", "Cause": ""}}
-    answer = world.call(choose_trial, {"run_id": RUN, "execution_arn": EXECUTION, "lost": lost})
+    answer = world.call(choose_trial, {"run_id": RUN, "execution_arn": EXECUTION, "lost": [lost]})
 
-    assert answer["trials"] == [3, 4]
+    assert [each["trials"] for each in answer["rounds"]] == [[3, 4]]
     assert [recorded(world, trial)["status"] for trial in (1, 2)] == ["failed", "failed"]
 
 

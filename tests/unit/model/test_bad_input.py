@@ -23,7 +23,8 @@ from tidemark.model.settings import Settings, read_settings
 from tidemark.model.suite import Suite
 from tidemark.model.suite_asset import FOLDER
 from tidemark.model.suite_files import read_suite, read_suites
-from tidemark.money.estimate import estimate_seconds
+from tidemark.money.estimate import estimate
+from tidemark.money.prices import list_prices
 from tidemark.run.plan_run import make_plan
 
 SUITES = read_suites()
@@ -133,7 +134,7 @@ def assert_can_be_run(request, suite):
     assert request.tasks * max(test.jobs for test in suite.tests) <= MOST_SAMPLES
     assert request.baseline is None or request.baseline in request.versions
     assert len(request.note.splitlines()) <= 1
-    assert math.isfinite(estimate_seconds(request, suite))
+    assert math.isfinite(estimate(request, suite, list_prices()).seconds)
 
 
 @fuzz(600)

@@ -108,6 +108,18 @@ def test_a_limit_of_time_is_that_of_five_repetitions_at_least():
     assert run.trials_within(trial_seconds=0.001) == run.most_trials
 
 
+def test_a_limit_of_time_has_room_for_whole_batches_of_rounds():
+    run = resolve_request({"suite": "rocksdb", "parallel": 6}, SUITES)
+
+    assert run.trials_in_batches(round_seconds=100) == 2 * 2 * 6  # the second begins before 180 s
+    assert run.trials_in_batches(round_seconds=180) == 2 * 6
+
+
+def test_trials_of_one_version_follow_each_other():
+    with pytest.raises(Refused, match=r"^parallel: trials of one version follow each other; "):
+        resolve_request({"suite": "rocksdb", "layout": "trials", "parallel": 2}, SUITES)
+
+
 def test_a_version_may_be_measured_beside_itself_slowed():
     run = resolve_request({"suite": "rocksdb", "versions": ["9.8.4"], "slowed": [0, 5]}, SUITES)
 

@@ -42,14 +42,14 @@ def choose(world, budget_usd, **more):
 def test_the_costs_of_trials_are_added_and_the_highest_is_kept(plan):
     spent = counted(Spent(), plan, [trial(plan, 1, 1), trial(plan, 2, 5), trial(plan, 3, 2)])
 
-    assert spent.trials == 3
+    assert spent.trials == (1, 2, 3)
     assert spent.usd == pytest.approx(8 * MINUTE_USD)
     assert spent.dearest == pytest.approx(5 * MINUTE_USD)
 
 
 def test_the_next_trial_may_cost_as_much_as_the_dearest_or_its_share_of_the_estimate(plan):
     assert expected_usd(Spent(), plan) == pytest.approx(plan.estimate.measuring_usd / 2)
-    assert expected_usd(Spent(trials=1, usd=1, dearest=0.7), plan) == 0.7
+    assert expected_usd(Spent(trials=(1,), usd=1, dearest=0.7), plan) == 0.7
 
 
 def test_a_plan_without_an_estimate_is_estimated_now(plan):
@@ -91,7 +91,7 @@ def test_a_task_that_failed_costs_as_much_as_one_that_did_not(plan):
 
 def test_a_trial_with_a_task_that_ran_for_an_unknown_time_counts_with_the_expected_cost(plan):
     (test,) = trial(plan, 1, 1).tests
-    timeless = classify(0, "States.Timeout", "", 20)
+    timeless = classify(0, "rocksdb", "States.Timeout", "", 20)
     failed = test.model_copy(update={"status": "failed", "tasks": (timeless,)})
     known = trial(plan, 1, 1).model_copy(update={"status": "failed", "tests": (failed,)})
 
@@ -109,7 +109,7 @@ def test_a_trial_without_a_recorded_cost_counts_with_the_expected_cost(plan):
 
 
 def test_a_budget_may_be_spent_to_its_last_cent(plan):
-    spent = Spent(trials=1, usd=0.25, dearest=0.25)
+    spent = Spent(trials=(1,), usd=0.25, dearest=0.25)
 
     assert passed(spent, plan, 0.5) is None
     assert passed(spent, plan, 0.49) == (
@@ -123,17 +123,17 @@ def test_the_next_trial_is_chosen_while_the_budget_has_room(world, plan):
     world.bucket.write(f"runs/{RUN}/trials/001.json", trial(plan, 1, 4).model_dump_json().encode())
     second = choose(world, 0.01, spent=first["spent"])
 
-    assert (first["trial"], first["over_budget"]) == (1, None)
-    assert (second["trial"], second["name"], second["done"]) == (None, None, 1)
+    assert ([each["trial"] for each in first["rounds"]], first["over_budget"]) == ([1], None)
+    assert (second["rounds"], second["done"]) == ([], 1)
     assert second["over_budget"].startswith("budget_usd: 0.0083 USD of 0.0100 USD are spent")
 
 
 def test_a_counted_trial_is_not_read_again(world, plan):
     world.bucket.write(f"runs/{RUN}/trials/001.json", b"unreadable")
 
-    chosen = choose(world, 1, spent={"trials": 1, "usd": 0.1, "dearest": 0.1})
+    chosen = choose(world, 1, spent={"trials": [1], "usd": 0.1, "dearest": 0.1})
 
-    assert (chosen["trial"], chosen["spent"]["trials"]) == (2, 1)
+    assert (chosen["rounds"][0]["trial"], chosen["spent"]["trials"]) == (2, [1])
 
 
 def test_a_run_with_every_trial_is_complete_despite_its_cost(world, plan):

@@ -14,7 +14,7 @@ from tidemark.money.estimate import (
     TABLES_READ,
     count_transitions,
     estimate,
-    estimate_seconds,
+    with_billed_minute,
 )
 from tidemark.money.prices import FUNCTION_MEMORY, SERVICE_PRICES, list_prices
 from tidemark.store.columns import TABLES
@@ -37,17 +37,55 @@ def without_times(suite):
 
 
 def test_the_time_grows_with_trials_and_records():
-    small = resolve_request({"suite": "rocksdb", "records": 1000}, SUITES)
-    double = resolve_request({"suite": "rocksdb", "records": 1000, "repetitions": 24}, SUITES)
+    small, double = (expected(records=1000, repetitions=count).seconds for count in (12, 24))
 
-    assert estimate_seconds(double, SUITE) == pytest.approx(2 * estimate_seconds(small, SUITE))
-    wide = resolve_request({"suite": "rocksdb", "records": 1000, "tasks": 8}, SUITES)
-    assert estimate_seconds(wide, SUITE, at_once=2) == pytest.approx(
-        4 * estimate_seconds(small, SUITE, at_once=2)
+    assert double == pytest.approx(2 * small)
+    assert expected(repetitions=12).seconds > small
+
+
+ROUNDS = read_suites()["rocksdb"]
+
+
+def in_rounds(**fields):
+    request = resolve_request({"suite": "rocksdb", **fields}, {"rocksdb": ROUNDS})
+    return estimate(request, ROUNDS, list_prices())
+
+
+def test_a_default_run_on_aws_is_expected_to_answer_in_ten_minutes_for_15_cents():
+    whole = in_rounds()
+
+    assert whole.seconds <= 600
+    assert whole.usd <= 0.15
+
+
+def test_rounds_that_run_at_once_take_the_time_of_one_and_the_cost_of_all():
+    alone, batch = (in_rounds(repetitions=12, parallel=count) for count in (1, 12))
+    odd = in_rounds(repetitions=13, parallel=12)
+
+    assert alone.seconds == pytest.approx(12 * batch.seconds)
+    assert alone.task_seconds == batch.task_seconds == 12 * 2 * 60
+    assert odd.seconds == pytest.approx(2 * batch.seconds)  # the last round is a batch of its own
+
+
+def test_a_round_on_aws_has_as_many_slices_as_its_billed_minute_holds():
+    request = resolve_request({"suite": "rocksdb"}, {"rocksdb": ROUNDS})
+    longer = with_billed_minute(ROUNDS, request)
+    large = request.model_copy(update={"parameters": {"records": 1_000_000, "tasks": 1}})
+
+    assert [test.slices for test in longer.tests] == [30, 30]
+    assert with_billed_minute(longer, request) == longer
+    # A slice of a million records takes 4.3 s of ingest, and the minute is over after six of them.
+    assert [test.slices for test in with_billed_minute(ROUNDS, large).tests] == [5, 10]
+    assert with_billed_minute(SUITE, request.model_copy(update={"layout": "trials"})) is SUITE
+
+
+def test_a_run_of_more_slices_than_it_may_keep_has_the_slices_of_its_suite():
+    wide = resolve_request(
+        {"suite": "rocksdb", "tasks": 200, "repetitions": 16, "layout": "rounds"},
+        {"rocksdb": ROUNDS},
     )
-    assert estimate_seconds(
-        resolve_request({"suite": "rocksdb"}, SUITES), SUITE
-    ) > estimate_seconds(small, SUITE)
+
+    assert with_billed_minute(ROUNDS, wide) is ROUNDS
 
 
 def test_a_short_task_is_billed_for_a_minute_and_a_long_one_from_the_pull_of_its_image():
@@ -71,13 +109,13 @@ def test_transitions_grow_with_the_readings_and_tasks_of_a_run():
     request = resolve_request({"suite": "rocksdb", "versions": ["9.8.4"], "repetitions": 1}, SUITES)
     wide = request.model_copy(update={"parameters": {**request.parameters, "tasks": 41}})
 
-    # Ten states of the run, three for choosing the trial, four of the trial; for each test two, two
+    # Ten states of the run, four for choosing the trial, four of the trial; for each test two, two
     # of its step, two of a group, a task, and CollectRates with EveryTaskReported.
-    assert count_transitions(request, SUITE, readings=1) == 10 + 3 + 4 + 2 * (2 + 2 + 2 + 1 + 2)
+    assert count_transitions(request, SUITE, readings=1) == 10 + 4 + 4 + 2 * (2 + 2 + 2 + 1 + 2)
     # WaitForLogs comes between two readings.
-    assert count_transitions(request, SUITE, readings=2) == 35 + 2 * 3
+    assert count_transitions(request, SUITE, readings=2) == 36 + 2 * 3
     # 41 tasks are three groups.
-    assert count_transitions(wide, SUITE, readings=1) == 35 + 2 * (40 + 2 * 2)
+    assert count_transitions(wide, SUITE, readings=1) == 36 + 2 * (40 + 2 * 2)
 
 
 def test_each_step_counts_with_its_own_tasks_and_time():
@@ -95,9 +133,10 @@ def test_each_step_counts_with_its_own_tasks_and_time():
     # Two jobs of 0.86 s, 100 s, and a time limit; 1.5 s beside declared work, 30 s of pulling.
     assert whole.task_seconds == 3 * 60 + 132 + 230
     assert whole.basis == "time limits"
-    assert estimate_seconds(request, suite) == pytest.approx(3.22 + 101.5 + 200)
+    # Three pulls, four functions, and three readings of the logs with 6 s between them.
+    assert whole.seconds == pytest.approx(3.22 + 101.5 + 200 + 3 * 30 + 4 * 1.5 + 3 * 1.5 + 6)
     # For each step two states, two of its group, and its tasks.
-    assert count_transitions(request, suite, readings=1) == 10 + 3 + 4 + 2 + 2 + 3 * 4 + 5
+    assert count_transitions(request, suite, readings=1) == 10 + 4 + 4 + 2 + 2 + 3 * 4 + 5
 
 
 def test_a_wait_counts_with_the_questions_of_its_time():

@@ -28,6 +28,11 @@ from tidemark.store.stored_run import read_run, read_standing
 BASE, NEW, OTHER = "8.8.1", "9.0.0", "9.8.4"
 
 
+def in_batch(choice):
+    """Return the trials of a batch, in order."""
+    return [number for each in choice.rounds for number in each.trials]
+
+
 class Measuring:
     """A run until decided whose trials are recorded as soon as they are chosen."""
 
@@ -90,8 +95,9 @@ class Measuring:
     def go_on(self, most=1000, budget_usd=None):
         """Measure trials until none is chosen, ``most`` at most; return the last choice."""
         choice = self.choose(budget_usd)
-        while choice.trial and most > 0:
-            self.record(choice.trial)
+        while choice.rounds and most > 0:
+            for number in in_batch(choice):
+                self.record(number)
             choice, most = self.choose(budget_usd), most - 1
         return choice
 
@@ -119,7 +125,7 @@ def test_a_run_ends_when_every_metric_is_decided():
 
     choice = run.go_on()
 
-    assert (choice.trial, choice.over_budget) == (None, None)
+    assert (choice.rounds, choice.over_budget) == ((), None)
     assert run.words(NEW) == {("same", "first")}
     table = markdown(report(measured_run(run.stored))).partition("Verdicts against 8.8.1")[2]
     assert row(table, NEW, "ingest_rate")[3:] == ["none", "same"]
@@ -132,7 +138,7 @@ def test_a_run_ends_when_every_metric_is_decided():
 def test_a_run_begins_no_repetition_after_its_time_but_five_in_any_case(within, repetitions):
     run = Measuring({NEW: 0.04}, scatter=0.2, within_seconds=within, repetitions=None)
 
-    assert run.go_on().trial is None
+    assert run.go_on().rounds == ()
     assert run.repetitions() == repetitions * [{BASE, NEW}]
     assert run.outcome().status == "complete"
     assert {word for word, _ in run.words(NEW)} == {"cannot tell"}
@@ -246,7 +252,7 @@ def test_a_budget_ends_a_run_before_its_verdicts():
 
     choice = run.choose(budget_usd=0.001)
 
-    assert choice.trial is None
+    assert choice.rounds == ()
     assert "are spent by 11 of at most 160 trials, and the next" in choice.over_budget
     outcome = run.outcome()
     assert (outcome.status, outcome.trials_done, outcome.trials_planned) == ("incomplete", 11, 12)

@@ -130,7 +130,7 @@ def test_only_the_trial_executions_and_tasks_of_the_run_are_stopped(dead):
     other = f"{TRIAL_MACHINE}:{trial_execution('20261120T124455Z-000000', 1, EXECUTION)}"
     for arn in (mine, resumed, other):
         dead.executions.add(arn)
-    dead.tasks.group_of = {"t1": RUN, "t2": "20261120T124455Z-000000"}
+    dead.tasks.group_of = {"t1": f"{RUN}-1", "t2": "20261120T124455Z-000000-1"}
 
     end(dead, cause="enough")
 
@@ -203,7 +203,7 @@ def resumed(world):
     end(world)
     world.call(plan_run, RESUME)
     world.bucket.write(f"work/data/{RUN}/002/a", b"")
-    world.tasks.group_of["new"] = RUN
+    world.tasks.group_of["new"] = f"{RUN}-2"
 
 
 def finished(world):
@@ -216,7 +216,7 @@ def finished(world):
 @pytest.mark.usefixtures("packed")
 @pytest.mark.parametrize("call", range(2))
 def test_an_ending_that_a_resume_overtakes_stops_and_deletes_nothing_of_the_resume(dead, call):
-    dead.tasks.group_of["old"] = RUN
+    dead.tasks.group_of["old"] = f"{RUN}-1"
     dead.tasks.called = on_call(call, lambda: resumed(dead))
 
     assert end(dead) is None
@@ -305,7 +305,7 @@ def test_the_sweep_waits_for_an_execution_that_is_not_known_yet(dead):
 
 def test_the_sweep_leaves_a_run_in_progress_and_its_tasks_alone(dead):
     dead.executions.add(EXECUTION)
-    dead.tasks.group_of = {"t1": RUN}
+    dead.tasks.group_of = {"t1": f"{RUN}-1"}
     before = dict(dead.bucket.objects)
 
     assert sweep(dead) == []
@@ -316,8 +316,8 @@ def test_the_sweep_leaves_a_run_in_progress_and_its_tasks_alone(dead):
 def test_the_sweep_stops_only_tasks_of_runs_that_have_ended(dead):
     dead.executions.add(EXECUTION)
     dead.tasks.group_of = {
-        "t1": RUN,
-        "t2": "20261119T000000Z-123456",
+        "t1": f"{RUN}-1",
+        "t2": "20261119T000000Z-123456-12",
         "t3": "family:load",
         "t4": "somebody",
     }
@@ -335,7 +335,7 @@ def test_a_run_that_cannot_be_ended_is_named_and_the_others_are_ended(dead):
         run_id=other, execution_arn="arn:gone", claimed_at=datetime(2020, 1, 1, tzinfo=UTC)
     )
     claims.take(dead.bucket, "zeppelin", gone)
-    dead.tasks.group_of = {"t": "20261118T000000Z-123456"}
+    dead.tasks.group_of = {"t": "20261118T000000Z-123456-7"}
 
     with pytest.raises(AttemptsFailed, match=f"^run {RUN}: ValidationError: ") as failed:
         sweep(dead)

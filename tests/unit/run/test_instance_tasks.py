@@ -109,7 +109,7 @@ def test_the_values_of_all_tasks_together_are_as_many_as_the_suite_says(collect,
 
 def test_a_task_that_ecs_started_twice_in_the_cluster_of_the_instance_is_stopped(collect, world):
     theirs = world.tasks.in_cluster(WRITERS)
-    theirs.group_of = {"arn:stray": RUN, "arn:theirs": "family:kiwi-my-id-writer"}
+    theirs.group_of = {"arn:stray": f"{RUN}-1", "arn:theirs": "family:kiwi-my-id-writer"}
     theirs.started_at = {"arn:stray": BEGUN, "arn:theirs": BEGUN}
 
     stored = collect(WRITTEN, {"c/main/c0": 10})
@@ -195,7 +195,7 @@ def test_the_end_of_a_dead_run_stops_its_tasks_in_the_clusters_of_the_instance(w
     claim = Claim(run_id=RUN, execution_arn=EXECUTION, claimed_at=BEGUN)
     claims.take(world.bucket, "kiwi", claim)
     world.executions.add(EXECUTION, "ABORTED", cause="enough")
-    world.tasks.in_cluster(WRITERS).group_of = {"arn:1": RUN, "arn:2": "family:kiwi"}
+    world.tasks.in_cluster(WRITERS).group_of = {"arn:1": f"{RUN}-1", "arn:2": "family:kiwi"}
     event = documented("execution_aborted")
     event["detail"] |= {"executionArn": EXECUTION, "status": "ABORTED"}
 

@@ -16,6 +16,7 @@ from tidemark.model.subject import Subject
 from tidemark.model.suite_asset import packed_suites, queries_digest
 from tidemark.store import claims
 from tidemark.store.claims import Claim
+from tidemark.store.stored_plan import read_plan
 
 pytestmark = pytest.mark.usefixtures("packed")
 
@@ -119,6 +120,40 @@ def test_a_run_that_exceeds_a_quota_is_refused_and_nothing_is_written(world):
         "quota raised"
     )
     assert world.bucket.objects == before
+
+
+@pytest.mark.parametrize(
+    ("vcpus", "asked", "planned"), [(4000, None, 12), (7, None, 3), (2, None, 1), (4000, 5, 5)]
+)
+def test_as_many_rounds_are_measured_at_once_as_the_quota_allows(world, vcpus, asked, planned):
+    world.quotas.values["L-3032A538"] = vcpus
+
+    run = start(world, "rounds", {"suite": "rocksdb", "layout": "rounds", "parallel": asked})
+
+    plan = read_plan(world.bucket, run["run_id"])
+    assert plan.request.parallel == planned
+    assert [test.jobs for test in plan.suite.tests] == [30, 30]  # a billed minute's slices
+
+
+def test_more_rounds_at_once_than_the_quota_allows_are_refused(world):
+    world.quotas.values["L-3032A538"] = 6
+
+    with pytest.raises(Refused, match=r"^tasks: 4 at once need 8 of the quota 'Fargate On-Demand"):
+        start(world, "rounds", {"suite": "rocksdb", "layout": "rounds", "parallel": 4})
+
+
+def test_one_machine_measures_one_round_at_a_time(world, monkeypatch):
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
+    rounds = {"suite": "rocksdb", "layout": "rounds"}
+
+    sentence, _ = refused(world, "many", {**rounds, "parallel": 4})
+    run = start(world, "one", {**rounds, "parallel": 1})
+
+    assert sentence == (
+        "parallel: 4 rounds at once need a host each; expected 1 on one machine, or a run with "
+        "--aws"
+    )
+    assert [test.jobs for test in read_plan(world.bucket, run["run_id"]).suite.tests] == [5, 5]
 
 
 def test_a_run_that_needs_too_many_network_interfaces_is_refused(world):

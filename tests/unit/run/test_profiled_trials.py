@@ -148,12 +148,12 @@ def test_profiled_trials_are_chosen_once_all_others_are_recorded():
 
     def chosen(done):
         event = ChooseTrialEvent(run_id=RUN, execution_arn=EXECUTION)
-        return choose(stored(made, done), event).trial
+        return [each.trial for each in choose(stored(made, done), event).rounds]
 
-    assert chosen(trials[:-1]) == 10
-    assert chosen(trials) == 901
-    assert chosen([*trials, *profiled[:3]]) == 904
-    assert chosen([*trials, *profiled]) is None
+    assert chosen(trials[:-1]) == [10]
+    assert chosen(trials) == [901]
+    assert chosen([*trials, *profiled[:3]]) == [904]
+    assert chosen([*trials, *profiled]) == []
 
 
 def test_a_budget_covers_profiled_trials_too():
@@ -164,8 +164,8 @@ def test_a_budget_covers_profiled_trials_too():
     before = choose(stored(made, trials), event).spent
     after = choose(stored(made, [*trials, *profiled]), event.model_copy(update={"spent": before}))
 
-    assert (before.trials, before.profiled) == (10, 0)
-    assert (after.spent.trials, after.spent.profiled) == (10, 10)
+    assert before.trials == tuple(range(1, 11))
+    assert after.spent.trials == (*range(1, 11), *range(901, 911))
     assert after.spent.usd == pytest.approx(2 * before.usd)
     short = event.model_copy(update={"spent": Spent(), "budget_usd": before.usd})
     assert "10 of 20 trials" in choose(stored(made, trials), short).over_budget
@@ -357,8 +357,8 @@ def test_a_lost_profiled_trial_is_recorded_where_no_reader_of_rates_looks():
     bucket = stored(made, trials)
     lost = {"trial": 901, "failure": {"Error": "States.Timeout", "Cause": ""}}
 
-    event = ChooseTrialEvent(run_id=RUN, execution_arn=EXECUTION, lost=lost)
-    assert choose(bucket, event).trial == 902
+    event = ChooseTrialEvent(run_id=RUN, execution_arn=EXECUTION, lost=[lost])
+    assert choose(bucket, event).rounds[0].trial == 902
 
     assert list(bucket.keys(keys.profiled_trials(RUN))) == [keys.trial(RUN, 901)]
     assert len(list(bucket.keys(keys.trials(RUN)))) == 10

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from tests.plans import RUN, rocksdb, with_axes
 from tests.unit.measured_runs import charts, left_out, row
-from tests.unit.run.test_choose_trial import Measuring
+from tests.unit.run.test_choose_trial import Measuring, in_batch
 from tidemark.cli.rates_table import fitting
 from tidemark.cli.remaining import ahead
 from tidemark.figures.verdicts import needed_trials
@@ -196,7 +196,7 @@ def test_a_search_that_ends_between_two_comparisons_is_incomplete_and_goes_on():
     while run.plan == before:  # up to the choice that plans the second comparison
         before, choice = run.plan, run.choose()
         if run.plan == before:
-            run.record(choice.trial)
+            run.record(*in_batch(choice))
     run.bucket.write(keys.plan(RUN), before.model_dump_json().encode())
     run.plan = before
 
@@ -211,15 +211,15 @@ def test_a_late_choice_leaves_the_plan_that_a_resume_has_made_longer():
     run = searching("9.0.0")
     before = run.plan
     while run.plan == before:
-        run.record(run.choose().trial)
+        run.record(*in_batch(run.choose()))
     longer = run.plan.model_dump_json().encode()
     bucket = run.bucket
     bucket.write(keys.plan(RUN), before.model_dump_json().encode())
     listed = bucket.keys
 
-    def overtaken(prefix, *more):
+    def overtaken(prefix, **more):
         bucket.write(keys.plan(RUN), longer)
-        return listed(prefix, *more)
+        return listed(prefix, **more)
 
     bucket.keys = overtaken
 
@@ -283,7 +283,9 @@ def test_the_progress_of_a_search_has_what_it_has_found(ended):
 
 def test_the_progress_of_a_comparison_between_has_the_pairs_that_tell_the_ends_apart():
     run = searching("9.0.0")
-    while (trial := run.choose().trial) and run.plan.trials[trial - 1].version != "9.0.0":
+    while (trial := next(iter(in_batch(run.choose())), None)) and run.plan.trials[
+        trial - 1
+    ].version != "9.0.0":
         run.record(trial)
     left = ahead(run.bucket, run.plan, [each.trial for each in run.stored.trials])
 

@@ -28,7 +28,7 @@ def variables(index):
 def tasks():
     tasks = FakeTasks()
 
-    def start(arn, group="run", seconds=1, **more):
+    def start(arn, group="run-1", seconds=1, **more):
         tasks.group_of[arn] = group
         tasks.started_at[arn] = begun = BEGUN + timedelta(seconds=seconds)
         tasks.described[arn] = {"TaskArn": arn, "StartedAt": begun, "LastStatus": "RUNNING", **more}
@@ -39,7 +39,7 @@ def tasks():
 
 
 def stop(tasks, known=KNOWN):
-    return stop_strays([tasks], "run", known, {0: 20, 1: 20}, BEGUN, NOW)
+    return stop_strays([tasks], "run-1", known, {0: 20, 1: 20}, BEGUN, NOW)
 
 
 def test_a_test_with_its_own_tasks_alone_has_no_stray(tasks):
@@ -56,7 +56,7 @@ def test_a_task_that_ecs_started_twice_is_stopped_counts_and_fails_the_test(task
     known, (stray,), stopping = stop(tasks)
 
     assert (known, stopping) == (KNOWN, True)
-    assert tasks.stopped == {"arn:1": "run run does not know this task"}
+    assert tasks.stopped == {"arn:1": "trial run-1 does not know this task"}
     assert (stray.index, stray.status, stray.task_arn) == (1, "failed", "arn:1")
     assert (stray.stop_category, stray.seconds) == ("stray", 329)
     assert stray.reason.startswith("task 1: it ran beside the tasks of the test: ECS had started")

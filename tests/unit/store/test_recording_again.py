@@ -81,13 +81,13 @@ class Recording:
         self.steps = (
             (restore_system, trial),
             (record_trial, {**trial, "failure": None}),
-            (choose_trial, {**run, "execution_arn": EXECUTION, "lost": None}),
+            (choose_trial, {**run, "execution_arn": EXECUTION, "lost": []}),
             (
                 choose_trial,
                 {
                     **run,
                     "execution_arn": EXECUTION,
-                    "lost": {"trial": 2, "failure": FAILURE},
+                    "lost": [{"trial": 2, "failure": FAILURE}],
                 },
             ),
             (record_rates, run),

@@ -249,15 +249,21 @@ def finding(
     return nearer if is_last or nearer != "cannot tell" else None
 
 
-def following(standing: SequentialRun, plan: Plan) -> list[PlannedTrial]:
-    """Return the trials to measure next: the rest of the repetition, or else the next repetition.
+def following(standing: SequentialRun, plan: Plan, repetitions: int = 1) -> list[PlannedTrial]:
+    """Return the trials to measure next: the rest of the repetition, or else the next ones.
 
-    A repetition measures the baseline, the canary and the versions that were undecided before it.
+    A repetition measures the baseline, the canary and the versions that were undecided before the
+    first of them.
     """
     rest = list(_missing(standing, plan, standing.repetition))
     if rest or _is_over(standing, plan):
         return rest
-    return list(_missing(closed(standing, plan), plan, standing.repetition + 1))
+    next_one, whole = standing.repetition + 1, closed(standing, plan)
+    return [
+        trial
+        for repetition in range(next_one, next_one + repetitions)
+        for trial in _missing(whole, plan, repetition)
+    ]
 
 
 def _is_over(standing: SequentialRun, plan: Plan) -> bool:
