@@ -1,6 +1,8 @@
 """Rounds: versions that take turns in one task."""
 
 import io
+import json
+import math
 import os
 import random
 import struct
@@ -9,7 +11,7 @@ from collections import Counter
 
 import pytest
 from harness import log
-from harness.rounds import Failed, Player, do_asked, take_turns, units_of_slice
+from harness.rounds import ROUND, Failed, Player, do_asked, run, take_turns, units_of_slice
 
 from tidemark.model.task import HARNESS
 
@@ -178,6 +180,53 @@ def test_a_process_that_dies_in_its_third_slice_drops_alone(played):
         "[2.0] fake.Task ERROR  - The version dropped out of the round: "
         "its process was ended by SIGSEGV.\n"
     )
+
+
+# What runs in place of the measuring process: it notes where it may write.
+MEASURING = f"""#!{sys.executable}
+import json, os, sys
+from harness.rounds import do_asked
+names = ("TIDEMARK_THREAD", "TMPDIR", "TIDEMARK_DATA", "TIDEMARK_LOSS")
+with open(os.environ["NOTES"], "a") as notes:
+    given = [os.environ[name] for name in names]
+    print(json.dumps([*given, sys.argv[-1], os.listdir(sys.argv[-1])]), file=notes)
+do_asked(lambda number, units: 0.2, os.environ, sys.stdin)
+"""
+
+
+def test_the_folders_and_the_stored_data_of_two_versions_are_apart(tmp_path):
+    notes, programs, scratch = (tmp_path / name for name in ("notes", "programs", "scratch"))
+    programs.mkdir()
+    scratch.mkdir()
+    (programs / "python").write_text(MEASURING)
+    (programs / "python").chmod(0o755)
+    versions = [{"name": "1.0", "variables": {}}, {"name": "2.0", "variables": {}, "loss": 0.05}]
+    variables = {
+        "PATH": str(programs), "PYTHONPATH": str(HARNESS), "NOTES": str(notes),
+        "TIDEMARK_SEED": "7", "TIDEMARK_DATA": "s3://results/work",
+        ROUND: json.dumps({"repetition": 1, "slices": 4, "versions": versions}),
+    }  # fmt: skip
+
+    assert run("fake", "ingest", scratch, variables) == 0
+    found = sorted(json.loads(line) for line in notes.read_text().splitlines())
+    folders = [str(scratch / f"version-{place}") for place in (0, 1)]
+    data = [f"s3://results/work/version-{place}" for place in (0, 1)]
+    assert found == [
+        ["1.0", folders[0], data[0], "0", folders[0], []],
+        ["2.0", folders[1], data[1], "0.05", folders[1], []],
+    ]
+
+
+def test_no_version_is_first_in_its_block_oftener_than_chance_and_names_change_nothing():
+    blocks = 400
+    turns = [[], []]
+    for names, noted in zip((("old", "new"), ("new", "old")), turns, strict=True):
+        take_turns([FakePlayer(name, noted) for name in names], blocks, random.Random("7/1"))
+
+    places = [[("old", "new").index(name) for name, _ in noted] for noted in turns]
+    # Swapped versions swap their turns, and nothing else.
+    assert places[0] == [1 - place for place in places[1]]
+    assert sum(places[0][::2]) == pytest.approx(blocks / 2, abs=3 * math.sqrt(blocks) / 2)
 
 
 def test_a_process_that_hangs_has_no_more_than_its_share_of_the_time():
