@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 import click
 from rich.console import Console
 
 from tidemark.cli.attended_run import check_target, cloud_at, intention, measure, preflight
 from tidemark.cli.chosen_suite import suite_to_run, written_suite
-from tidemark.cli.saving import show
+from tidemark.cli.saving import save, show
 from tidemark.cli.set_option import resolved
 from tidemark.cli.target import Target, target_options
 from tidemark.client.deployed import Deployed
@@ -19,10 +20,14 @@ from tidemark.figures.calibration import CHANGES, DRAWS, SHARE, Found, found, no
 from tidemark.figures.version_rates import Quantity, quantities
 from tidemark.model.plan import Plan
 from tidemark.model.refusal import Refused
+from tidemark.model.sentences import shown
+from tidemark.report.blocks import Report, Row, Section, Table
+from tidemark.report.markdown import markdown
+from tidemark.store import keys
 from tidemark.store.run_objects import read_exclusions, read_trials
 from tidemark.store.stored_plan import find_plan
 
-_LOSSES = [0, 5, 10, 20]
+FILE = "calibration.md"
 _MINUTES = (1, 5, 30)
 
 
@@ -36,14 +41,20 @@ _MINUTES = (1, 5, 30)
     show_default=True,
     help="Rounds to measure, 5 to 100; more of them know the noise better.",
 )
+@click.option(
+    "--slowed",
+    default="0,5,10,20",
+    show_default=True,
+    help="Percentages by which the version is slowed; fewer of them are measured sooner.",
+)
 @target_options
-def command(suite: str, version: str | None, repetitions: int, target: Target) -> None:
+def command(suite: str, version: str | None, repetitions: int, slowed: str, target: Target) -> None:
     """Show what runs of SUITE find on this machine, or with --aws in your account.
 
     Rounds measure one version beside itself: as it is, and slowed by 5, 10 and 20 % by waiting.
     What their pairs scatter around these true changes is the noise. The table says of each metric
     the smallest slowdown that 80 % of the runs until decided find in 1, 5 and 30 minutes, and how
-    many runs of equal versions are called slower or faster.
+    many runs of equal versions are called slower or faster. It is kept beside the run's report.
 
     \b
     Example:
@@ -57,12 +68,12 @@ def command(suite: str, version: str | None, repetitions: int, target: Target) -
     fields = {
         "suite": suite,
         "versions": [version or system.defaults.versions[-1]],
-        "slowed": _LOSSES,
+        "slowed": losses(slowed),
         "repetitions": repetitions,
         "trigger": "cli",
     }
     request = resolved(fields, system)
-    names = f"{request.baseline} beside itself, slowed by {', '.join(map(str, _LOSSES))} %"
+    names = f"{request.baseline} beside itself, slowed by {', '.join(slowed.split(','))} %"
     console.print(intention(names, request, system, target), soft_wrap=True)
     preflight(request, system, target, console)
     with cloud_at(target, console, system) as cloud:
@@ -70,11 +81,21 @@ def command(suite: str, version: str | None, repetitions: int, target: Target) -
         code = measure(cloud.runs, run, target, console)
         plan = find_plan(cloud.bucket, run.run_id)
         if plan:
-            _print(cloud, plan)
+            _tell(cloud, plan, target.state)
     sys.exit(code)
 
 
-def _print(cloud: Deployed, plan: Plan) -> None:
+def losses(text: str) -> list[int]:
+    """Return the percentages of an option; raise Refused if it has something else."""
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        sentence = f"--slowed: {shown(text)} is not accepted; expected percentages such as 0,5"
+        raise Refused(sentence) from None
+
+
+def _tell(cloud: Deployed, plan: Plan, state: Path) -> None:
+    """Print what runs find, and keep it beside the report of the run."""
     trials = read_trials(cloud.bucket, plan.run_id)
     exclusions = read_exclusions(cloud.bucket, plan.run_id)
     seconds = seconds_of_pair(plan, trials)
@@ -87,11 +108,31 @@ def _print(cloud: Deployed, plan: Plan) -> None:
     if not rows:
         click.echo("No round has all versions: nothing is known of the noise.")
         return
-    click.echo(
+    means = (
         f"A round of two versions takes {seconds:.1f} s. The smallest slowdown that "
         f"{SHARE:.0%} of {DRAWS} drawn runs find:"
     )
+    click.echo(means)
     show(list(rows[0]), rows, "table")
+    file = state / keys.report(plan.suite.name, plan.run_id, FILE)
+    save(file, markdown(found_here(plan, means, rows)).encode())
+    click.echo(f"Calibration: {file}")
+
+
+def found_here(plan: Plan, means: str, rows: Sequence[Mapping[str, str | None]]) -> Report:
+    """Return the page of a calibration: what its figures mean, and one row for each metric."""
+    columns = tuple(rows[0])
+    cells = tuple(Row(tuple(row[column] or "" for column in columns)) for row in rows)
+    table = Table(means, columns, cells, frozenset(columns[1:]))
+    request = plan.request
+    losses = ", ".join(map(str, request.slowed.values()))
+    measured = (
+        f"Run {plan.run_id} measured {request.baseline} beside itself, slowed by {losses} %, in "
+        f"{request.repetitions} rounds."
+    )
+    return Report(
+        f"{plan.suite.title}: what runs find here", (measured,), (Section("Metrics", (table,)),)
+    )
 
 
 def _rounds(minutes: int, seconds: float) -> int:
