@@ -33,6 +33,8 @@ class Metric:
     margins: Margins = field(default_factory=Margins)
     most: int = CAP
     """The most pairs of a run until decided, before its confirmation."""
+    time_for: int | None = None
+    """The pairs that it has time for, with those of its confirmation; None without a limit."""
 
     def pairs(self, chance: random.Random) -> Iterator[float]:
         """Yield the pairs of a run."""
@@ -47,7 +49,8 @@ class Metric:
     @property
     def adaptive(self) -> Criteria:
         """The criteria of a run until decided."""
-        return Criteria("higher", MIXTURE_T, self.margins, 1 / self.metrics, self.most)
+        share = 1 / self.metrics
+        return Criteria("higher", MIXTURE_T, self.margins, share, self.most, self.time_for)
 
 
 def fixed(metric: Metric, chance: random.Random, count: int) -> Judgement:
@@ -75,12 +78,13 @@ def until_decided(metric: Metric, chance: random.Random) -> Ended:
     """Return the end of a run that looks after each pair, whose alarms new pairs confirm."""
     course = _decided(metric, chance)
     extra = course.again.count if course.again else 0
-    return Ended(course.judgement(metric.adaptive), course.first.count + extra, extra)
+    criteria = metric.adaptive._replace(is_over=not course.is_decided)
+    return Ended(course.judgement(criteria), course.first.count + extra, extra)
 
 
 def _decided(metric: Metric, chance: random.Random) -> SequentialMetric:
     course, criteria = SequentialMetric(), metric.adaptive
-    for pair in metric.pairs(chance):
+    for pair in islice(metric.pairs(chance), metric.time_for):
         course = course.after(pair, criteria)
         if course.is_decided:
             break

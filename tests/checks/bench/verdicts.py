@@ -37,6 +37,8 @@ RUNS, FEW_RUNS = 4_000, 1_000
 """The runs of a cell of wrong alarms where noise is not alike, and of any other cell."""
 SCATTERS, UNLIKE_SCATTERS = (0.03, 0.07, 0.12), (0.07, 0.15)
 PLANNED, PROFILED = (5, 12, 30), (3, 5, 10)
+TIMES, FIRST_RUN = (12, 26), 4
+"""The pairs that a run has time for, and the metrics that share the alarms of the first run."""
 MOST_COMPARISONS = 5
 MOST_SAME, MOST_UNLIKE_SAME = 5, 18
 """The limits of changes of 5 % that are called the same, of noise that is alike, and of slow
@@ -179,6 +181,28 @@ def last_looks(runs: int) -> Iterator[Row]:
             yield f"{most} repetitions, {scatter:g}", [Figure(share) for share in shares]
 
 
+def timed_alarms(runs: int) -> Iterator[Row]:
+    """Yield how often a run alarms although nothing changed if it has time for few pairs."""
+    scatter = UNLIKE_SCATTERS[-1]
+    for name, noise in {"normal": normal, **UNLIKE}.items():
+        metrics = [Metric(noise, scatter, metrics=2, time_for=time) for time in TIMES]
+        shares = [_alarms(partial(until_decided, metric), runs) for metric in metrics]
+        yield f"{name}, {scatter:g}", [Figure(share, 1) for share in shares]
+
+
+def timed_verdicts(runs: int) -> Iterator[Row]:
+    """Yield how often a run that has time for few pairs is right, and how many it measures."""
+    for time in TIMES:
+        for scatter in SCATTERS:
+            cells = []
+            for loss in (0.0, 0.05, 0.1, 0.2):
+                metric = Metric(normal, scatter, loss, metrics=FIRST_RUN, time_for=time)
+                ends = simulated(partial(until_decided, metric), runs)
+                cells.append(Figure(percentage([end.word == _right(loss) for end in ends])))
+                cells.append(Figure(sum(end.pairs for end in ends) / runs))
+            yield f"time for {time} pairs, {scatter:g}", cells
+
+
 def bad_pairs(runs: int) -> Iterator[Row]:
     """Yield how often a verdict is right with one pair of twelve off by a factor of two."""
     for scatter, loss, least in ((0.05, 0.2, 95), (0.05, 0.1, 85), (0.05, 0.0, 60)):
@@ -300,6 +324,20 @@ TABLES = {
         "Right verdicts of a run until decided with few repetitions",
         ("no change [%]", "5 % slower [%]", "10 % slower [%]"),
         partial(last_looks, FEW_RUNS),
+    ),
+    "timed": Table(
+        "Wrong alarms of runs with a limit of time, nothing changed, two metrics",
+        tuple(f"time for {time} pairs [%]" for time in TIMES),
+        partial(timed_alarms, RUNS),
+    ),
+    "time": Table(
+        "Right verdicts of runs with a limit of time, four metrics",
+        tuple(
+            column
+            for change in ("no change", "5 % slower", "10 % slower", "20 % slower")
+            for column in (f"{change} [%]", "pairs")
+        ),
+        partial(timed_verdicts, RUNS),
     ),
     "bad": Table(
         "Right verdicts with one pair of twelve off by a factor of two",
