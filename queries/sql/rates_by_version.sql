@@ -120,6 +120,15 @@ SELECT
     dense_rank() OVER (PARTITION BY suite ORDER BY version_order, version) AS version_rank,
     -- The last trial of the version and size, over all its metrics.
     max(last_at) OVER (PARTITION BY suite, version, sizes) AS tested_at,
-    sizes
+    sizes,
+    -- How much better the version is than the geometric mean of all versions of its size.
+    exp(
+        CASE direction WHEN 'higher' THEN 1 ELSE -1 END * (
+            ln(CASE WHEN near + distance > 0 THEN near + distance END)
+            - avg(ln(CASE WHEN near + distance > 0 THEN near + distance END)) OVER (
+                PARTITION BY suite, test, metric, statistic, labels, unit, direction, sizes
+            )
+        )
+    ) - 1 AS usual_gain
 FROM by_version
 ORDER BY suite, test, metric, statistic, labels, unit, direction, version_order, version, sizes

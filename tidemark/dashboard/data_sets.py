@@ -120,9 +120,12 @@ class Format:
     """The digits behind the point, None for as many as needed; for a time, its characters."""
 
 
-BY_VERSION, PAIRS, RUNS, TRIALS, SAMPLES, WEEKS, UNFINISHED, CHANGES, BY_RUN = DATA_SETS = (
+(
+    BY_VERSION, PAIRS, RUNS, TRIALS, SAMPLES, WEEKS, UNFINISHED, CHANGES, BY_RUN, EVENTS, OMISSIONS
+) = DATA_SETS = (
     "rates_by_version", "version_pairs", "newest_runs", "trials_of_newest_runs",
     "samples_of_newest_runs", "runs_by_week", "unfinished_runs", "level_changes", "rates_by_run",
+    "release_events", "history_omissions",
 )  # fmt: skip
 
 # Characters of a time as ``2026-11-20 12:44:55``.
@@ -173,6 +176,9 @@ FORMATS = {
             (CHANGES, PERCENTAGE, "change"),
             (CHANGES, NUMBER, "level_before level_after accepted_level"),
             (CHANGES, DAY, "changed_at"),
+            (BY_VERSION, PERCENTAGE, "usual_gain"),
+            (EVENTS, PERCENTAGE, "slower_by faster_by largest_change"),
+            (EVENTS, DAY, "changed_at"),
         )
         for name in names.split()
     },

@@ -72,6 +72,8 @@ class PivotTable:
     value: Field
     orders: tuple[Order, ...]
     """The order of each row's values."""
+    heat: bool = False
+    """Whether the value is a gain that colours its cell: a heat map."""
 
 
 @dataclass(frozen=True)

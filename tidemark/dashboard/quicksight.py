@@ -36,6 +36,8 @@ _GRANULARITIES = {1: "DAY", 7: "WEEK"}
 # QuickSight's forms of a time, by its characters.
 _TIMES = {10: "YYYY-MM-DD", 19: "YYYY-MM-DD HH:mm:ss"}
 _DAY = {"DateTimeFormat": _TIMES[10]}
+# The colours of a gain, by their places: worse, as usual, better.
+_HEAT = (("#A11D21", -0.3), ("#FFFFFF", 0.0), ("#00785A", 0.3))
 _FIRST_YEAR, _LAST_YEAR = "2000-", "2100-"
 
 
@@ -161,7 +163,29 @@ def _labels(fields: Iterable[Field]) -> Json:
     return {"SelectedFieldOptions": labels}
 
 
+def _heat_map(shown: PivotTable) -> tuple[str, Json]:
+    place = Order("version_rank", "MIN")
+    return "HeatMapVisual", {
+        "FieldWells": {
+            "HeatMapAggregatedFieldWells": {
+                "Rows": list(map(_dimension, shown.rows)),
+                "Columns": [_dimension(shown.column)],
+                "Values": [_measure(shown.value)],
+            }
+        },
+        "SortConfiguration": {
+            "HeatMapColumnSort": [{"ColumnSort": _by_column(shown.column.column.data_set, place)}]
+        },
+        "ColorScale": {
+            "Colors": [{"Color": color, "DataValue": at} for color, at in _HEAT],
+            "ColorFillType": "GRADIENT",
+        },
+    }
+
+
 def _pivot_table(shown: PivotTable) -> tuple[str, Json]:
+    if shown.heat:
+        return _heat_map(shown)
     # By default, the values of a row are in their own order.
     sorts = [
         {"FieldId": row.id, "SortBy": {"Column": _by_column(row.column.data_set, order)}}

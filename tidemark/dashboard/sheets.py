@@ -8,6 +8,8 @@ from tidemark.dashboard.data_sets import (
     BY_RUN,
     BY_VERSION,
     CHANGES,
+    EVENTS,
+    OMISSIONS,
     PAIRS,
     RUNS,
     SAMPLES,
@@ -23,6 +25,7 @@ from tidemark.dashboard.visuals import (
     days,
     filters,
     gain_bars,
+    heat_map_of_versions,
     kpi,
     line_charts,
     pivot_of_versions,
@@ -70,7 +73,7 @@ def dashboard() -> Dashboard:
             "New": "newest",
             "Run": "newest",
         },
-        sheets=(_rates(), _compare(), _run(), _health()),
+        sheets=(_rates(), _compare(), _history(), _run(), _health()),
         groups=_filters(),
     )
 
@@ -176,8 +179,8 @@ def _level_changes() -> Sized:
     return table(
         "changes",
         "Changes of level over runs",
-        "Found 8 runs after the change, in a history of 16 runs or more; tidemark history names "
-        "what they leave out",
+        "A level of three runs or more is new, and of eight is lasting; the newest run alone is "
+        "suspected, and the next one confirms it",
         "For each change of level: the metric, its change, its cause, the versions and levels "
         "before and after it, the accepted level, the size, and until when and why a new level is "
         "accepted.",
@@ -187,9 +190,11 @@ def _level_changes() -> Sized:
             "rate": "Metric",
             "change": "Δ",
             "verdict": "Verdict",
+            "state": "State",
             "cause": "Cause",
             "version": "Version",
             "version_before": "Before",
+            "mended_version": "Mended in",
             "level_before": "Level before",
             "level_after": "Level",
             "accepted_level": "Accepted level",
@@ -202,6 +207,83 @@ def _level_changes() -> Sized:
         },
         order=["-changed_run", "rate"],
     )
+
+
+def _history() -> Sheet:
+    controls = (choice("releases", "Suite", EVENTS), *days("releases", "Changed"))
+    elements = (
+        kpi(
+            "open",
+            "Open regressions",
+            "Slower levels that nobody mended or accepted",
+            "Number of slower levels that no release mended and nobody accepted.",
+            sum_of=Column(EVENTS, "still_open"),
+        ),
+        kpi(
+            "became-slower",
+            "Slower levels",
+            "Figures that a release made slower, whether mended since or not",
+            "Number of figures that a release made slower, added up over releases.",
+            sum_of=Column(EVENTS, "slower"),
+        ),
+        kpi(
+            "mended",
+            "Mended",
+            "Slower levels that a later release mended",
+            "Number of slower levels that a later release mended.",
+            sum_of=Column(EVENTS, "mended"),
+        ),
+        text_box(
+            "releases-explanation",
+            "The median of the trials of each run is a point of its history. A level begins at a "
+            "release if the points after it lie apart from those before; the newest run alone is "
+            "suspected. docs/history.md has the evidence that each state needs.",
+        ),
+        table(
+            "events",
+            "Events of releases",
+            "One line for each release that changed a level, over all figures of its suite",
+            "For each release: how many figures became slower and faster, their median change, "
+            "the largest change, and how many slower levels are still open.",
+            data_set=EVENTS,
+            rows=10,
+            columns={
+                "version": "Version",
+                "slower": "Slower",
+                "slower_by": "Median of slower",
+                "faster": "Faster",
+                "faster_by": "Median of faster",
+                "figures": "Of",
+                "largest": "Largest",
+                "largest_change": "Δ",
+                "still_open": "Still open",
+                "mended": "Mended since",
+                "state": "State",
+                "changed_at": "Day",
+                "changed_run": "Run",
+                "suite": "Suite",
+            },
+            order=["-changed_run"],
+        ),
+        heat_map_of_versions(
+            "heat",
+            "Versions against the usual figure",
+            "The gain of each version on the geometric mean of all versions; red is worse",
+            "For each metric a line, and for each version a cell: its gain on the geometric mean "
+            "of all versions.",
+        ),
+        table(
+            "omissions",
+            "Left out, and not told yet",
+            "Runs that no history counts, figures of too few runs, and suspicions that are gone",
+            "For each figure a sentence on what its history leaves out or cannot tell.",
+            data_set=OMISSIONS,
+            rows=9,
+            columns={"rate": "Metric", "sentence": "Not told", "suite": "Suite"},
+            order=["suite", "rate"],
+        ),
+    )
+    return sheet("releases", "History", "Which releases changed a level?", controls, elements)
 
 
 def _compare() -> Sheet:
@@ -497,6 +579,9 @@ def _filters() -> tuple[FilterGroup, ...]:
         filters("changes", "rates", CHANGES, *chosen, time="changed_at"),
         filters("newest", "rates", PAIRS, *chosen, time="last_at", equals=newest),
         filters("compare", "compare", PAIRS, "Base", "New", *chosen, time="last_at"),
+        filters("events", "releases", EVENTS, "Suite", time="changed_at"),
+        filters("heat", "releases", BY_VERSION, "Suite"),
+        filters("omissions", "releases", OMISSIONS, "Suite"),
         filters("run", "run", RUNS, "Run", "Suite"),
         filters("trials", "run", TRIALS, "Run", *chosen),
         filters("failures", "run", TRIALS, differs={"counts": "yes"}, visuals=("failures",)),

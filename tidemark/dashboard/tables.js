@@ -46,7 +46,7 @@ function pivotTable(visual, rows) {
       }),
     ],
   }));
-  const heads = names.map((name) => ({ ...value, label: name }));
+  const heads = names.map((name) => ({ ...value, label: name, heat: visual.heat }));
   return [sortable(visual, [...dimensions, ...heads], lines)];
 }
 
@@ -110,9 +110,20 @@ function content(value, row, field) {
   return writtenIn(row, field, value);
 }
 
+const FULL_HEAT = 0.3; // the gain or loss whose cell has the whole colour
+const MOST_MIXED = 45; // of the colour, so that its text stays readable [%]
+
+// The colour behind a gain: worse and better as in verdicts.
+function heatOf(gain) {
+  const share = MOST_MIXED * least([1, Math.abs(gain) / FULL_HEAT]);
+  const color = gain < 0 ? "var(--worse)" : "var(--better)";
+  return { style: `background: color-mix(in srgb, ${color} ${share.toFixed(0)}%, transparent)` };
+}
+
 function cell(value, row, field, at) {
   const long = field.format.kind === "text" && String(value).length > 40 ? " long" : "";
-  const properties = { class: classOf(field.format) + long };
+  const heat = field.heat && value !== null ? heatOf(value) : {};
+  const properties = { class: classOf(field.format) + long, ...heat };
   const shown = content(value, row, field);
   return at ? made("td", properties, shown) : made("th", { ...properties, scope: "row" }, shown);
 }

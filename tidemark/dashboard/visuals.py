@@ -140,6 +140,15 @@ def pivot_of_versions(name: str, title: str, subtitle: str, alternative: str) ->
     return Sized(_visual(name, (title, subtitle, alternative), shown, value.column), 14)
 
 
+def heat_map_of_versions(name: str, title: str, subtitle: str, alternative: str) -> Sized:
+    """Return the gain of each version on the mean of all, with a line for each metric."""
+    rows = (_field(name, Column(BY_VERSION, "series"), "Metric"),)
+    value = _measure(_field(name, Column(BY_VERSION, "usual_gain"), "Gain"), "AVERAGE")
+    version = _field(name, Column(BY_VERSION, "version"))
+    shown = PivotTable(rows, version, value, (Order("series", "MIN"),), heat=True)
+    return Sized(_visual(name, (title, subtitle, alternative), shown, value.column), 12)
+
+
 def line_charts(
     name: str,
     title: str,

@@ -125,10 +125,9 @@ def _alarm(change: Change, newest: str) -> LevelAlarm:
 
 def _row(newest: str, change: Change) -> dict[str, Any]:
     decision, series = change.acknowledgement, change.series
-    figure = series.test, series.metric, series.statistic, series.labels, series.unit
     return {
         **series._asdict(),
-        "title": figure_title(*figure),
+        "title": _title(series),
         "run_id": newest,
         "changed_run": change.run.run_id,
         "changed_at": timestamp(change.run.started_at),
@@ -157,5 +156,16 @@ def _row(newest: str, change: Change) -> dict[str, Any]:
 
 def _untold_row(newest: str, untold: Untold) -> dict[str, Any]:
     series = untold.series._asdict() if untold.series else dict.fromkeys(Series._fields)
-    said = {"run_id": newest, "untold": untold.sentence, "schema": SCHEMA}
-    return {**series, "title": None, **said}
+    title = _title(untold.series) if untold.series else None
+    return {
+        **series,
+        "title": title,
+        "run_id": newest,
+        "untold": untold.sentence,
+        "schema": SCHEMA,
+    }
+
+
+def _title(series: Series) -> str:
+    names = series.test, series.metric, series.statistic, series.labels, series.unit
+    return figure_title(*names)

@@ -193,7 +193,7 @@ def _changes() -> Objects:
         acknowledged_until="2027-01-31", acknowledged_reason='"it\'s", 50 %\\ ∞',
     )  # fmt: skip
     changes = {("rocksdb", older): [step], ("rocksdb", newer): [step, accepted],
-               ("sleeper", unchanged): [{}]}  # fmt: skip
+               ("sleeper", unchanged): [{"untold": "cannot tell yet."}]}  # fmt: skip
     return {
         keys.table("changes", suite, run_id): packed({**row, "run_id": run_id} for row in rows)
         for (suite, run_id), rows in changes.items()
@@ -209,7 +209,8 @@ def _change(labels: str, change: float, **accepted: Any) -> Row:
         **figure, "title": title(figure), "direction": "lower",
         "changed_run": "20261119T000000Z-0000dd", "changed_at": "2026-11-19 00:00:00.007",
         "version": "8.10.0", "version_before": "8.8.1", "level_before": 3e-5, "level_after": 0.0,
-        "change": change, "verdict": "slower", "cause": "version", "schema": 5, **accepted,
+        "change": change, "verdict": "slower", "cause": "version", "schema": 7, "state": "new",
+        "is_open": True, "family": 2, **accepted,
     }  # fmt: skip
 
 

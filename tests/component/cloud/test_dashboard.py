@@ -476,8 +476,8 @@ def test_a_single_ending_has_its_colour_and_a_legend(open_page, tmp_path):
 def test_sheets_are_tabs_for_the_keyboard(open_page):
     page = open_page()
     page.get_by_role("tab", name="Rates per version").focus()
-    page.keyboard.press("ArrowRight")
-    page.keyboard.press("ArrowRight")
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
 
     expect(selected_tab(page)).to_have_text("Run")
     expect(page.get_by_role("tabpanel").locator("h2")).to_contain_text("Measurements of")

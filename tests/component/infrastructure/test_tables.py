@@ -110,8 +110,9 @@ def test_every_query_is_saved_with_the_text_and_the_title_of_its_file(template):
 
     assert {query["QueryString"] for query in queries} == {path.read_text() for path in FILES}
     assert sorted(query["Name"] for query in queries) == [
-        "Changes of level", "Latest run", "Newest runs", "Rates by run", "Rates by version",
-        "Run health", "Runs by week", "Samples of a run", "Samples of the newest runs",
+        "Changes of level", "Events of releases", "Latest run", "Newest runs",
+        "Omissions of histories", "Rates by run", "Rates by version", "Run health",
+        "Runs by week", "Samples of a run", "Samples of the newest runs",
         "Trials of the newest runs", "Unfinished runs", "Versions compared",
     ]  # fmt: skip
     for query in queries:

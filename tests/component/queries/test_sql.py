@@ -110,9 +110,10 @@ def all_versions(objects):
 
 def test_every_query_that_ships_is_tested_here():
     assert sorted(path.stem for path in QUERIES.glob("*.sql")) == [
-        "latest_run", "level_changes", "newest_runs", "rates_by_run", "rates_by_version",
-        "run_health", "runs_by_week", "samples_of_newest_runs", "samples_of_run",
-        "trials_of_newest_runs", "unfinished_runs", "version_pairs",
+        "history_omissions", "latest_run", "level_changes", "newest_runs", "rates_by_run",
+        "rates_by_version", "release_events", "run_health", "runs_by_week",
+        "samples_of_newest_runs", "samples_of_run", "trials_of_newest_runs",
+        "unfinished_runs", "version_pairs",
     ]  # fmt: skip
 
 
@@ -339,6 +340,63 @@ def test_level_changes_are_those_of_the_newest_run_alone():
 
 def test_a_newest_run_without_changes_hides_those_that_a_dead_writer_left():
     assert level_changes_of({OLDER: ["1"], NEWER: []}) == []
+
+
+def events_of(*changes):
+    """Return the rows of release_events.sql for changes of one figure each."""
+    rows = [
+        {
+            "run_id": NEWER, "changed_run": OLDER, "version": "2.0", "state": "new", "test": "t",
+            "metric": f"m{place}", "statistic": "mean", "labels": "", "title": f"m{place}",
+            "is_open": False, **each,
+        }
+        for place, each in enumerate(changes)
+    ]  # fmt: skip
+    judged = {
+        "run_id": NEWER,
+        "test": "t",
+        "metric": "steady",
+        "statistic": "mean",
+        "labels": "",
+        "untold": "",
+    }
+    engine = LocalEngine({keys.table("changes", "rocksdb", NEWER): packed([*rows, judged])})
+    columns, rows = engine.ask((QUERIES / "release_events.sql").read_text(encoding="utf-8"))
+    return [dict(zip([column for column, _ in columns], row, strict=True)) for row in rows]
+
+
+def test_an_event_has_the_counts_the_medians_and_the_largest_change_of_a_release():
+    slower = {"verdict": "slower", "is_open": True}
+    mended = {"verdict": "slower", "mended_version": "2.2"}
+
+    (event,) = events_of(
+        {**slower, "change": -0.2}, {**slower, "change": -0.4}, {**mended, "change": -0.1},
+        {"verdict": "faster", "change": 0.1}, {"verdict": "faster", "change": 0.3},
+    )  # fmt: skip
+
+    assert (event["slower"], event["faster"], event["figures"]) == (3, 2, 6)
+    assert (event["slower_by"], event["faster_by"]) == (-0.2, pytest.approx(0.2))
+    assert (event["largest"], event["largest_change"]) == ("m1", -0.4)
+    assert (event["still_open"], event["mended"]) == (2, 1)
+
+
+def test_a_change_from_zero_is_the_largest_of_its_event():
+    slower = {"verdict": "slower"}
+
+    (event,) = events_of({**slower, "change": None}, {**slower, "change": 15.0})
+
+    assert (event["largest"], event["largest_change"], event["slower_by"]) == ("m0", None, 15.0)
+
+
+def test_suspicions_are_an_event_of_their_own_and_drifts_are_none():
+    change = {"verdict": "slower", "change": -0.1}
+
+    events = events_of(change, {**change, "state": "suspected"}, {**change, "state": "drift"})
+
+    assert [(event["state"], event["slower"]) for event in events] == [
+        ("changed", 1),
+        ("suspected", 1),
+    ]
 
 
 def pairs_of(rates, runs=(), verdicts=()):
