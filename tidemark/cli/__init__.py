@@ -49,6 +49,11 @@ COMMANDS = {
     ),
     "query": ("query.command", "Run a Logs Insights query over log files or stored logs."),
     "suite": ("suite.command", "Write and check the files of systems under test."),
+    "export": ("copies.export", "Copy all stored results into FOLDER, a file for each object."),
+    "restore": (
+        "copies.restore",
+        "Bring the results of FOLDER, which `tidemark export` wrote, into a stack or this machine.",
+    ),
     "doctor": ("doctor.command", "Check everything that is stored, and say what is damaged."),
     "cost": ("cost.command", "Show what the stacks cost idle in a month and what a run costs."),
     "up": ("up.command", "Keep the local cloud up for the AWS CLI or any AWS SDK."),

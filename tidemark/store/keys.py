@@ -14,6 +14,7 @@ HISTORY = "history/"
 PROFILES = "profiles/"
 REPORTS = "reports/"
 RUNS = "runs/"
+TABLES = "tables/"
 VERSIONS = "versions/"
 WORK = "work/"
 DATA = f"{WORK}data/"
@@ -149,7 +150,7 @@ def artefact(run_id: str, number: int, test: str, task: int, name: str) -> str:
 
 def rows(table: str) -> str:
     """Return the prefix of all rows of a table."""
-    return f"tables/{table}/"
+    return f"{TABLES}{table}/"
 
 
 def tables(name: str, suite: str) -> str:
