@@ -7,6 +7,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 CDK := node_modules/.bin/cdk
 STACK ?= $(shell sed -n 's/.*"stackName": "\(.*\)".*/\1/p' cdk.json)
+# The suites that -c systems=FOLDER names, or else those of cdk.json.
+SYSTEMS = $(patsubst systems=%,%,$(filter systems=%,$(ARGS)))
+CHECK_SUITES = $(if $(SYSTEMS),TIDEMARK_SYSTEMS=$(SYSTEMS) )$(BIN)/tidemark suite check
 PYTHON_READY := $(VENV)/.ready
 NODE_READY := node_modules/.ready
 AWS_CLI := .aws-cli
@@ -28,7 +31,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 export PYTHONDONTWRITEBYTECODE :=
 ARGS ?=
 
-.PHONY: run test systems check lint compile bench faults conformance audit sbom synth diff deploy verify-aws destroy clean
+.PHONY: run test systems check lint compile bench faults conformance audit sbom bootstrap synth diff deploy verify-aws destroy clean
 .DEFAULT_GOAL := help
 
 help:  ## List these commands
@@ -85,17 +88,20 @@ sbom: $(SUPPLY)/.ready  ## Write what is installed as CycloneDX into sbom/
 	  | $(SUPPLY)/bin/cyclonedx-py requirements --output-reproducible --output-file sbom/$$(basename $$folder).json -; done
 	npm sbom --package-lock-only --sbom-format cyclonedx > sbom/npm.json
 
+bootstrap: $(PYTHON_READY) $(NODE_READY)  ## Prepare an account and region for deployments, once
+	$(CDK) bootstrap $(ARGS)
+
 synth: $(PYTHON_READY) $(NODE_READY)  ## Synthesise the CloudFormation templates into cdk.out/
-	$(BIN)/tidemark suite check
+	$(CHECK_SUITES)
 	$(CDK) synth --quiet $(ARGS)
 
 diff: $(PYTHON_READY) $(NODE_READY)  ## Show what a deployment would change in the account
-	$(BIN)/tidemark suite check
+	$(CHECK_SUITES)
 	$(CDK) diff $(ARGS)
 
 deploy: $(PYTHON_READY) $(NODE_READY)  ## Deploy into the account of your AWS credentials: make deploy ARGS='--profile work'
-	$(BIN)/tidemark suite check
-	@$(BIN)/python -m aws.client.ecs_role $(ARGS)
+	$(CHECK_SUITES)
+	@$(BIN)/python -m aws.client.before_deployment $(if $(DURING_RUNS),--during-runs) $(ARGS)
 	$(CDK) deploy --all $(ARGS)
 
 verify-aws: $(PYTHON_READY) $(NODE_READY)  ## Deploy into an account for one trial, check docs/verified.md, delete all

@@ -21,8 +21,8 @@ from typing import Any, NoReturn
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
+from aws.client.before_deployment import ensure_role
 from aws.client.deployed import deployed_stack
-from aws.client.ecs_role import ensure_role
 from tests.checks.account import stacks
 from tests.checks.account.claims import CLAIMS, Check, NotSeen, Verified
 from tests.checks.account.stacks import Client, CommandFailed
