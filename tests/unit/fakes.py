@@ -11,7 +11,7 @@ from datetime import datetime
 from types import ModuleType
 from typing import Any
 
-from tidemark.money.quotas import Quota, Quotas
+from tidemark.money.quotas import Quota, Quotas, QuotaUnknown
 from tidemark.run.ports import (
     Account,
     Answer,
@@ -329,8 +329,11 @@ class FakeQuotas:
 
     def __init__(self) -> None:
         self.values: dict[str, float] = {}
+        self.unreadable = False
 
     def value(self, quota: Quota) -> float:
+        if self.unreadable:
+            raise QuotaUnknown(f"the quota {quota.name} cannot be read")
         return self.values.get(quota.code, math.inf)
 
 

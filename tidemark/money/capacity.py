@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 
 from tidemark.model.axes import combinations
@@ -9,7 +10,10 @@ from tidemark.model.plan import Plan
 from tidemark.model.refusal import Refused
 from tidemark.model.run_spec import RunSpec
 from tidemark.model.suite import Suite
-from tidemark.money.quotas import INTERFACES, VCPUS, Quota, Quotas
+from tidemark.model.telemetry import LOGGER
+from tidemark.money.quotas import INTERFACES, VCPUS, Quota, Quotas, QuotaUnknown
+
+_logger = logging.getLogger(LOGGER)
 
 
 def needed(request: RunSpec, suite: Suite) -> Iterator[tuple[Quota, float]]:
@@ -46,19 +50,22 @@ def _of_round(request: RunSpec, suite: Suite) -> Iterator[tuple[Quota, float]]:
 def check(quotas: Quotas, plan: Plan) -> None:
     """Refuse a run that needs more than a quota at once.
 
-    The quota's other uses in the account are not known, and not subtracted.
+    The quota's other uses in the account are not known, and not subtracted. A quota that cannot
+    be read is logged and refuses nothing: tasks without capacity fail with a reason of their own.
 
     Raises
     ------
     Refused
         If a quota is too small; the message has its name, its value and the need.
-    QuotaUnknown
-        If a quota cannot be read: the run might wait for capacity that the account never has.
 
     """
     tasks = plan.suite.most_at_once(plan.request.tasks) * (plan.request.parallel or 1)
     for quota, amount in needed(plan.request, plan.suite):
-        value = quotas.value(quota)
+        try:
+            value = quotas.value(quota)
+        except QuotaUnknown as reason:
+            _logger.warning("%s; the run starts, and may lack capacity", reason)
+            continue
         if amount > value:
             raise Refused(
                 f"tasks: {tasks} at once need {amount:g} of the quota {quota.name!r} "

@@ -75,8 +75,6 @@ def begin(
     Refused
         For an input that is not accepted, a run that exceeds the account's quotas, or a suite or
         an instance that another run measures.
-    QuotaUnknown
-        If a quota cannot be read.
 
     """
     resume = resume_request(event.input, suites)

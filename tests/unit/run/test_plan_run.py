@@ -14,6 +14,7 @@ from tidemark.model.refusal import Refused
 from tidemark.model.steps import Invoke, RunTasks, Step
 from tidemark.model.subject import Subject
 from tidemark.model.suite_asset import packed_suites, queries_digest
+from tidemark.money.quotas import VCPUS
 from tidemark.store import claims
 from tidemark.store.claims import Claim
 from tidemark.store.stored_plan import read_plan
@@ -161,6 +162,13 @@ def test_a_run_that_needs_too_many_network_interfaces_is_refused(world):
 
     with pytest.raises(Refused, match="10 at once need 10 of the quota 'Network interfaces per"):
         start(world, "wide", {"suite": "rocksdb", "tasks": 10})
+
+
+def test_a_run_whose_quotas_cannot_be_read_starts_and_the_log_says_so(world, caplog):
+    world.quotas.unreadable = True
+
+    assert start(world, "fits", {"suite": "rocksdb"})["trials"] > 0
+    assert f"{VCPUS.name} cannot be read; the run starts, and may lack capacity" in caplog.text
 
 
 def test_a_resume_needs_the_quotas_of_its_run(world):
