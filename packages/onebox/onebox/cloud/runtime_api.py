@@ -11,12 +11,13 @@ import time
 from collections.abc import Iterable
 from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import psutil
 from werkzeug.exceptions import RequestEntityTooLarge
-from werkzeug.serving import WSGIRequestHandler, make_server
 from werkzeug.wrappers import Request, Response
+
+from onebox.cloud.listener import LOOPBACK, Listener, QuietHandler
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
@@ -25,6 +26,8 @@ _PREFIX = "/2018-06-01/runtime/"
 _SHUTDOWN_POLL_SECONDS = 0.02
 # AWS documentation, Lambda quotas: a response has at most 6 MB; the rest is for its escapes.
 _MOST_BYTES = 8 << 20
+# The runtime has one connection at a time.
+_MOST_STRANGERS = 16
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,7 @@ class RuntimeApi:
         self.initialised: Future[Initialisation] = Future()
         self._events: queue.SimpleQueue[Invocation | None] = queue.SimpleQueue()
         self._replies: dict[str, Future[Reply]] = {}
-        self._server = make_server("127.0.0.1", 0, self._serve, request_handler=_Silent)
+        self._server = Listener(self._serve, QuietHandler, _MOST_STRANGERS)
         self._thread = threading.Thread(
             target=self._server.serve_forever,
             kwargs={"poll_interval": _SHUTDOWN_POLL_SECONDS},
@@ -80,7 +83,7 @@ class RuntimeApi:
     @property
     def address(self) -> str:
         """Host and port, the value of AWS_LAMBDA_RUNTIME_API."""
-        return f"127.0.0.1:{self._server.port}"
+        return f"{LOOPBACK}:{self._server.port}"
 
     def serve(self, runtime: int) -> None:
         """Answer the process of this id, the function's runtime; its requests wait until then."""
@@ -129,6 +132,7 @@ class RuntimeApi:
             case _ if not self._is_from_runtime(request):
                 return Response(status=403)
             case "GET", ["invocation", "next"]:
+                self._server.trust(request.environ)  # it waits as long as no event comes
                 return self._next()
             case "POST", ["init", "error"]:
                 self._initialise(Reply(body, failed=True))
@@ -160,8 +164,3 @@ class RuntimeApi:
             return Response(status=400)
         waiting.set_result(reply)
         return Response(status=202)
-
-
-class _Silent(WSGIRequestHandler):
-    def log(self, type: str, message: str, *args: Any) -> None:  # noqa: A002, ANN401
-        """Write no line per request."""

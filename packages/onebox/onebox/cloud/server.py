@@ -7,7 +7,7 @@ import os
 import secrets
 import socket
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -16,10 +16,10 @@ from moto.moto_server.werkzeug_app import (
     MotoRequestHandler,
     create_backend_app,
 )
-from werkzeug.serving import make_server
 
 import onebox.cloud.data_files  # noqa: F401 (before moto's EC2)
 from onebox.cloud.endpoint import Endpoint
+from onebox.cloud.listener import LOOPBACK, Listener, QuietHandler, raise_descriptors
 from onebox.cloud.refusals import Forbidden, refused
 from onebox.cloud.signatures import signer
 from onebox.cloud.task_permissions import check_task
@@ -27,14 +27,15 @@ from onebox.cloud.task_permissions import check_task
 if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
-_LOOPBACK = "127.0.0.1"
+# Many tasks that start at once connect at once.
+_MOST_STRANGERS = 512
 
 
 class PortTaken(OSError):
     """The requested port is not free."""
 
 
-class _RequestHandler(MotoRequestHandler):
+class _RequestHandler(QuietHandler, MotoRequestHandler):
     """Requests over HTTP; a client that asks whether to send its body is told so once."""
 
     def handle_expect_100(self) -> bool:
@@ -42,11 +43,13 @@ class _RequestHandler(MotoRequestHandler):
         return True
 
 
-def _for_signers_only(app: WSGIApplication, key: str) -> WSGIApplication:
+def _for_signers_only(
+    app: WSGIApplication, key: str, trust: Callable[[WSGIEnvironment], None]
+) -> WSGIApplication:
     """Return the app, closed to requests without a signature of the cloud of ``key``.
 
     Other users of the machine and pages in a browser reach the port too, and deployed code runs as
-    the user. moto's own controls are for this process only.
+    the user. moto's own controls are for this process only. ``trust`` gets each signed request.
     """
 
     def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
@@ -54,13 +57,14 @@ def _for_signers_only(app: WSGIApplication, key: str) -> WSGIApplication:
             _check(environ, key)
         except Forbidden as refusal:
             return refused(environ, refusal)(environ, start_response)
+        trust(environ)
         return app(environ, start_response)
 
     return answer
 
 
 def _check(environ: WSGIEnvironment, key: str) -> None:
-    host, accepted = environ.get("HTTP_HOST", ""), f"{_LOOPBACK}:{environ['SERVER_PORT']}"
+    host, accepted = environ.get("HTTP_HOST", ""), f"{LOOPBACK}:{environ['SERVER_PORT']}"
     # moto would take the name of a bucket from another host.
     if host != accepted:
         raise Forbidden("AccessDenied", f"The host is {host!r}; accepted: {accepted}.")
@@ -85,24 +89,21 @@ class Server:
     """
 
     def __init__(self, port: int) -> None:
+        raise_descriptors()
         try:
             # werkzeug would end the process if the port is taken.
-            listener = socket.create_server((_LOOPBACK, port), backlog=128)
+            listener = socket.create_server((LOOPBACK, port), backlog=128)
         except OSError as error:
             reason = os.strerror(error.errno or 0)
             raise PortTaken(f"--port: {port} cannot be used: {reason}") from None
         with listener:
             self.endpoint = Endpoint(listener.getsockname()[1], secrets.token_urlsafe(32))
-            self._server = make_server(
-                _LOOPBACK,
-                self.endpoint.port,
-                _for_signers_only(
-                    DomainDispatcherApplication(create_backend_app), self.endpoint.key
-                ),
-                threaded=True,
-                request_handler=_RequestHandler,
-                fd=listener.fileno(),
+            app = _for_signers_only(
+                DomainDispatcherApplication(create_backend_app),
+                self.endpoint.key,
+                self._trust,
             )
+            self._server = Listener(app, _RequestHandler, _MOST_STRANGERS, listener)
         # One line per request would drown the output of the commands.
         logging.getLogger("werkzeug").setLevel(logging.WARNING)
         self._thread = threading.Thread(
@@ -124,3 +125,6 @@ class Server:
         self._server.shutdown()
         self._thread.join()
         self._server.server_close()
+
+    def _trust(self, environ: WSGIEnvironment) -> None:
+        self._server.trust(environ)

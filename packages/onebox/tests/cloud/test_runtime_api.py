@@ -4,7 +4,7 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
-from contextlib import closing
+from contextlib import ExitStack, closing
 from http.client import HTTPConnection
 
 import pytest
@@ -59,6 +59,21 @@ def test_a_stranger_cannot_fill_the_memory_with_a_body(api):
 
     with closing(connection), connection.getresponse() as answer:
         assert answer.status == 413
+
+
+@pytest.mark.parametrize("count", [3, 100])
+def test_silent_connections_of_strangers_do_not_keep_the_runtime_from_its_event(api, count):
+    api.serve(os.getpid())
+    with ExitStack() as opened:
+        for _ in range(count):
+            opened.enter_context(socket.create_connection(api.address.split(":")))
+        with urllib.request.urlopen(next_of(api), timeout=60) as answer:
+            assert answer.read() == b"{}"
+
+
+def test_an_api_with_silent_connections_closes(api):
+    with socket.create_connection(api.address.split(":")):
+        api.close()
 
 
 def test_nobody_is_answered_for_a_runtime_that_has_ended(api):

@@ -4,7 +4,7 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
-from contextlib import closing
+from contextlib import ExitStack, closing
 from datetime import UTC, datetime, timedelta
 from http.client import HTTPConnection
 
@@ -53,6 +53,40 @@ def refusal(call, **arguments):
         call(**arguments)
     answer = error.value.response
     return answer["ResponseMetadata"]["HTTPStatusCode"], answer["Error"]["Code"]
+
+
+def silent_connection(server):
+    return socket.create_connection(("127.0.0.1", server.endpoint.port), timeout=60)
+
+
+def test_silent_connections_of_strangers_leave_room_for_programs_of_the_cloud(server, monkeypatch):
+    monkeypatch.setattr(server._server, "_most_strangers", 4)
+    with ExitStack() as opened:
+        first, *_ = [opened.enter_context(silent_connection(server)) for _ in range(5)]
+
+        assert server.endpoint.client("sts").get_caller_identity()["Account"] == ACCOUNT
+        assert first.recv(1) == b""
+
+
+def test_a_trusted_connection_outlives_those_of_strangers(server, monkeypatch):
+    monkeypatch.setattr(server._server, "_most_strangers", 4)
+    own = boto3.client("sts", region_name=REGION, **keywords(server.endpoint))
+    own.get_caller_identity()
+    with ExitStack() as opened:
+        for _ in range(20):
+            opened.enter_context(silent_connection(server))
+        assert own.get_caller_identity()["Account"] == ACCOUNT
+
+
+def test_bad_requests_of_strangers_write_nothing_into_the_terminal(server, capfd):
+    for request in (b"\x00\xff\r\n\r\n", b"GET / HTTP/9\r\n\r\n", b"GET " + b"a" * 70_000):
+        with silent_connection(server) as stranger:
+            stranger.sendall(request)
+            stranger.shutdown(socket.SHUT_WR)
+            while stranger.recv(4096):
+                pass
+
+    assert capfd.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize("role", ["", ROLE])
