@@ -19,7 +19,7 @@ from pathlib import Path
 import psutil
 
 from onebox.cloud.cgroups import NotWritableError, hierarchy
-from onebox.cloud.confinement import landlock
+from onebox.cloud.confinement import covers, landlock
 from onebox.cloud.processes import BARE_PYTHON
 from tidemark.model.parameters import described
 from tidemark.model.refusal import Refused
@@ -53,7 +53,9 @@ class Machine:
     disk_bytes: int
     """The free space for results and the files of tasks."""
     confines: bool = True
-    """Whether the kernel keeps tasks out of the state folder."""
+    """Whether the kernel keeps tasks from the content of the state folder."""
+    covers: bool = True
+    """Whether it also keeps them from the names, modes and times in it."""
 
     @classmethod
     def here(cls, state: Path) -> Machine:
@@ -65,6 +67,7 @@ class Machine:
             memory_bytes=psutil.virtual_memory().available,
             disk_bytes=shutil.disk_usage(existing).free,
             confines=landlock() > 0,
+            covers=covers(),
         )
 
 
@@ -138,6 +141,11 @@ def warnings(request: RunSpec, suite: Suite, machine: Machine) -> Iterator[str]:
         yield (
             "kernel: Landlock is missing or off, Linux 5.13 or later has it; the system under test "
             "can read and change the files of all results"
+        )
+    elif not machine.covers:
+        yield (
+            "kernel: this user may not make a mount namespace; the system under test can change "
+            "the modes and times of all results' files, though not read or write them"
         )
 
 

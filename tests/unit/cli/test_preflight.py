@@ -71,6 +71,13 @@ def test_a_kernel_that_cannot_confine_tasks_gets_a_warning():
     ]
 
 
+def test_a_kernel_that_only_keeps_tasks_from_contents_gets_another_warning():
+    assert sentences(replace(LARGE, covers=False)) == [
+        "kernel: this user may not make a mount namespace; the system under test can change the "
+        "modes and times of all results' files, though not read or write them"
+    ]
+
+
 def test_this_machine_has_cores_memory_and_disk_for_a_new_folder(tmp_path):
     machine = Machine.here(tmp_path / "not" / "there")
 

@@ -11,7 +11,7 @@ import os
 import select
 import stat
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,10 +23,13 @@ if TYPE_CHECKING:
 
 
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
+_NOTE = "cloud.json"
 
 
 def make_private(state: Path) -> None:
-    """Make the folder unless it exists, and close it to all other users.
+    """Make the folder unless it exists, and close it and its note to all other users.
+
+    Where no mount namespace covers the folder, a task can open it.
 
     Raises
     ------
@@ -40,6 +43,10 @@ def make_private(state: Path) -> None:
         raise PermissionError(errno.EPERM, "all users share this folder", str(state))
     if mode & _OTHERS:
         state.chmod(stat.S_IMODE(mode) & ~_OTHERS)
+    note = state / _NOTE
+    with suppress(FileNotFoundError):
+        if note.stat().st_mode & _OTHERS:
+            note.chmod(stat.S_IRUSR | stat.S_IWUSR)
 
 
 _PATIENCE_SECONDS = 10
@@ -67,7 +74,7 @@ def announced(
 
     ``about`` is noted for them, too.
     """
-    note = state / "cloud.json"
+    note = state / _NOTE
     unfinished = note.with_suffix(f".{os.getpid()}")
     content = {
         "port": endpoint.port,
@@ -88,13 +95,13 @@ def announced(
 
 def forget(state: Path) -> None:
     """Delete the note of a killed process; only for the process that has the folder."""
-    (state / "cloud.json").unlink(missing_ok=True)
+    (state / _NOTE).unlink(missing_ok=True)
 
 
 def find_cloud(state: Path) -> Presence | None:
     """Return the cloud that is up on a state folder, in any process; None if there is none."""
     try:
-        note = json.loads((state / "cloud.json").read_text(encoding="utf-8"))
+        note = json.loads((state / _NOTE).read_text(encoding="utf-8"))
         port, key, pid, arn, about = (note[name] for name in _FIELDS)
         os.kill(pid, 0)
     # No note, half of one, or one of a process that has ended.

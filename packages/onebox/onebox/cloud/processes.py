@@ -20,7 +20,7 @@ from typing import IO, Protocol
 import psutil
 
 from onebox.cloud.cgroups import Groups
-from onebox.cloud.confinement import Confinement
+from onebox.cloud.confinement import confined
 from onebox.cloud.guard import Guard
 
 _SHOWN = reprlib.Repr()
@@ -30,8 +30,9 @@ _MOST_ROUNDS = 20  # a process may start another one while it is found
 
 
 def kill_left(scratch: Path, group: int) -> list[str]:
-    """Kill the processes whose TMPDIR is the task's scratch folder; return their commands.
+    """Kill the processes that a task left; return their commands.
 
+    They have its scratch folder as TMPDIR, or mounted in their namespace, which none can leave.
     Those of the task's own process group are killed already, and may not have ended yet.
     """
     killed: list[str] = []
@@ -58,12 +59,21 @@ def sentence(killed: list[str]) -> str:
 def _left(scratch: Path, group: int) -> Iterator[tuple[psutil.Process, str]]:
     for process in psutil.process_iter():
         try:
-            is_task = process.environ().get("TMPDIR") == str(scratch)
+            is_task = _sees(process.pid, scratch) or (
+                process.environ().get("TMPDIR") == str(scratch)
+            )
             if is_task and os.getpgid(process.pid) != group:
                 yield process, " ".join(process.cmdline())
         # The process has ended, or belongs to another user.
-        except (psutil.Error, ProcessLookupError):
+        except (psutil.Error, OSError):
             continue
+
+
+def _sees(pid: int, scratch: Path) -> bool:
+    """Tell whether a folder is mounted in the namespace of a process."""
+    mounted = Path(f"/proc/{pid}/mountinfo").read_text(encoding="utf-8")
+    written = str(scratch).replace("\\", "\\134").replace(" ", "\\040")
+    return f" {written} " in mounted
 
 
 _CHUNK_BYTES = 65536
@@ -106,7 +116,7 @@ def begin(
     directory: Path,
     environment: Mapping[str, str],
     guard: Guard,
-    confinement: Confinement | None = None,
+    places: tuple[Path, Path] | None = None,
     groups: Groups | None = None,
     cores: Collection[int] = (),
 ) -> Child:
@@ -122,8 +132,8 @@ def begin(
         The whole environment: nothing is inherited.
     guard
         The guard that ends the program if this process is killed.
-    confinement
-        The folder that the program may not enter, if any.
+    places
+        The folder that the program may not enter, and the one in it that it uses, if any.
     groups
         The control groups that limit the program, if any.
     cores
@@ -137,21 +147,17 @@ def begin(
     """
     _check_found(command[0], directory, environment)
 
-    def start() -> subprocess.Popen[bytes]:
-        if cores and confinement:  # which starts it in a thread of its own
-            os.sched_setaffinity(0, cores)
-        return subprocess.Popen(
-            guard.guarded(groups.entered(command) if groups else command),
-            cwd=directory,
-            env=dict(environment),
-            stdin=guard.pipe,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            bufsize=0,
-            start_new_session=True,
-        )
-
-    return confinement.start(start) if confinement else start()
+    begun = guard.guarded(groups.entered(command) if groups else command)
+    return subprocess.Popen(
+        confined(begun, str(places[0]), str(places[1]), cores) if places else begun,
+        cwd=directory,
+        env=dict(environment),
+        stdin=guard.pipe,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        bufsize=0,
+        start_new_session=True,
+    )
 
 
 class Process:

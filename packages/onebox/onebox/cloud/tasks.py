@@ -35,7 +35,7 @@ from moto.ecs.responses import EC2ContainerServiceResponse
 
 from onebox.app import Programs
 from onebox.cloud.cgroups import Groups, NotWritableError, remove_left
-from onebox.cloud.confinement import Confinement
+from onebox.cloud.cloud_note import make_private
 from onebox.cloud.container_insights import ContainerInsights
 from onebox.cloud.containers import Container, address_of, container_of, refuse_unknown
 from onebox.cloud.endpoint import Endpoint
@@ -160,7 +160,7 @@ class Task:
                 container.directory,
                 environment,
                 guard,
-                Confinement(self._state, self._scratch),
+                (self._state, self._scratch),
                 self._groups,
                 cores,
             )
@@ -251,6 +251,7 @@ class Task:
         # Remove before the status changes: the removal must not disturb the next measurement.
         # The last output of a dying process is removed later, with the whole state folder.
         shutil.rmtree(self._scratch, ignore_errors=True)
+        make_private(self._state)
         self._groups.remove()
         with self._lock:
             self._task_fields |= {"lastStatus": "STOPPED", "stoppedAt": self._now()}

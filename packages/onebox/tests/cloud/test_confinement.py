@@ -1,15 +1,26 @@
 """Programs that the kernel keeps out of a folder."""
 
 import os
+import stat
 import subprocess
 import sys
-from functools import partial
+from pathlib import Path
 
 import pytest
 
-from onebox.cloud.confinement import Confinement, landlock
+from onebox.cloud import confinement
+from onebox.cloud.confinement import confined, covers, landlock
 
-pytestmark = pytest.mark.skipif(not landlock(), reason="this kernel has no Landlock")
+pytestmark = pytest.mark.skipif(
+    not (landlock() and covers()), reason="this kernel has no Landlock, or allows no namespace"
+)
+UNDER_LANDLOCK_ALONE = f"""
+import sys
+sys.path.insert(0, {str(Path(confinement.__file__).parent)!r})
+import confinement
+confinement._cover = lambda *_: None
+confinement._become(*sys.argv[1:])
+"""
 
 
 @pytest.fixture
@@ -22,17 +33,24 @@ def folder(tmp_path):
 
 
 @pytest.fixture
-def run(folder):
+def places(folder):
+    return str(folder / "state"), str(folder / "state" / "tasks" / "1")
+
+
+@pytest.fixture
+def run(folder, places):
     """Return a way to run a confined Python program; it returns what the program printed."""
-    confinement = Confinement(folder / "state", folder / "state" / "tasks" / "1")
 
     def run(program):
-        begin = partial(
-            subprocess.Popen, [sys.executable, "-c", program], cwd=folder, text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        )  # fmt: skip
-        with confinement.start(begin) as process:
-            return process.communicate()[0].strip()
+        command = confined([sys.executable, "-c", program], *places)
+        return subprocess.run(
+            command,
+            check=False,
+            cwd=folder,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        ).stdout.strip()
 
     return run
 
@@ -62,8 +80,73 @@ def outcome(expression):
     ],
 )
 def test_a_confined_program_cannot_use_the_folder(run, folder, expression):
-    assert run(outcome(expression)) in {"PermissionError", "OSError"}
+    assert run(outcome(expression)) in {"PermissionError", "OSError", "FileNotFoundError"}
     assert (folder / "state" / "cloud.json").read_text() == "the key"
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "os.chmod('state', 0o777)",
+        "os.chmod('state/cloud.json', 0o666)",
+        "os.chmod('state/tasks', 0)",
+        "os.chmod('link/cloud.json', 0)",
+        "os.chown('state/cloud.json', 65534, 65534)",
+        "os.utime('state/cloud.json', (0, 0))",
+        "os.utime('state', (0, 0))",
+        "os.setxattr('state/cloud.json', 'user.mine', b'1')",
+        "os.removexattr('state', 'user.mine')",
+        "os.stat('state/cloud.json')",
+        "os.access('state/cloud.json', os.R_OK) or open('state/cloud.json')",
+        "os.truncate('state/cloud.json', 0)",
+        "os.mkfifo('state/fifo')",
+        "os.symlink('/', 'state/root')",
+        "os.mkdir('state/new')",
+        "os.rmdir('state/tasks')",
+        "os.statvfs('state/cloud.json')",
+        "os.chdir('state/tasks/2')",
+        "os.chmod('state/tasks/1/../../cloud.json', 0o666)",
+        "os.chmod('/proc/self/cwd/state/cloud.json', 0o666)",
+        f"os.chmod('/proc/{os.getppid()}/cwd', 0o777)",
+        "subprocess.run(['umount', 'state'], check=True, capture_output=True)",
+        "subprocess.run(['unshare', '--user', '--map-root-user', '--mount', 'umount', 'state'],"
+        " check=True, capture_output=True)",
+    ],
+)
+def test_no_call_of_a_confined_program_changes_or_shows_what_is_in_the_folder(
+    run, folder, expression
+):
+    (folder / "state" / "tasks" / "2").mkdir()
+    before = statuses(folder)
+
+    assert run(f"{outcome(expression)}".replace("OSError", "Exception")) not in {"passed", ""}
+    assert statuses(folder) == before
+
+
+def statuses(folder):
+    return [
+        (path, stat.S_IMODE(status.st_mode), status.st_uid, status.st_mtime_ns, status.st_size)
+        for path in sorted(folder.rglob("*"))
+        for status in (path.lstat(),)
+    ]
+
+
+def test_where_no_namespace_is_allowed_landlock_holds_alone(folder, places):
+    program = outcome("open('state/cloud.json')")
+    done = subprocess.run(
+        [sys.executable, "-c", UNDER_LANDLOCK_ALONE, *places, "", sys.executable, "-c", program],
+        check=False, cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    )  # fmt: skip
+
+    assert done.stdout == "PermissionError\n"
+
+
+def test_the_program_runs_on_the_cores_that_it_is_given(folder, places):
+    core = min(os.sched_getaffinity(0))
+    command = confined(["cat", "/proc/self/status"], *places, [core])
+
+    status = subprocess.check_output(command, cwd=folder, text=True)
+    assert f"Cpus_allowed_list:\t{core}\n" in status
 
 
 def test_its_children_cannot_either(run):
