@@ -41,6 +41,8 @@ def make_private(state: Path) -> None:
     mode = state.stat().st_mode
     if mode & stat.S_ISVTX:
         raise PermissionError(errno.EPERM, "all users share this folder", str(state))
+    if not os.access(state, os.W_OK):  # a mounted backup, which no cloud uses
+        return
     if mode & _OTHERS:
         state.chmod(stat.S_IMODE(mode) & ~_OTHERS)
     note = state / _NOTE

@@ -7,6 +7,7 @@ function at its creation, by name, for each setting that cannot be honoured here
 from __future__ import annotations
 
 import base64
+import compileall
 import hashlib
 import io
 import json
@@ -192,6 +193,8 @@ class Functions:
                 with tempfile.TemporaryDirectory(dir=self._code) as unfinished:
                     whole = Path(unfinished) / "code"
                     zipfile.ZipFile(io.BytesIO(asset)).extractall(whole)
+                    # The seal has the compiled files, too, and so nobody adds one later.
+                    compileall.compile_dir(whole, quiet=2, stripdir=whole, prependdir=folder)
                     seal(whole)
                     whole.rename(folder)
             self._whole.add(folder)

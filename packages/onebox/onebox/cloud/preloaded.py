@@ -105,6 +105,8 @@ def _accompany(guard: int, nothing: int) -> None:
 def _run(handler: str, directory: str, environment: dict[str, str]) -> None:
     """Run as ``python -m awslambdaric``, which reads its variables when it is imported."""
     os.chdir(directory)
+    # The folder is sealed.
+    sys.dont_write_bytecode = True
     os.environ.clear()
     os.environ.update(environment)
     time.tzset()

@@ -9,9 +9,11 @@ import errno
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, suppress
 from pathlib import Path
 from threading import RLock
 from typing import Any
+from urllib.parse import quote
 
 from onebox.store.errors import DOCTOR, DamagedIndex, FolderInUse, ObjectFilesError
 from onebox.store.journal import Change, Entry, Position
@@ -28,6 +30,28 @@ _TABLES = (
 )
 
 
+def is_writable(folder: Path) -> bool:
+    """Tell whether this process may change a folder: a mounted backup may not be."""
+    return os.access(folder, os.W_OK)
+
+
+def _connected(name: str) -> sqlite3.Connection:
+    # The owner begins its own transactions, and the lock lets all threads share a connection.
+    return sqlite3.connect(
+        name, timeout=0, isolation_level=None, check_same_thread=False, uri=name.startswith("file:")
+    )
+
+
+def _copied(file: Path) -> sqlite3.Connection:
+    """Return a copy in memory of an index that cannot be written; empty if there is none."""
+    copy = _connected(":memory:")
+    # What a killed process left beside the file is in the journal, too.
+    name = f"file:{quote(str(file))}?mode=ro&immutable=1"
+    with suppress(sqlite3.DatabaseError), closing(_connected(name)) as original:
+        original.backup(copy)
+    return copy
+
+
 class Index:
     """An index in a file, used by the threads of one process.
 
@@ -37,12 +61,10 @@ class Index:
     def __init__(self, file: Path) -> None:
         """Open the index; raise FolderInUse if another process has it open."""
         self._file, self._lock = file, RLock()
-        # The owner begins its own transactions, and the lock lets all threads share a connection.
-        self._database = sqlite3.connect(
-            file, timeout=0, isolation_level=None, check_same_thread=False
-        )
+        is_read_only = not is_writable(file.parent)
+        self._database = _copied(file) if is_read_only else _connected(str(file))
         try:
-            for setting in _SETTINGS:
+            for setting in () if is_read_only else _SETTINGS:
                 self._rows(f"PRAGMA {setting}")
             self._tables = {name for (name,) in self._rows("SELECT name FROM sqlite_schema")}
             self.position()

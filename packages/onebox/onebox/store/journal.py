@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
@@ -19,6 +20,7 @@ from onebox.disk import sync_folder
 from onebox.store.errors import DOCTOR, DamagedJournal
 
 _CHANGES_A_LINE = 500
+_BODY = re.compile(r"[0-9a-f]{32}")
 
 
 class Entry(NamedTuple):
@@ -60,9 +62,9 @@ class Journal:
         try:
             with self.file.open("rb") as file:
                 (generation,) = _parsed(file.readline())
-        except (FileNotFoundError, ValueError):
+                return int(generation)
+        except (FileNotFoundError, ValueError, TypeError):
             return 0
-        return int(generation)
 
     def reaches(self, position: Position) -> bool:
         """Tell whether a position lies in this journal."""
@@ -86,13 +88,13 @@ class Journal:
             for line in file:
                 end = after = Position(after.generation, after.offset + len(line))
                 try:
-                    changes = _parsed(line)
-                except ValueError:
+                    changes = [_change(one) for one in _parsed(line) if isinstance(one, list)]
+                except (ValueError, TypeError):
                     # An append that a power failure cut off, if nothing follows.
                     if not skip_damaged and file.peek(1):
                         raise self._damaged(end.offset - len(line)) from None
                     continue
-                yield end, [_change(one) for one in changes if isinstance(one, list)]
+                yield end, changes
 
     def entries(self) -> dict[tuple[str, str], Entry]:
         """Return the objects that the whole journal leads to, by bucket and key.
@@ -164,4 +166,15 @@ def _parsed(line: bytes) -> list[Any]:
 
 
 def _change(fields: list[Any]) -> Change:
-    return Removal(*fields) if len(fields) == len(Removal._fields) else Entry(*fields)
+    """Return a change; raise ValueError if it cannot be one of ours."""
+    if len(fields) == len(Removal._fields):
+        return Removal(*fields)
+    entry = Entry(*fields)
+    if not is_body(entry.body):
+        raise ValueError(f"{entry.body} is no name of a body")
+    return entry
+
+
+def is_body(name: object) -> bool:
+    """Tell whether a name is one of a body: any other could be the path of a file elsewhere."""
+    return isinstance(name, str) and _BODY.fullmatch(name) is not None

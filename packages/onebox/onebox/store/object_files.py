@@ -28,7 +28,7 @@ from uuid import uuid4
 from onebox.disk import make_folder, quarantine, sync_folder
 from onebox.store.errors import DOCTOR, DamagedIndex, DamagedJournal, DamagedObject, NamelessBodies
 from onebox.store.index import Index, Listed
-from onebox.store.journal import Change, Entry, Journal, Position, Removal
+from onebox.store.journal import Change, Entry, Journal, Position, Removal, is_body
 
 # A process that ends writes a journal anew that is longer than so many times its index, and so many
 # bytes more.
@@ -95,6 +95,8 @@ class ObjectFiles:
     def __init__(self, folder: Path, *, skip_damaged: bool = False) -> None:
         """Open ``folder``; make the folder if it does not exist.
 
+        A folder that this process may not write can be read.
+
         An index is made from a journal with damaged lines only if these are to be skipped.
 
         Raises
@@ -105,7 +107,8 @@ class ObjectFiles:
             If neither the journal nor the index says what the bodies are.
         """
         self.folder, self._bodies, self._uploads = folder, folder / "bodies", folder / "uploads"
-        make_folder(self._bodies)
+        if not self._bodies.is_dir():
+            make_folder(self._bodies)
         self._lock = RLock()
         self._depth = 0
         self._writes = False
@@ -283,6 +286,8 @@ class ObjectFiles:
         return chain.from_iterable(map(self._index.entries, self.buckets()))
 
     def _body(self, entry: Entry) -> Body:
+        if not is_body(entry.body):
+            raise self._index.damaged(f"{entry.key} has the body {entry.body!r}")
         return Body(self._bodies / entry.body, entry.size, entry.md5, owned=True)
 
     def _attributes(self, entry: Entry) -> dict[str, Any]:

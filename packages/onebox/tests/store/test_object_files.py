@@ -7,6 +7,7 @@ import sqlite3
 import pytest
 
 from onebox.store.errors import DamagedObject, FolderInUse, ObjectFilesError
+from onebox.store.journal import Entry, Journal, Position, Removal
 from onebox.store.object_files import ObjectFiles
 
 
@@ -91,6 +92,52 @@ def test_an_index_with_a_damaged_row_is_named_and_made_again(folder, stored, col
     files.close()
 
     assert contents(folder) == stored
+
+
+@pytest.mark.parametrize("lost", ["", "index.sqlite"])
+def test_a_folder_that_cannot_be_written_can_be_read(folder, stored, monkeypatch, lost):
+    if lost:
+        (folder / lost).unlink()
+    before = state_of(folder)
+    monkeypatch.setattr("onebox.store.index.is_writable", lambda _: False)
+
+    assert contents(folder) == stored
+    assert state_of(folder) == before
+
+
+@pytest.mark.parametrize("name", ["/etc/hostname", "../../cloud.json", "A" * 32, ""])
+def test_a_body_elsewhere_is_refused_and_never_read_or_deleted(folder, stored, name):
+    journal = Journal(folder / "journal.jsonl")
+    end = journal.append([Entry("results", "kept", name, 1, "", "{}")], _end_of(journal))
+    journal.append([Removal("results", "replaced")], end)
+
+    with pytest.raises(ObjectFilesError, match=r"journal.jsonl is damaged at byte"):
+        contents(folder)
+
+
+@pytest.mark.parametrize("name", ["/etc/hostname", "../../cloud.json", b"\x00"])
+def test_a_body_elsewhere_in_the_index_is_refused(folder, stored, name):
+    index = sqlite3.connect(folder / "index.sqlite")
+    index.execute("UPDATE objects SET body = ? WHERE key = 'kept'", (name,))
+    index.commit()
+    index.close()
+
+    with pytest.raises(ObjectFilesError, match=r"index.sqlite is damaged: kept has the body"):
+        contents(folder)
+
+
+@pytest.mark.parametrize("change", [[1, 2, 3], ["a"], [[], [], [], [], [], []]])
+def test_an_entry_of_another_form_is_a_damaged_line(folder, stored, change):
+    journal = Journal(folder / "journal.jsonl")
+    end = journal.append([change], _end_of(journal))
+    journal.append([Removal("results", "replaced")], end)
+
+    with pytest.raises(ObjectFilesError, match=r"journal.jsonl is damaged at byte"):
+        contents(folder)
+
+
+def _end_of(journal):
+    return Position(journal.generation(), journal.file.stat().st_size)
 
 
 def test_an_object_that_the_disk_cannot_read_is_damaged(folder, stored):
