@@ -73,7 +73,9 @@ def _comma_separated(columns: Sequence[str], rows: Rows) -> str:
 
 def _no_formula(cell: str) -> str:
     text = visible(cell)
-    return f"'{text}" if text[:1] in _FORMULA and not _NUMBER.fullmatch(text) else text
+    return (
+        f"'{text}" if text != "-" and text[:1] in _FORMULA and not _NUMBER.fullmatch(text) else text
+    )
 
 
 def _json(columns: Sequence[str], rows: Rows) -> str:

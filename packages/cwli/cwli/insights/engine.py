@@ -40,6 +40,8 @@ _CSV_ERROR = re.compile(
 )
 _TIMESTAMP = re.compile(r"\btimestamp\b")
 _MISSING = ("null", "none", "nil")
+# AWS documentation, CloudWatch Logs Insights query syntax: filterIndex.
+_INDEX = "; on AWS filterIndex reads only log groups that have an index of the field"
 _CHOOSING = (Display, Fields, Stats)
 _TOO_LONG = re.compile(r"Maximum line size of (\d+) bytes exceeded")
 
@@ -78,6 +80,8 @@ class CompiledQuery(NamedTuple):
         The fields that the query takes from messages.
     compared : frozenset of str
         The fields that values are compared with.
+    indexed : frozenset of str
+        The fields that filterIndex names.
     statements : Statements
         DuckDB's SQL for the result and its statistics, over the views ``events`` and ``named``.
     patterns : tuple of Pattern
@@ -102,6 +106,7 @@ class CompiledQuery(NamedTuple):
     comparisons: tuple[Comparison, ...]
     discovered: tuple[str, ...]
     compared: frozenset[str]
+    indexed: frozenset[str]
     statements: Statements
     patterns: tuple[Pattern, ...]
     most_rows: int
@@ -173,6 +178,7 @@ def compile_query(query: str) -> CompiledQuery:
         plan.comparisons,
         tuple(plan.discovered),
         plan.compared,
+        plan.indexed,
         statements(plan),
         plan.patterns,
         MOST_ROWS if plan.limited else DEFAULT_ROWS,
@@ -338,7 +344,9 @@ def _absent_fields(
         if all(present):
             break
     return [
-        f"{none} has a field {name!r}{_quotes(name) if name in compiled.compared else ''}"
+        f"{none} has a field {name!r}"
+        f"{_INDEX if name in compiled.indexed else ''}"
+        f"{_quotes(name) if name in compiled.compared - compiled.indexed else ''}"
         for name, is_present in zip(compiled.discovered, present, strict=True)
         if not is_present
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import is_dataclass, replace
 from itertools import chain, count
 from typing import TypeVar
 
@@ -62,6 +62,10 @@ Applied = TypeVar("Applied", Operation, Call)
 MOST_SELECTS = 200
 # The commands whose names AWS's users report as refused if an earlier command gave them.
 _NAMING = ("Fields", "Display", "ParseGlob", "ParseRegex", "ParseFormat")
+# The functions that return maps or lists, and the commands that take none (AWS documentation,
+# CloudWatch Logs Insights query syntax: structure types).
+_MAKING = ("jsonparse", "split")
+_FLAT = ("Dedup", "Pattern", "Sort", "Stats")
 # AWS documents an order for dedup only: newest first.
 _NEWEST_FIRST: Order = (("timestamp", True), ("ptr", False))
 # A line end or a tab as other languages write it, not behind an escaped backslash.
@@ -82,6 +86,18 @@ def resolve(commands: Iterable[Command]) -> Plan:
     return names.plan()
 
 
+def _fields_of(part: object) -> Iterator[Field]:
+    """Yield the fields of a part of a query, but for arguments of functions of single rows."""
+    if isinstance(part, Field):
+        yield part
+    elif isinstance(part, tuple):
+        yield from chain.from_iterable(map(_fields_of, part))
+    elif is_dataclass(part):
+        function = FUNCTIONS.get(part.function) if isinstance(part, Call) else None
+        if function is None or function.aggregate:
+            yield from _fields_of(tuple(vars(part).values()))
+
+
 class Names:
     """The names and steps of a query up to the current command."""
 
@@ -94,6 +110,8 @@ class Names:
         self._captured: list[str] = []
         self.discovered: dict[str, str] = {}
         self.compared: set[str] = set()
+        self.indexed: set[str] = set()
+        self._structures: set[str] = set()
         self.scope: Scope = EventScope(self.discovered, self.discover)
         self.before_stats = True
         # The fields of the rows that each stats groups, and the number of steps before it.
@@ -114,12 +132,25 @@ class Names:
             # AWS documentation, CloudWatch Logs Insights query syntax: dedup.
             raise QueryError("only limit may follow dedup", command.span)
         before = dict(self.scope.fields)
+        if kind in _FLAT:
+            self._warn_of_structures(command)
         command.resolve(self)
         if kind in _NAMING:
             self._warn_of_hidden(before, command.span)
         if sum(step.selects for step in self._steps) > MOST_SELECTS:
             raise QueryError("the query has too many commands or * in globs", command.span)
         self.seen.append(kind)
+
+    def _warn_of_structures(self, command: Command) -> None:
+        """Warn of maps and lists, which AWS's page of structure types keeps from some commands."""
+        for field in _fields_of(command):
+            if self.scope.fields.get(field.name) in self._structures:
+                kind = type(command).__name__.lower()
+                self.warn(
+                    field.span,
+                    f"{field.name!r} is a map or a list, which {kind} does not take on AWS; "
+                    f"take a member such as {field.name}.a, or jsonStringify({field.name})",
+                )
 
     def _warn_of_hidden(self, before: Mapping[str, str], span: Span) -> None:
         """Warn of the values that a command hides, since it gives their names to others."""
@@ -148,6 +179,7 @@ class Names:
             limited="Limit" in self.seen,
             discovered=self.discovered,
             compared=frozenset(self.compared),
+            indexed=frozenset(self.indexed),
             sources=tuple(self.sources),
             named=(*self.sources, *chain.from_iterable(plan.named for plan in subplans)),
             lookups=(*self.lookups, *chain.from_iterable(plan.lookups for plan in subplans)),
@@ -243,6 +275,8 @@ class Names:
         if isinstance(value, Column):
             return value.column
         column = self.new_column()
+        if isinstance(value, Call) and value.function in _MAKING:
+            self._structures.add(column)
         last = steps[-1] if steps else None
         if isinstance(last, Extend) and not columns_of(value) & last.defines:
             steps[-1] = Extend({**last.columns, column: value})

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from cwli.insights import hints
-from cwli.insights.commands import COMMANDS, REFUSED, read
+from cwli.insights.commands import COMMANDS, REFUSED, SUGGESTED, read
 from cwli.insights.expressions import Reader
 from cwli.insights.functions import FUNCTIONS
 from cwli.insights.syntax import Command, QueryError, Span
@@ -80,6 +80,8 @@ def _check_end(reader: Reader) -> None:
         raise QueryError(f"'|' is missing before the command {token.value!r}", token.span)
     if reader.at_word(*hints.COMMANDS):
         raise _unknown(token)
+    if reader.at("-"):
+        raise QueryError("a name with '-' is written in backticks, such as `host-name`", token.span)
     if reader.at(":"):
         raise QueryError("write a text with ':' in quotes", token.span)
 
@@ -109,10 +111,10 @@ def _unknown(word: Token, otherwise: str = "") -> QueryError:
     name = word.value.lower()
     if reason := REFUSED.get(name):
         return QueryError(f"{name} is not supported: {reason}", word.span)
-    is_meant = name in hints.COMMANDS or hints.nearest(name, COMMANDS, _SIMILAR)
-    near = hints.nearest(name, (*COMMANDS, *REFUSED, *hints.COMMANDS))
+    is_meant = name in hints.COMMANDS or hints.nearest(name, SUGGESTED, _SIMILAR)
+    near = hints.nearest(name, (*SUGGESTED, *REFUSED, *hints.COMMANDS))
     hint = hints.COMMANDS.get(near) or hints.suggestion(near)
     if otherwise and not is_meant:
         hint = otherwise
-    supported = f"supported: {', '.join(COMMANDS)}"
+    supported = f"supported: {', '.join(SUGGESTED)}"
     return QueryError(f"unknown command {word.value!r}; {hint or supported}", word.span)

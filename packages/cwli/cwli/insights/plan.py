@@ -176,6 +176,8 @@ class Plan(NamedTuple):
         The fields that the query takes from messages, and their columns.
     compared : frozenset of str
         The fields that values are compared with.
+    indexed : frozenset of str
+        The fields that filterIndex names.
     sources : tuple of Groups
         The log groups that the query's own SOURCE commands name; empty without SOURCE.
     named : tuple of Groups
@@ -197,6 +199,7 @@ class Plan(NamedTuple):
     limited: bool
     discovered: Mapping[str, str]
     compared: frozenset[str]
+    indexed: frozenset[str]
     sources: tuple[Groups, ...]
     named: tuple[Groups, ...]
     lookups: tuple[Lookup, ...]

@@ -108,11 +108,18 @@ class Lexer:
         span = Span(self._query, start, start + 1)
         if character in _UNCLOSED:
             raise QueryError(f"this {_UNCLOSED[character]} is not closed by {character}", span)
+        if variable := _VARIABLE.match(self._query, start):
+            raise QueryError(
+                f"{variable[0]} is a variable of a dashboard, as of Grafana; write its value",
+                Span(self._query, start, variable.end()),
+            )
         hint = hints.CHARACTERS.get(character)
         message = f"unexpected character {character!r}"
         raise QueryError(f"{message}; {hint}" if hint else message, span)
 
 
+# AWS has no such names; Grafana replaces them before it starts a query.
+_VARIABLE = re.compile(r"\$\{?\w+(?::\w+)?\}?")
 T = TypeVar("T")
 _KEY = re.compile("`([^`]*)`")
 _FLAGS = re.compile("[gimsuxy]+")

@@ -15,7 +15,8 @@ _TIME = re.compile(
     rf"(?P<date>\d{{4}}[-/.]\d\d[-/.]\d\d|\d\d[-/.]\d\d[-/.](?:\d{{4}}|\d\d)\b"
     rf"|\d\d[ /-]{_MONTH}[ /-]\d{{4}}|{_MONTH} [ \d]\d(?:,? \d{{4}})?|\b\d{{8}})?"
     r"(?P<between>(?<=.)[ T:_,-]{1,2})?"
-    r"(?P<time>\b(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d)?)(?P<fraction>[.,]\d{1,6})?(?P<noon> [AP]M)?"
+    r"(?P<time>(?<!\d)(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d)?)"
+    r"(?P<fraction>[.,]\d{1,6})?(?P<noon> [AP]M)?"
     r"(?P<zone> ?[+-]\d\d:?\d\d\b)?"
 )
 # A name that promises a time counts before another field with one.

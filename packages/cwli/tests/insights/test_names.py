@@ -186,6 +186,33 @@ def test_a_field_that_stats_does_not_return_is_missing_with_a_warning(source, qu
 
 
 @pytest.mark.parametrize(
+    ("query", "warned"),
+    [
+        ("dedup m", ["column 41: 'm' is a map or a list, which dedup does not take on AWS"]),
+        ("sort m desc", ["column 40: 'm' is a map or a list, which sort does not take on AWS"]),
+        ("stats max(m) by m.b", ["column 45: 'm' is a map or a list, which stats does not take"]),
+        ("fields m as n | stats count(*) by n", ["column 69: 'n' is a map or a list, which stats"]),
+        ("pattern m", ["column 43: 'm' is a map or a list, which pattern does", "approximation"]),
+        ("stats max(m.a), count(*) by jsonStringify(m) | sort m", ["'m' is missing"]),
+    ],
+)
+def test_maps_and_lists_are_warned_of_where_aws_takes_none(query, warned):
+    warnings = insights.compile(f"fields jsonParse(@message) as m | {query}").warnings
+    assert len(warnings) == len(warned)
+    assert all(text in warning for text, warning in zip(warned, warnings, strict=True))
+
+
+def test_a_field_that_no_event_has_and_filterindex_names_is_told_of_indexes(source):
+    result = insights.run("filterIndex a = 1", source('{"b": 1}'), 0, 10)
+    rule = "on AWS filterIndex reads only log groups that have an index of the field"
+    assert f"no event has a field 'a'; {rule}" in result.warnings
+
+
+def test_field_is_fields():
+    assert insights.compile("field a, b").stages == ("fields a, b",)
+
+
+@pytest.mark.parametrize(
     ("query", "undefined"),
     [
         (

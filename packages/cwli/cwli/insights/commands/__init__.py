@@ -13,6 +13,7 @@ from cwli.insights.syntax import Command, Span
 # Module and function of each reader. Modules are imported when needed: most queries need few.
 COMMANDS = {
     "fields": "fields.Fields.read",
+    "field": "fields.Fields.read",
     "display": "fields.Display.read",
     "filter": "rows.Filter.read",
     "where": "rows.Filter.read",
@@ -49,6 +50,8 @@ COMMANDS = {
 }
 """The reader of each command, by its word in lower case."""
 
+SUGGESTED = tuple(word for word in COMMANDS if word not in ("stat", "field", "count_frequent"))
+"""The words that AWS documents."""
 _UNPUBLISHED = "AWS does not publish how Logs Insights finds patterns"
 REFUSED = {
     "anomaly": "AWS does not publish its model",

@@ -23,6 +23,10 @@ from cwli.insights.values import Type, Value, text
 # The arguments of logGroups and the most texts in each (AWS documentation, CloudWatch Logs
 # Insights query syntax: SOURCE). On one machine all log groups have AWS's default class.
 _MOST = {"nameprefix": 5, "accountidentifiers": 20, "class": 1}
+_CONSOLE = (
+    "this is the form in which the console shares a query, with the log groups and the times of "
+    "its page; leave out SOURCE up to |, and set both when you start the query"
+)
 
 
 @dataclass(frozen=True)
@@ -54,10 +58,7 @@ class Source(Command):
         else:
             groups = Groups(tuple(_group(text.value) for text in reader.list_of(reader.text)))
         if reader.at_word("start", "end"):
-            raise QueryError(
-                "START and END are not supported; set the times when you start the query",
-                reader.token.span,
-            )
+            raise QueryError(_CONSOLE, reader.token.span)
         return cls(reader.since(start), groups)
 
     def resolve(self, names: Names) -> None:
@@ -92,6 +93,9 @@ def _selection(reader: Reader) -> Groups:
                 word.span,
             )
         reader.need(":", "':'")
+        is_empty = reader.at("[") and reader.following() == "]"
+        if is_empty or (key == "class" and reader.token.kind is Kind.TEXT):
+            raise QueryError(_CONSOLE, word.span)
         reader.need("[", "a list of texts such as ['a', 'b']")
         texts = tuple(text.value for text in reader.list_of(reader.text))
         reader.need("]", "',' or ']'")

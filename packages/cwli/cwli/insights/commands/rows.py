@@ -107,6 +107,11 @@ class FilterIndex(Filter):
             )
         return cls(reader.since(start), condition)
 
+    def resolve(self, names: Names) -> None:
+        """Add the filter, and note the field of the index."""
+        names.indexed |= {field.name for field in _fields(self.condition, names)}
+        super().resolve(names)
+
     def __str__(self) -> str:
         return f"filterIndex {printing.expression(self.condition)}"
 
