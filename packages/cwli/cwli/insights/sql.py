@@ -7,7 +7,7 @@ names do not reach the SQL.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from typing import NamedTuple
 
@@ -281,16 +281,43 @@ class Writer:
 
     def order_by(self, order: Order) -> str:
         """Return the ORDER BY clause; missing values come last in either direction."""
-        terms = [term for column, down in order for term in self._order_terms(column, down)]
+        terms = [f"{key} {direction}" for key, direction in self._order_terms(order)]
         return f" ORDER BY {', '.join(terms)}" if terms else ""
 
-    def _order_terms(self, column: str, descending: bool) -> list[str]:
-        direction = "DESC" if descending else "ASC"
-        value = self.value(column)
-        if value.type is not Type.TEXT or column == "ptr":
-            return [f"{column} {direction} NULLS LAST"]
-        keys = (f"{key} {direction} NULLS LAST" for key in natural_order(value))
-        return [f"{column} IS NULL", *keys]
+    def sort_key(self, order: Order) -> str:
+        """Return SQL for one value by which rows are in this order."""
+        terms = (f"{key}, {quoted(direction)}" for key, direction in self._order_terms(order))
+        return f"create_sort_key({', '.join(terms)})"
+
+    def _order_terms(self, order: Order) -> Iterator[tuple[str, str]]:
+        """Yield SQL of each key and its direction."""
+        for column, descending in order:
+            direction = f"{'DESC' if descending else 'ASC'} NULLS LAST"
+            value = self.value(column)
+            if value.type is not Type.TEXT or column == "ptr":
+                yield column, direction
+                continue
+            yield f"({column} IS NULL)", "ASC NULLS LAST"
+            yield from ((key, direction) for key in natural_order(value))
+
+    def among_first(self, order: Order, count: int) -> str:
+        """Return a WHERE clause that leaves out rows of ``groups`` behind the first, or ''.
+
+        It compares only the first key: the natural order of the keys of stats, by which rows with
+        equal results are sorted, takes longer than to group the events.
+        """
+        (column, descending), *others = order
+        is_ordered = self.value(column).type in (Type.NUMBER, Type.TIME)
+        if self.groups is None or not is_ordered or not others:
+            return ""
+        last, sign = ("min", ">=") if descending else ("max", "<=")
+        first = (
+            f"SELECT {column} FROM {self._source}"  # noqa: S608
+            f"{self.order_by(order[:1])} LIMIT {count}"
+        )
+        is_full = f"count({column}) = {count}"
+        bound = f"SELECT CASE WHEN {is_full} THEN {last}({column}) END FROM ({first})"  # noqa: S608
+        return f"WHERE coalesce({column} {sign} ({bound}), TRUE)"
 
     # Selects
 

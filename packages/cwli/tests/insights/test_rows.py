@@ -256,3 +256,33 @@ def test_addtotals_sums_the_numbers_of_each_row(ask):
     query = "stats count(*) as n, sum(price) as p by bin(1m) | addtotals"
     (row,) = ask(query, message)
     assert row["Total"] == "11"
+
+
+@pytest.mark.parametrize("order", ["asc", "desc"])
+@pytest.mark.parametrize("limit", [1, 3, 5, 6, 7, 20])
+def test_a_limit_after_a_sort_of_groups_takes_the_first_rows_of_all(ask, order, limit):
+    events = [f"{key} {value}" for key in "abcdef" for value in ("x" if key in "ad" else "7", 9)]
+    query = (
+        f"parse @message '* *' as k, v | stats min(v) as low, sum(v) as s by k | sort low {order}"
+    )
+    whole = ask(query, *events, "g 1", "g 1")
+    assert len(whole) == 7
+    assert ask(f"{query} | limit {limit}", *events, "g 1", "g 1") == whole[:limit]
+
+
+def test_dedup_keeps_whole_rows_and_those_without_the_field(ask):
+    events = [
+        '{"a": 1, "b": 7}',
+        '{"a": 1, "b": 8}',
+        '{"b": 9}',
+        '{"b": 9}',
+        '{"a": "1.0", "b": 5}',
+    ]
+    assert [row["b"] for row in ask("fields a, b | dedup a", *events)] == ["5", "9", "9", "8"]
+    assert ask("fields a | dedup a | limit 1", *events) == [{"a": "1.0"}]
+    assert [row["b"] for row in ask("fields a, b | sort b | dedup a", *events)] == [
+        "5",
+        "7",
+        "9",
+        "9",
+    ]

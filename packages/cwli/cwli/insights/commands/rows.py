@@ -25,6 +25,7 @@ from cwli.insights.syntax import (
     Span,
 )
 from cwli.insights.tokens import Kind
+from cwli.insights.values import Type, Value
 
 
 @dataclass(frozen=True)
@@ -237,7 +238,8 @@ class Cut(Step):
 
     def write(self, writer: Writer, kept: frozenset[str]) -> None:
         """Write a LIMIT clause."""
-        writer.define(kept, {}, f"{writer.order_by(self.order)} LIMIT {self.count}")
+        among = writer.among_first(self.order, self.count)
+        writer.define(kept, {}, f"{among}{writer.order_by(self.order)} LIMIT {self.count}")
 
 
 @dataclass(frozen=True)
@@ -253,10 +255,18 @@ class Distinct(Step):
         return frozenset(self.keys) | ordering(self.order)
 
     def write(self, writer: Writer, kept: frozenset[str]) -> None:
-        """Write a QUALIFY clause."""
+        """Write an aggregate of whole rows, which keeps one row of each group in memory."""
         missing = " OR ".join(f"{key} IS NULL" for key in self.keys)
-        window = f"PARTITION BY {', '.join(self.keys)}{writer.order_by(self.order)}"
-        writer.define(kept, {}, f"QUALIFY row_number() OVER ({window}) = 1 OR {missing}")
+        row, values = writer.temporary(), {column: writer.value(column) for column in sorted(kept)}
+        members = ", ".join(f"'{column}': {column}" for column in values) or "'row': TRUE"
+        rows = f"arg_min({{{members}}}, {writer.sort_key(self.order)})"
+        first = Value(rows, Type.STRUCTURE)
+        groups = f"GROUP BY {', '.join(self.keys)}, CASE WHEN {missing} THEN uuid() END"
+        writer.define(frozenset(), {row: first}, groups)
+        writer.define(
+            frozenset(),
+            {column: Value(f"{row}.{column}", value.type) for column, value in values.items()},
+        )
 
 
 def _rows(reader: Reader) -> int:
