@@ -18,6 +18,9 @@ UNCONFIRMED = 0.08
 """The most that may alarm if no new pairs confirm the alarms, and noise is not alike: one version
 alone has slow outliers, or a repetition resembles the one before by a correlation of up to 0.5.
 docs/verdicts.md measures it."""
+_ALARMS_EARLY, _LOOKS = 5.0, 50
+"""A run that has time for few pairs looks seldom, and may spend more on its first alarms: the share
+grows to 5 / 1 for 10 pairs. New pairs confirm them, and docs/verdicts.md measures the whole."""
 EQUIVALENCE = 0.10
 """1 - the confidence of the interval that decides ``same``: two one-sided tests of 5 % each.
 
@@ -70,6 +73,12 @@ class Criteria(NamedTuple):
     def in_time(self) -> Self:
         """The criteria with as many pairs as the run has time for."""
         return self if self.time_for is None else self._replace(most=min(self.most, self.time_for))
+
+    @property
+    def first_stage(self) -> Self:
+        """The criteria of the pairs before an alarm, which is told only once it is confirmed."""
+        looks = self.time_for or _LOOKS
+        return self._replace(share=self.share * min(_ALARMS_EARLY, max(1.0, _LOOKS / looks)))
 
     def confirming(self, first: int) -> Self:
         """Return the criteria of new pairs that confirm an alarm of the ``first`` pairs.
@@ -146,12 +155,17 @@ def _word(p_value: float, pairs: Estimate, criteria: Criteria) -> Word:
     if pairs.count < FEWEST:
         return "cannot tell"
     if p_value <= ALARM and abs(math.expm1(pairs.mean)) >= criteria.margins.alarm:
-        return "faster" if (pairs.mean > 0) == (criteria.direction == "higher") else "slower"
+        return alarm_word(pairs, criteria)
     low, high = interval(pairs, criteria.at(pairs.count).equivalence(pairs, EQUIVALENCE))
     most = criteria.margins.same
     if low is not None and high is not None and -most <= low <= high <= most:
         return "same"
     return "cannot tell"
+
+
+def alarm_word(pairs: Estimate, criteria: Criteria) -> Word:
+    """Return the word of an alarm by some pairs."""
+    return "faster" if (pairs.mean > 0) == (criteria.direction == "higher") else "slower"
 
 
 def _reason(p_value: float, pairs: Estimate, margins: Margins) -> str:

@@ -12,7 +12,7 @@ from typing import Literal
 
 from tidemark.figures.verdicts.pairs import Estimate, Pairs
 from tidemark.figures.verdicts.power import is_hopeless
-from tidemark.figures.verdicts.rule import ALARMS, Criteria, Judgement, judge, word
+from tidemark.figures.verdicts.rule import ALARMS, Criteria, Judgement, alarm_word, judge, word
 
 HOPELESS = "the pairs scatter so much that more of them would not tell"
 TOO_SHORT = "the pairs scatter too much for the time of the run"
@@ -60,7 +60,7 @@ class SequentialMetric:
         """Return the course after one more pair d."""
         one = Pairs.of([pair])
         if self.again is None:
-            return _first(self.first + one, criteria)
+            return _first(self.first + one, criteria.first_stage)
         return _confirmed(self.first, self.again + one, self.of_stage(criteria))
 
     def longer(self, pair: float) -> SequentialMetric:
@@ -76,10 +76,17 @@ class SequentialMetric:
             # Only the last look of a run whose time is over finds an alarm here.
             return unconfirmed(judgement, "the time of the run is over")
         judgement = judge(self.again, self.of_stage(criteria))
-        alarm = word(self.first.estimate, criteria._replace(is_over=False))
+        alarm = alarm_word(self.first.estimate, criteria)
         if judgement.word == alarm:
             return judgement
         return untold(judgement, f"{alarm} at first, not confirmed by {self.again.count} new pairs")
+
+    def first_judgement(self, criteria: Criteria) -> Judgement | None:
+        """Return the alarm that new pairs have to confirm, None before it."""
+        if self.again is None:
+            return None
+        alarm = alarm_word(self.first.estimate, criteria)
+        return judge(self.first, criteria)._replace(word=alarm, reason="")
 
     def of_stage(self, criteria: Criteria) -> Criteria:
         """Return the criteria that this stage uses, from the run's."""

@@ -11,7 +11,7 @@ from tidemark.figures.verdicts.methods import MIXTURE_T, PAIRED_T, Method
 from tidemark.figures.verdicts.multiple_testing import equally, holm
 from tidemark.figures.verdicts.pairs import Pairs, differences, in_round
 from tidemark.figures.verdicts.power import detectable, missing
-from tidemark.figures.verdicts.rule import Criteria, Judgement, Margins, judge, judge_by
+from tidemark.figures.verdicts.rule import Criteria, Judgement, Margins, judge_by
 from tidemark.figures.verdicts.sequential_metric import (
     TOO_SHORT,
     SequentialMetric,
@@ -245,7 +245,7 @@ def _staged(
     return verdict._replace(
         judgement=judgement,
         stage=course.stage,
-        first=judge(course.first, rule) if course.again else None,
+        first=course.first_judgement(rule),
         detectable=detectable(course.pairs, course.of_stage(rule)),
         more_pairs=None if is_decided else missing(course.pairs, course.of_stage(rule)),
         nearer=nearer,

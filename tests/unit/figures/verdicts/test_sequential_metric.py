@@ -109,6 +109,20 @@ def test_pairs_that_scatter_too_much_for_the_time_end_early_and_say_so():
     assert not follow(*islice(cycle((-0.12, 0.06)), course.first.count), most=100).is_decided
 
 
+def test_a_run_with_time_for_few_pairs_begins_its_confirmation_sooner():
+    slower = [-0.12, -0.08, -0.115, -0.085, -0.1]
+    course, timed = SequentialMetric(), SequentialMetric()
+    for pair in slower:
+        course = course.after(pair, RULE)
+        timed = timed.after(pair, RULE._replace(time_for=12))
+
+    assert (course.again, timed.again) == (None, Pairs())
+    assert timed.first_judgement(RULE).word == "slower"
+    assert timed.judgement(RULE).reason == "slower at first, not confirmed by 0 new pairs"
+    # Time for many pairs is time for many looks.
+    assert RULE._replace(time_for=100).first_stage.share == RULE.first_stage.share == RULE.share
+
+
 def test_the_last_look_of_a_run_whose_time_is_over_confirms_what_the_looks_before_it_do_not():
     course = follow(*ALARM)
     for pair in (-0.17, -0.02, -0.14, -0.04, -0.18, -0.05):
