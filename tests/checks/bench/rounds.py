@@ -2,8 +2,10 @@
 
 ``python -m tests.checks.bench.rounds measure ROUNDS`` measures as many rounds more, into
 ``.bench/rounds``. Without arguments the program prints how many runs answer right within a machine
-minute, three and ten: each run takes the next rounds in the order in which they were measured, and
-ends as a run until decided does. None of its rounds is in another run.
+minute, three and ten, and without a limit, and writes the table into docs/verdicts.md. Each run
+takes the next rounds in the order in which they were measured, and ends as a run until decided
+does. None of its rounds is in another run. Beside them is the mean change over all rounds, with its
+95 % interval.
 """
 
 from __future__ import annotations
@@ -17,8 +19,12 @@ from typing import NamedTuple
 
 from tests.checks.bench.commands import TIDEMARK
 from tests.checks.bench.slowed_runs import StoredRun, stored
+from tests.checks.bench.verdict_runs import CAP
+from tests.checks.docs import write_part
 from tidemark.figures.calibration import of_two, seconds_of_pair
-from tidemark.figures.verdicts.pairs import differences
+from tidemark.figures.verdicts.methods import PAIRED_T
+from tidemark.figures.verdicts.pairs import Estimate, Pairs, differences
+from tidemark.figures.verdicts.rule import SHOWN
 from tidemark.figures.verdicts.sequential_metric import SequentialMetric
 from tidemark.figures.verdicts.sequential_run import awaited, criteria
 from tidemark.figures.verdicts.version_verdicts import rates_beside
@@ -41,16 +47,23 @@ class Measured(NamedTuple):
     seconds: float
     """The time of a round of two versions [s]."""
 
-    def words(self, minutes: int) -> Iterator[str]:
+    @property
+    def rounds(self) -> Estimate:
+        """The mean of d over all rounds, and its scatter."""
+        return Pairs.of(self.differences).estimate
+
+    def words(self, minutes: int | None) -> Iterator[str]:
         """Yield the answers of runs that have so many minutes, one after the other."""
-        rounds = max(1, math.floor(60 * minutes / self.seconds))
-        rule = criteria(of_two(self.plan), self.quantity)
+        rounds = max(1, math.floor(60 * minutes / self.seconds)) if minutes else CAP
+        time_for = rounds if minutes else None
+        rule = criteria(of_two(self.plan), self.quantity)._replace(time_for=time_for)
         # A run that is decided leaves its other rounds to the next one.
         course, taken = SequentialMetric(), 0
         for d in self.differences:
             course, taken = course.after(d, rule), taken + 1
             if course.is_decided or taken == rounds:
-                yield course.judgement(rule).word
+                last = rule._replace(is_over=not course.is_decided)
+                yield course.judgement(last).word
                 course, taken = SequentialMetric(), 0
 
     @property
@@ -86,15 +99,19 @@ def _differences(run: StoredRun, quantity: Quantity, version: str) -> Sequence[f
 def table(measured: Sequence[Measured]) -> Iterator[str]:
     """Yield the lines of a table of right and wrong answers."""
     columns = [f"{minutes} min: right, wrong, of runs" for minutes in _MINUTES]
-    yield f"| metric | slowed by | rounds | scatter | {' | '.join(columns)} |"
-    yield f"|---|--:|--:|--:|{'--:|' * len(_MINUTES)}"
+    columns.append("until decided: right, wrong, of runs")
+    yield f"| metric | slowed by | rounds | scatter | change [%] | {' | '.join(columns)} |"
+    yield f"|---|--:|--:|--:|--:|{'--:|' * len(columns)}"
     for each in measured:
-        cells = [_cell(each, Counter(each.words(minutes))) for minutes in _MINUTES]
-        number = len(each.differences)
-        mean = sum(each.differences) / number
-        scatter = math.sqrt(sum((d - mean) ** 2 for d in each.differences) / (number - 1))
-        name = each.quantity.name
-        yield f"| {name} | {each.loss} % | {number} | {scatter:.3f} | {' | '.join(cells)} |"
+        cells = [_cell(each, Counter(each.words(minutes))) for minutes in (*_MINUTES, None)]
+        found = each.rounds
+        half = PAIRED_T.shown(found, SHOWN)
+        cells[:0] = [
+            str(found.count),
+            f"{found.deviation:.3f}",
+            f"{100 * math.expm1(found.mean):+.1f} ± {100 * half:.1f}",
+        ]
+        yield f"| {each.quantity.name} | {each.loss} % | {' | '.join(cells)} |"
 
 
 def _cell(measured: Measured, words: Counter[str]) -> str:
@@ -111,6 +128,9 @@ if __name__ == "__main__":
             runs = [run for run in stored(FOLDER, "rocksdb") if run.plan.request.slowed]
             if not runs:
                 sys.exit(__doc__)
-            print("\n".join(table(list(measured(runs)))))
+            found = list(measured(runs))
+            lines = [f"A round of two versions took {found[0].seconds:.0f} s.", "", *table(found)]
+            print("\n".join(lines))
+            write_part("verdicts.md", "real rounds", "\n".join(["", *lines, "", ""]))
         case _:
             sys.exit(__doc__)
