@@ -71,6 +71,14 @@ _LONGEST = 32  # characters of a suite's name
     "--leave-out", multiple=True, metavar="HEADING", help="Column to leave out; may be repeated."
 )
 @click.option(
+    "--label",
+    "labels",
+    multiple=True,
+    metavar="HEADING",
+    help="Column whose texts tell figures of one metric apart, such as Database; may be repeated. "
+    "Columns of a few texts that do so are found without it.",
+)
+@click.option(
     "--better",
     type=click.Choice(["higher", "lower"]),
     help="Better direction of all figures of a suite of imports; if not given, it is guessed from "
@@ -81,6 +89,11 @@ _LONGEST = 32  # characters of a suite's name
     "point",
     type=click.Choice([".", ","]),
     help="Mark before the decimals, if no figure of FILE tells it.",
+)
+@click.option(
+    "--thousands",
+    type=click.Choice([".", ","]),
+    help="Mark between thousands, if no figure of FILE tells it.",
 )
 @click.option(
     "--order",
@@ -106,8 +119,10 @@ def command(
     tested_on: datetime | None,
     source: str,
     leave_out: Sequence[str],
+    labels: Sequence[str],
     better: Direction | None,
     point: Point | None,
+    thousands: Point | None,
     arrangement: str,
     repository: Path | None,
     target: Target,
@@ -126,7 +141,8 @@ def command(
       tidemark import nightly.csv
       tidemark import docs/import.md --suite sleeper --dry-run
     """
-    wishes = Wishes(version, tested_on.date() if tested_on else None, order, leave_out, point)
+    day = tested_on.date() if tested_on else None
+    wishes = Wishes(version, day, order, leave_out, _point(point, thousands), labels)
     today, text = datetime.now(UTC).date(), _text(file)
     name = suite or _suite_of(file)
     publication = _publication(name, target)
@@ -167,6 +183,15 @@ def command(
         sys.exit(_CONFLICTS)
 
 
+def _point(point: Point | None, thousands: Point | None) -> Point | None:
+    """Return the mark before the decimals: the other one stands between thousands."""
+    if thousands is None:
+        return point
+    if thousands == point:
+        raise Refused(f"--thousands: {thousands} is the mark before the decimals by --decimal")
+    return "." if thousands == "," else ","
+
+
 def _reader(
     text: str,
     publication: Publication | None,
@@ -176,6 +201,10 @@ def _reader(
     today: date,
 ) -> Callable[[Mapping[str, Known]], Found]:
     """Return a function that gives the figures of a file, from the metrics that are stored."""
+    if publication and wishes.labels:
+        raise Refused(
+            f"--label: {wishes.labels[0]} has no effect: {publication.title} has metrics of its own"
+        )
     if publication:
         found = published_figures(text, publication, wishes)
         return lambda _: found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from datetime import date, datetime
 from itertools import groupby
 from typing import NamedTuple
@@ -28,6 +28,8 @@ _CUT_OFF = (
 _METRICS = (
     "SELECT DISTINCT metric, unit, direction FROM rates WHERE suite = ? AND provenance = 'imported'"
 )
+_FEW = 50
+"""The most versions whose figures are asked for by name, and not with all of their suite."""
 _KEY = ("version", "test", "metric", "labels")
 _Key = tuple[str, ...]
 
@@ -77,10 +79,10 @@ def differences(tables: Tables, suite: str, figures: Iterable[ReleaseFigure]) ->
     value of another day: the file then has another date for it. An excluded figure is not added
     again, and another one may replace it.
     """
-    stored = _stored(tables, suite)
+    listed = list(figures)
+    stored = _stored(tables, suite, {each.version for each in listed})
     new, known, conflicts = list[ReleaseFigure](), 0, list[Conflict]()
     excluded, replaced = list[tuple[ReleaseFigure, str]](), set[str]()
-    listed = list(figures)
     days: defaultdict[str, set[date]] = defaultdict(set)
     for figure in listed:
         days[figure.version].add(figure.tested_on)
@@ -113,9 +115,11 @@ def _other(
     return next(iter(of_day or of_value), None)
 
 
-def _stored(tables: Tables, suite: str) -> Mapping[_Key, list[_Stored]]:
+def _stored(tables: Tables, suite: str, versions: Set[str]) -> Mapping[_Key, list[_Stored]]:
     found: dict[_Key, list[_Stored]] = {}
-    for row in tables.ask(_IMPORTED, [suite]).records():
+    few = sorted(versions) if len(versions) <= _FEW else []
+    marks = f" AND version IN ({', '.join('?' * len(few))})" if few else ""
+    for row in tables.ask(f"{_IMPORTED}{marks}", [suite, *few]).records():
         key = tuple(row[name] or "" for name in _KEY)
         value = row["value"] or ""
         figure = _Stored(
@@ -170,7 +174,13 @@ def _imported(figures: Iterable[ReleaseFigure]) -> Iterator[ImportedFigure]:
         trials[metric.test, metric.name] += 1
         number = trials[metric.test, metric.name]
         yield ImportedFigure(
-            metric, amount.text, amount.value, amount.spread, amount.samples, number
+            metric,
+            amount.text,
+            amount.value,
+            amount.spread,
+            amount.samples,
+            number,
+            figure.environment,
         )
 
 

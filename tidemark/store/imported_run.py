@@ -43,6 +43,8 @@ class ImportedFigure(NamedTuple):
     samples: int
     repetition: int = 1
     """The number of the trial of the figure, if the version has several."""
+    environment: tuple[tuple[str, str], ...] = ()
+    """The facts of its machine."""
 
 
 class Release(NamedTuple):
@@ -182,8 +184,16 @@ def _results(plan: Plan, figures: Sequence[ImportedFigure]) -> Iterator[TestResu
     """Yield the results of the tests that have figures in a trial."""
     at = plan.started_at
     for test in dict.fromkeys(each.metric.test for each in figures):
-        rates = tuple(_rate(each) for each in figures if each.metric.test == test)
-        yield TestResult(test=test, status="ok", started_at=at, ended_at=at, rates=rates)
+        of_test = [each for each in figures if each.metric.test == test]
+        machines = dict.fromkeys(each.environment for each in of_test if each.environment)
+        yield TestResult(
+            test=test,
+            status="ok",
+            started_at=at,
+            ended_at=at,
+            rates=tuple(map(_rate, of_test)),
+            environments=tuple(map(dict, machines)),
+        )
 
 
 def _rate(figure: ImportedFigure) -> Rate:

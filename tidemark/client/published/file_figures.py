@@ -18,6 +18,7 @@ from tidemark.client.published.own_figures import (
     left_out_of,
     own_figures,
     own_tables,
+    readings_of,
 )
 from tidemark.client.published.release_figure import ReleaseFigure, refused_at
 from tidemark.client.published.release_tables import Wishes, release_figures, tables_left_out
@@ -99,8 +100,11 @@ def figures_without_suite(text: str, wishes: Wishes, today: date) -> Unnamed:
         return Unnamed(tool.figures, [f"{tool.tool}: {tool.note}"] if tool.note else [], [])
     if _starts_json(text) and _json(text) is not None:
         raise Refused(f"FILE: the JSON is of no known tool; expected that of {listed(TOOLS)}")
+    if _starts_json(text) and not is_page(text):
+        raise Refused(f"FILE: {_mistake(text)}; expected the whole file of {listed(TOOLS)}")
     read = tables(text)
-    return Unnamed(list(own_tables(read, wishes, today)), [], list(left_out_of(read, wishes)))
+    figures = list(own_tables(read, wishes, today))
+    return Unnamed(figures, list(readings_of(read, wishes)), list(left_out_of(read, wishes)))
 
 
 def contradictions(text: str, figures: Sequence[ReleaseFigure]) -> Iterator[str]:
@@ -175,6 +179,17 @@ def _json(text: str) -> object:
     except (ValueError, RecursionError):
         return None
     return value
+
+
+def _mistake(text: str) -> str:
+    """Return why a text that begins as JSON is none."""
+    try:
+        json.loads(text.removeprefix("\ufeff"))
+    except json.JSONDecodeError as error:
+        return f"line {error.lineno} is no JSON: {error.msg}"
+    except (ValueError, RecursionError) as error:
+        return f"the JSON cannot be read: {error}"
+    return "the JSON has no figures"
 
 
 def _once(figures: Iterable[ReleaseFigure]) -> Iterator[ReleaseFigure]:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from tidemark.client.published.amounts import Amount
 from tidemark.client.published.own_figures import Direction, OwnFigure, stored_version
+from tidemark.client.published.release_figure import Environment
 from tidemark.client.published.release_tables import Wishes
 from tidemark.model.refusal import Refused
 
@@ -38,6 +39,7 @@ class _Place(NamedTuple):
 
     version: str
     day: date
+    environment: Environment = ()
 
 
 _Reader = Callable[[_Json, _Place], Iterator[OwnFigure]]
@@ -95,7 +97,15 @@ def _figure(
     number = float(value)
     if math.isfinite(number):
         amount = Amount(repr(value), number, spread, samples)
-        yield OwnFigure(place.version, place.day, metric, unit, direction, amount, 1)
+        yield OwnFigure(
+            place.version, place.day, metric, unit, direction, amount, 1,
+            environment=place.environment,
+        )  # fmt: skip
+
+
+def _environment(**facts: object) -> Environment:
+    """Return the facts of a machine that a file has."""
+    return tuple((name, str(value)) for name, value in facts.items() if value)
 
 
 def _hyperfine(value: _Json, place: _Place) -> Iterator[OwnFigure]:
@@ -109,7 +119,9 @@ def _hyperfine(value: _Json, place: _Place) -> Iterator[OwnFigure]:
 
 def _google(value: _Json, place: _Place) -> Iterator[OwnFigure]:
     """Source: google-benchmark, ``--benchmark_format=json``: one entry a repetition."""
-    place = place._replace(day=_day(value["context"].get("date"), place.day))
+    context = value["context"]
+    machine = _environment(instance_type=context.get("host_name"), cores=context.get("num_cpus"))
+    place = _Place(place.version, _day(context.get("date"), place.day), machine)
     for entry in value["benchmarks"]:
         if entry.get("run_type", "iteration") == "iteration" and not entry.get("error_occurred"):
             name = entry.get("run_name", entry["name"])
@@ -123,7 +135,12 @@ def _pytest(value: _Json, place: _Place) -> Iterator[OwnFigure]:
     """Source: pytest-benchmark, ``--benchmark-json``: seconds of each round."""
     commit = (value.get("commit_info") or {}).get("id")
     version = place.version if place.version != _NEWEST or not commit else commit
-    place = _Place(stored_version(version), _day(value.get("datetime"), place.day))
+    machine, cpu = value["machine_info"], value["machine_info"].get("cpu") or {}
+    environment = _environment(
+        arch=machine.get("machine"), cores=cpu.get("count"), cpu_model=cpu.get("brand_raw"),
+        instance_type=machine.get("node"),
+    )  # fmt: skip
+    place = _Place(stored_version(version), _day(value.get("datetime"), place.day), environment)
     for entry in value["benchmarks"]:
         stats = entry["stats"]
         for seconds in stats.get("data") or [stats["mean"]]:
@@ -133,7 +150,12 @@ def _pytest(value: _Json, place: _Place) -> Iterator[OwnFigure]:
 def _asv(value: _Json, place: _Place) -> Iterator[OwnFigure]:
     """Source: asv, "asv results": one file a commit, with seconds by benchmark and parameters."""
     day = datetime.fromtimestamp(value["date"] / 1000, UTC).date()
-    place = _Place(stored_version(value["commit_hash"]), day)
+    machine = value.get("params") or {}
+    environment = _environment(
+        arch=machine.get("arch"), cores=machine.get("num_cpu"), cpu_model=machine.get("cpu"),
+        instance_type=machine.get("machine"),
+    )  # fmt: skip
+    place = _Place(stored_version(value["commit_hash"]), day, environment)
     columns = value.get("result_columns")
     for name, result in value["results"].items():
         fields = dict(zip(columns, result, strict=False)) if columns else result
@@ -142,7 +164,7 @@ def _asv(value: _Json, place: _Place) -> Iterator[OwnFigure]:
         names = _combinations(name, parameters)
         for one, number in zip(names, _list(values), strict=False):
             if number is not None:
-                yield from _figure(place, one, number, _asv_unit(name))
+                yield from _figure(place, one.replace("'", ""), number, _asv_unit(name))
 
 
 def _asv_unit(name: str) -> str:

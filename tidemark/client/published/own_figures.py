@@ -24,9 +24,10 @@ from tidemark.client.published.amounts import (
 )
 from tidemark.client.published.dates import Day, day_of, order_of
 from tidemark.client.published.layout import DAY_NAMES, VERSION_NAMES, heading_parts
-from tidemark.client.published.release_figure import ReleaseFigure, refused_at
+from tidemark.client.published.release_figure import Environment, ReleaseFigure, refused_at
 from tidemark.client.published.release_tables import Wishes
 from tidemark.client.published.tables import PageTable, TableRow
+from tidemark.model.axes import NO_AXES
 from tidemark.model.publication import Publication, PublishedMetric, plain_name
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed, plural, shown
@@ -43,6 +44,18 @@ _NAMES = {
 }  # fmt: skip
 """The headings of columns whose texts name metrics."""
 _UNITS = {"unit", "units"}
+_MACHINES = {
+    "cpu": "cpu_model", "cpu model": "cpu_model", "processor": "cpu_model", "cores": "cores",
+    "cpus": "cores", "arch": "arch", "architecture": "arch", "os": "os", "kernel": "kernel",
+    "ram": "memory", "instance type": "instance_type", "machine": "instance_type",
+    "machine type": "instance_type", "host": "instance_type", "hostname": "instance_type",
+    "runner": "instance_type", "environment": "instance_type",
+}  # fmt: skip
+"""The facts of a machine by the headings of their columns."""
+_COUNTED = {"cores", "cpus"}
+"""The headings of facts that are numbers."""
+_MOST_LABELS = 20
+"""The most texts of a column that tells figures of a metric apart."""
 _HIGHER = (
     "rate", "throughput", "per second", "speed", "bandwidth", "score", "qps", "tps", "ops", "users",
     "hit ratio", "iops",
@@ -75,6 +88,9 @@ class OwnFigure(NamedTuple):
     """The better direction, None if the file does not tell."""
     amount: Amount
     line: int
+    labels: tuple[tuple[str, str], ...] = ()
+    """The names and texts of the columns that tell it from others of its metric."""
+    environment: Environment = ()
 
 
 class Found(NamedTuple):
@@ -122,7 +138,14 @@ def own_figures(
         metrics.append(metric)
         found += _in_trials(
             [
-                ReleaseFigure(each.version, each.day, metric, _converted(each, unit), each.line)
+                ReleaseFigure(
+                    each.version,
+                    each.day,
+                    _labelled(metric, each),
+                    _converted(each, unit),
+                    each.line,
+                    each.environment,
+                )
                 for each in of_one
             ]
         )
@@ -135,11 +158,15 @@ def own_figures(
     return Found(Publication(title=title, figures=tuple(metrics)), found, notes)
 
 
+def _labelled(metric: PublishedMetric, figure: OwnFigure) -> PublishedMetric:
+    return metric.model_copy(update={"axes": dict(figure.labels)}) if figure.labels else metric
+
+
 def _in_trials(figures: Sequence[ReleaseFigure]) -> Iterator[ReleaseFigure]:
     """Yield the figures of a metric; if a run may not have so many trials, their mean is one."""
-    by_release: defaultdict[tuple[str, date], list[ReleaseFigure]] = defaultdict(list)
+    by_release: defaultdict[object, list[ReleaseFigure]] = defaultdict(list)
     for figure in figures:
-        by_release[figure.version, figure.tested_on].append(figure)
+        by_release[figure.key].append(figure)
     for of_release in by_release.values():
         if len(of_release) <= MOST_REPETITIONS:
             yield from of_release
@@ -225,6 +252,10 @@ class _Columns(NamedTuple):
     """The columns whose texts name a metric."""
     unit: int | None
     values: Sequence[int]
+    labels: Mapping[str, int]
+    """The columns that tell figures of a metric apart, by the name of the label."""
+    machine: Mapping[str, int]
+    """The columns of facts of the machine."""
     left_out: Sequence[str]
     """The headings of the other columns."""
 
@@ -259,6 +290,7 @@ def own_tables(tables: Sequence[PageTable], wishes: Wishes, today: date) -> Iter
 def _columns(table: PageTable, wishes: Wishes) -> _Columns:
     names = [plain_name(heading_parts(heading)[0]) for heading in table.headings]
     ignored = {plain_name(heading) for heading in wishes.left_out}
+    wanted = {plain_name(heading) for heading in wishes.labels}
     version = _first(names, _OWN_VERSIONS)
     day = _first(names, _OWN_DAYS)
     unit = _first(names, _UNITS)
@@ -267,13 +299,48 @@ def _columns(table: PageTable, wishes: Wishes) -> _Columns:
         for column, name in enumerate(names)
         if column not in (version, day, unit) and name not in ignored
     ]
-    numbers = [column for column in others if _has_figures(table, column)]
+    machine = {
+        _MACHINES[names[column]]: column
+        for column in others
+        if names[column] in _MACHINES.keys() - wanted
+        and (names[column] in _COUNTED or not _has_figures(table, column))
+    }
+    others = [column for column in others if column not in machine.values()]
+    numbers = [
+        column for column in others if names[column] not in wanted and _has_figures(table, column)
+    ]
     texts = [column for column in others if column not in numbers and names[column] in _NAMES]
     if version is None and day is None and wishes.version is None:
         numbers = []
-    used = {version, day, unit, *numbers, *texts}
+    place = [column for column in (version, day) if column is not None]
+    labels = {
+        _label(names[column]): column
+        for column in others
+        if column not in {*numbers, *texts}
+        and (names[column] in wanted or _tells_apart(table, column, [*place, *texts]))
+    }
+    used = {version, day, unit, *numbers, *texts, *labels.values(), *machine.values()}
     left = [heading for column, heading in enumerate(table.headings) if column not in used]
-    return _Columns(version, day, texts, unit, numbers, left)
+    return _Columns(version, day, texts, unit, numbers, labels, machine, left)
+
+
+def _label(name: str) -> str:
+    label = name.replace(" ", "_")
+    return f"{label}_label" if label in NO_AXES else label
+
+
+def _tells_apart(table: PageTable, column: int, place: Sequence[int]) -> bool:
+    """Tell whether the texts of a column tell rows of a release apart, each in many releases."""
+    releases: defaultdict[object, list[str]] = defaultdict(list)
+    for row in table.rows:
+        releases[tuple(row.cells[each] for each in place)].append(row.cells[column])
+    several = [texts for texts in releases.values() if len(texts) > 1]
+    known = {text for texts in several for text in texts}
+    return (
+        1 < len(known) <= _MOST_LABELS
+        and 2 * len(known) <= len(table.rows)
+        and all(len({*texts}) > 1 for texts in several)
+    )
 
 
 def _first(names: Sequence[str], wanted: set[str]) -> int | None:
@@ -285,6 +352,49 @@ def _has_figures(table: PageTable, column: int) -> bool:
     cells = [row.cells[column] for row in table.rows]
     there = [cell for cell in cells if not is_missing(cell)]
     return bool(there) and all(map(is_figure, there))
+
+
+def readings_of(tables: Sequence[PageTable], wishes: Wishes) -> Iterator[str]:
+    """Yield what the reader decided of tables: labels, machines, and versions under other names.
+
+    Raises
+    ------
+    Refused
+        If two versions would have one name, or no table has a label that the user names.
+
+    """
+    read = [(table, _columns(table, wishes)) for table in tables]
+    headings = {plain_name(text) for table in tables for text in table.headings}
+    for heading in wishes.labels:
+        if plain_name(heading) not in headings:
+            raise Refused(f"--label: no table of FILE has the heading {shown(heading)}")
+    for table, columns in read:
+        for label, column in columns.labels.items():
+            texts = dict.fromkeys(row.cells[column] for row in table.rows)
+            yield f"label {label}: {_some(list(texts))}; --leave-out takes rows as trials instead"
+        if columns.machine:
+            facts = listed(shown(table.headings[column]) for column in columns.machine.values())
+            yield f"machine: {facts}"
+    yield from _renamed(
+        row.cells[columns.version]
+        for table, columns in read
+        if columns.values and columns.version is not None
+        for row in table.rows
+    )
+
+
+def _renamed(versions: Iterable[str]) -> Iterator[str]:
+    """Yield which versions are stored under another name, as stored versions lack a character."""
+    texts: defaultdict[str, dict[str, None]] = defaultdict(dict)
+    for text in versions:
+        texts[stored_version(text) if text else ""][re.sub(r"^v(?=[0-9])", "", text)] = None
+    for name, of_name in texts.items():
+        if len(of_name) > 1:
+            raise Refused(f"FILE: the versions {listed(map(shown, of_name))} would both be {name}")
+    changed = [f"{text} is {name}" for name, (text, *_) in texts.items() if text != name]
+    if changed:
+        count = plural(len(changed), "version")
+        yield f"stored versions have letters, digits and .+_- alone, so {count}: {_some(changed)}"
 
 
 def left_out_of(tables: Sequence[PageTable], wishes: Wishes) -> Iterator[str]:
@@ -320,6 +430,8 @@ def _of_table(
         version = _version(row, columns, wishes)
         day = _day(row, columns, wishes, version, today, order)
         of_row = " ".join(row.cells[column] for column in columns.names)
+        labels = _labels(row, columns)
+        machine = tuple((fact, row.cells[column]) for fact, column in columns.machine.items())
         for column in columns.values:
             text = row.cells[column]
             if is_missing(text):
@@ -333,7 +445,9 @@ def _of_table(
                 read = amount(text, unit, point)
             except ValueError as error:
                 raise refused_at(row.line, f"{name}: {error}") from None
-            yield OwnFigure(version, day, name, unit, None, read, row.line)
+            yield OwnFigure(
+                version, day, name, unit, None, read, row.line, labels=labels, environment=machine
+            )
 
 
 def _version(row: TableRow, columns: _Columns, wishes: Wishes) -> str:
@@ -345,6 +459,16 @@ def _version(row: TableRow, columns: _Columns, wishes: Wishes) -> str:
         return stored_version(row.cells[columns.version])
     except ValueError as error:
         raise refused_at(row.line, str(error)) from None
+
+
+def _labels(row: TableRow, columns: _Columns) -> tuple[tuple[str, str], ...]:
+    try:
+        return tuple(
+            (label, stored_version(row.cells[column]) if row.cells[column] else "none")
+            for label, column in columns.labels.items()
+        )
+    except ValueError as error:
+        raise refused_at(row.line, str(error).replace("no version", "no label")) from None
 
 
 def _text_of_day(row: TableRow, columns: _Columns) -> str:
@@ -365,8 +489,6 @@ def _day(
         return day_of(Day(row.cells[columns.day], row.line), order)
     if wishes.tested_on:
         return wishes.tested_on
-    if wishes.days and (known := wishes.days.get(version)):
-        return known
     if found := _ISO_DAY.search(version):
         try:
             return date(*map(int, found.groups()))

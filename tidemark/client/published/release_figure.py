@@ -12,6 +12,9 @@ from tidemark.model.refusal import Refused
 from tidemark.model.sentences import shown
 from tidemark.model.subject import VERSION
 
+Environment = tuple[tuple[str, str], ...]
+"""The facts of the machine that a file names, such as ``("cpu_model", "Xeon E5-2630")``."""
+
 
 class ReleaseFigure(NamedTuple):
     """One metric of one version, as a file has it."""
@@ -21,6 +24,7 @@ class ReleaseFigure(NamedTuple):
     metric: PublishedMetric
     amount: Amount
     line: int
+    environment: Environment = ()
 
     @property
     def key(self) -> tuple[str, date, str, str]:

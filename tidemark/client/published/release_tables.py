@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import date
 from typing import NamedTuple
 
@@ -32,8 +32,8 @@ class Wishes(NamedTuple):
     """The headings of columns that do not count."""
     point: Point | None = None
     """The mark before the decimals, None if the figures tell it."""
-    days: Mapping[str, date] | None = None
-    """The days of versions in a repository, for tables without days."""
+    labels: Sequence[str] = ()
+    """The headings of columns that tell figures of one metric apart."""
 
 
 class _Table(NamedTuple):

@@ -135,7 +135,11 @@ def _rates(trials: Iterable[TrialResult]) -> _Rates:
 def _environment(plan: Plan, trials: Sequence[TrialResult]) -> str | None:
     results = [result for trial in trials for result in trial.tests]
     machines = {
-        json.dumps([environment.get(field) for field in _MACHINE])
+        json.dumps(
+            [environment.get(field) for field in _MACHINE]
+            # An import may know no more of its machine.
+            + [environment[field] for field in ("instance_type",) if field in environment]
+        )
         for result in results
         for environment in result.environments
     }
@@ -147,5 +151,6 @@ def _environment(plan: Plan, trials: Sequence[TrialResult]) -> str | None:
     size = [plan.suite.task.cpu, plan.suite.task.memory]
     for service in plan.suite.services.values():
         size += [service.task.cpu, service.task.memory]
-    text = json.dumps([size, sorted(machines), sorted(images), plan.tidemark_version])
+    own = None if plan.imported else plan.tidemark_version
+    text = json.dumps([size, sorted(machines), sorted(images), own])
     return hashlib.sha256(text.encode()).hexdigest()

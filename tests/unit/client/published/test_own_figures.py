@@ -44,9 +44,9 @@ def test_each_column_of_figures_is_a_metric_with_its_unit_and_a_guessed_directio
         ("b6589fc6", date(2026, 1, 1))
     ] * 2
     assert of_file.notes == [
+        "machine: 'host'",
         "Ingest rate: higher is better (guessed); --better says otherwise",
         "Query latency: lower is better (guessed); --better says otherwise",
-        "left out: 1 column without figures, 'host'",
     ]
 
 
@@ -113,10 +113,72 @@ def test_a_file_without_versions_takes_its_days_and_one_without_days_those_in_it
     assert (named.version, named.tested_on) == ("nightly-20260102", date(2026, 1, 2))
 
 
-def test_characters_that_no_stored_version_has_are_replaced():
-    (figure,) = found("version,date,Q1\n1:1.10~rc0,2026-01-02,5\n").figures
+def test_a_version_with_other_characters_is_stored_under_a_name_that_is_said():
+    of_file = found("version,date,Q1\n1:1.10~rc0,2026-01-02,5\n")
 
-    assert figure.version == "1-1.10-rc0"
+    assert of_file.figures[0].version == "1-1.10-rc0"
+    assert of_file.notes[0] == (
+        "stored versions have letters, digits and .+_- alone, so 1 version: "
+        "1:1.10~rc0 is 1-1.10-rc0"
+    )
+
+
+def test_two_versions_that_would_have_one_name_are_refused():
+    text = "version,date,Q1\n1.10~rc0,2026-01-02,5\n1.10-rc0,2026-01-03,5\n"
+
+    assert "the versions '1.10~rc0', '1.10-rc0' would both be 1.10-rc0" in refused(text)
+
+
+_BY_DATABASE = "version,date,database,note,Latency (ms)\n" + "".join(
+    f"1.{n},2026-01-0{n},{database},ran {n},{n + ms}\n"
+    for n in (1, 2, 3)
+    for database, ms in (("mysql", 10), ("postgres", 20))
+)
+
+
+def test_a_column_that_tells_rows_of_a_release_apart_is_a_label_and_not_trials():
+    of_file = found(_BY_DATABASE)
+
+    assert [(each.metric.axes["database"], each.amount.value) for each in of_file.figures[:2]] == [
+        ("mysql", 11),
+        ("postgres", 21),
+    ]
+    assert "label database: mysql, postgres; --leave-out takes rows as trials" in of_file.notes[0]
+    assert of_file.notes[-1] == "left out: 1 column without figures, 'note'"
+
+
+def test_a_column_that_is_left_out_makes_its_rows_trials():
+    of_file = found(_BY_DATABASE, left_out=["Database"])
+
+    assert {str(each.metric.axes) for each in of_file.figures} == {"{}"}
+
+
+def test_a_column_of_numbers_is_a_label_if_the_user_says_so():
+    text = "version,date,threads,Rate\n1.0,2026-01-01,1,100\n1.0,2026-01-01,8,700\n"
+
+    of_file = found(text, labels=["Threads"])
+
+    assert [each.metric.axes for each in of_file.figures] == [{"threads": "1"}, {"threads": "8"}]
+    assert "no table of FILE has the heading 'Cores'" in refused(text, labels=["Cores"])
+
+
+def test_the_machine_of_a_row_goes_with_its_figures():
+    text = "version,date,CPU,cores,Rate\n1.0,2026-01-01,Xeon E5,16,100\n"
+
+    of_file = found(text)
+
+    assert of_file.figures[0].environment == (("cpu_model", "Xeon E5"), ("cores", "16"))
+    assert "machine: 'CPU', 'cores'" in of_file.notes
+
+
+def test_a_file_of_otava_is_a_table_like_any_other():
+    text = (
+        "time,commit,metric1,metric2\n2025.01.01 3:00:00 +0100,aaa0,154023,10.43\n"
+        "2025.01.02 3:00:00 +0100,aaa1,138455,10.23\n"
+    )
+
+    assert values(text) == [154023, 138455, 10.43, 10.23]
+    assert found(text).figures[0].tested_on == date(2025, 1, 1)
 
 
 def test_metrics_whose_names_are_alike_stay_apart():

@@ -1,0 +1,119 @@
+"""Files that benchmark tools wrote, run by hand; the tool's own summary is the right answer.
+
+Names of machines and paths are replaced, and nothing else.
+"""
+
+import csv
+import json
+import statistics
+from collections import defaultdict
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from tidemark.client.published.file_figures import figures_without_suite
+from tidemark.client.published.release_tables import Wishes
+from tidemark.model.refusal import Refused
+
+FOLDER = Path(__file__).parent / "tool_files"
+TODAY = date(2026, 11, 28)
+FILES = sorted(FOLDER.iterdir())
+
+
+def means(text):
+    """Return the mean of the trials of each metric."""
+    read = figures_without_suite(text, Wishes(version="1.0"), TODAY)
+    trials = defaultdict(list)
+    for each in read.figures:
+        trials[each.metric].append(each.amount.value)
+    return {name: statistics.fmean(values) for name, values in trials.items()}
+
+
+def hyperfine(text):
+    for result in json.loads(text)["results"]:
+        parameters = result.get("parameters") or {}
+        name = " ".join([result["command"], *(f"{k}={v}" for k, v in parameters.items())])
+        yield name, result["mean"]
+
+
+def google_benchmark(text):
+    entries = json.loads(text)["benchmarks"]
+    repeated = any(each["run_type"] == "aggregate" for each in entries)
+    for entry in entries:
+        if not repeated or entry.get("aggregate_name") == "mean":
+            yield entry["run_name"], entry["real_time"]
+            if "items_per_second" in entry:
+                yield f"{entry['run_name']} items_per_second", entry["items_per_second"]
+
+
+def pytest_benchmark(text):
+    for entry in json.loads(text)["benchmarks"]:
+        yield entry["fullname"], entry["stats"]["mean"]
+
+
+# As asv prints them [s].
+ASV_SUM = {"a8d15233": 16.5e-6, "aa0e77bc": 14.9e-6, "bdafba19": 23.1e-6}
+
+
+def asv(text):
+    commit = json.loads(text)["commit_hash"][:8]
+    yield "sorts.time_sum", ASV_SUM[commit]
+    yield "sorts.track_length", 42
+
+
+def jmh(text):
+    for entry in json.loads(text):
+        name = f"{entry['benchmark']} n={entry['params']['n']}"
+        yield name, entry["primaryMetric"]["score"]
+
+
+def locust(text):
+    for row in csv.DictReader(text.splitlines()):
+        name = " ".join(filter(None, (row["Type"], row["Name"])))
+        for column in ("Average Response Time", "50%", "95%", "99%", "Requests/s", "Failures/s"):
+            yield f"{name} {column}", float(row[column])
+
+
+SUMMARIES = {
+    "hyperfine": hyperfine, "google-benchmark": google_benchmark, "JMH": jmh, "asv": asv,
+    "pytest-benchmark": pytest_benchmark, "locust": locust,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_the_trials_of_a_file_have_the_mean_that_its_tool_says(path):
+    text = path.read_text(encoding="utf-8")
+    tool = path.stem.partition("_")[0]
+
+    expected, found = dict(SUMMARIES[tool](text)), means(text)
+
+    # asv prints three digits, and tables of parameters, which are left out here.
+    precision = 0.005 if tool == "asv" else 1e-9
+    assert {name: found[name] for name in expected} == pytest.approx(expected, rel=precision)
+    assert len(found) == 10 if tool == "asv" else found.keys() == expected.keys()
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_a_file_that_is_cut_off_is_refused_in_one_sentence(path):
+    text = path.read_text(encoding="utf-8")
+    cut = text[: len(text) // 2] if path.suffix == ".json" else text.replace(",GET", ",")[:190]
+
+    with pytest.raises(Refused) as refused:
+        figures_without_suite(cut, Wishes(version="1.0"), TODAY)
+
+    assert str(refused.value).startswith("FILE: ")
+    assert "\n" not in str(refused.value)
+
+
+def test_the_machine_that_a_tool_names_goes_with_its_figures():
+    machines = {}
+    for path in FILES:
+        read = figures_without_suite(path.read_text(encoding="utf-8"), Wishes("1.0"), TODAY)
+        machines[path.stem.partition("_")[0]] = dict(read.figures[0].environment)
+
+    assert machines["pytest-benchmark"] == {
+        "arch": "x86_64", "cores": "2", "cpu_model": "AMD EPYC", "instance_type": "bench-1",
+    }  # fmt: skip
+    assert machines["google-benchmark"] == {"cores": "2", "instance_type": "bench-1"}
+    assert machines["asv"] == {"instance_type": "quiet"}
