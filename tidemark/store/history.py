@@ -1,14 +1,17 @@
 """The history of a suite: the medians of its runs, and the table of their changes of level."""
 
+from __future__ import annotations
+
+import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, date, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
+from tidemark.figures.history.change_points import ChangePoint, Windows
 from tidemark.figures.history.changes import Change, Place, Said, judged
-from tidemark.figures.history.run_medians import RunMedians, Series, run_medians
+from tidemark.figures.history.run_medians import Median, RunMedians, Series, run_medians
 from tidemark.figures.history.untold import Untold
-from tidemark.model.base import Frozen
 from tidemark.model.labels import figure_title
 from tidemark.model.level_alarm import Acknowledgement, LevelAlarm
 from tidemark.model.run_id import moment
@@ -22,21 +25,57 @@ from tidemark.store.stored_run import StoredRun, read_run
 
 MOST_RUNS = 400
 """The runs of a history; older ones say nothing of today's level."""
-
+_MOST_WINDOWS = 20_000
+"""The searched windows that are kept, four for each of 5,000 figures."""
 
 MOST_TOLD = 200
 """The alarms of one message, which may have 256 KiB; the next run reports the others."""
 
 
-class History(Frozen):
+class History(NamedTuple):
     """The medians of a suite's runs, in order: ``history/<suite>/runs.json``."""
 
     runs: tuple[RunMedians, ...] = ()
 
-    def with_runs(self, runs: Sequence[RunMedians]) -> "History":
+    @classmethod
+    def read(cls, body: bytes) -> History:
+        """Return a stored history. Its figures are many, and a model of each would be slow."""
+        stored = json.loads(body)
+        if "series" not in stored:  # Tidemark 0.2.0 wrote the series of each figure
+            return cls(tuple(map(RunMedians.model_validate, stored["runs"])))
+        series = [(Series(*names), margin) for *names, margin in stored["series"]]
+        return cls(tuple(_run(each, series) for each in stored["runs"]))
+
+    def packed(self) -> bytes:
+        """Return the history as it is stored: each series once, and the figures by its place."""
+        places: dict[tuple[Series, float], int] = {}
+        runs = [
+            {
+                **run.model_dump(mode="json", exclude={"medians"}),
+                "medians": [
+                    [places.setdefault((each.series, each.margin), len(places)), *each[2:]]
+                    for each in run.medians
+                ],
+            }
+            for run in self.runs
+        ]
+        series = [[*of_one, margin] for of_one, margin in places]
+        return json.dumps({"series": series, "runs": runs}, separators=(",", ":")).encode()
+
+    def with_runs(self, runs: Sequence[RunMedians]) -> History:
         """Return the history with some runs, in place of what it had of them."""
         by_id = {each.run_id: each for each in (*self.runs, *runs)}
-        return History(runs=tuple(by_id[name] for name in sorted(by_id)[-MOST_RUNS:]))
+        return History(tuple(by_id[name] for name in sorted(by_id)[-MOST_RUNS:]))
+
+
+def _run(stored: dict[str, Any], series: Sequence[tuple[Series, float]]) -> RunMedians:
+    medians = []
+    for place, value, canary, quartiles in stored["medians"]:
+        names, margin = series[place]
+        medians.append(Median(names, margin, value, canary, quartiles and tuple(quartiles)))
+    return RunMedians.model_validate({**stored, "medians": ()}).model_copy(
+        update={"medians": tuple(medians)}
+    )
 
 
 def record_history(bucket: Bucket, run: StoredRun) -> None:
@@ -63,7 +102,7 @@ def record_imports(bucket: Bucket, run_ids: Iterable[str]) -> None:
 def _record(bucket: Bucket, suite: str, medians: Sequence[RunMedians]) -> None:
     while True:
         tagged = bucket.find(keys.history(suite))
-        body = _history(tagged).with_runs(medians).model_dump_json().encode()
+        body = _history(tagged).with_runs(medians).packed()
         if bucket.write_over(keys.history(suite), body, tagged.etag if tagged else None):
             break
     while not _write_changes(bucket, suite):
@@ -77,7 +116,11 @@ def _write_changes(bucket: Bucket, suite: str) -> bool:
     newest, alarms = runs[-1].run_id, read_alarms(bucket, suite)
     earlier = [alarm for alarm in alarms if alarm.told_by < newest]
     told = {Place(each.test, each.name, each.run_id): moment(each.told_by) for each in earlier}
-    found, silent = judged(runs, Said(dict(_acknowledged(bucket, suite)), told))
+    known = _read_windows(bucket, suite)
+    before = len(known)
+    found, silent = judged(runs, Said(dict(_acknowledged(bucket, suite)), told), known)
+    if len(known) > before:
+        _write_windows(bucket, suite, known)
     # Every run counts or has its reason, so that no history is without a row.
     if len(runs) == MOST_RUNS:
         silent.append(Untold(None, f"The changes of level are those of the last {MOST_RUNS} runs."))
@@ -91,7 +134,21 @@ def _write_changes(bucket: Bucket, suite: str) -> bool:
 
 
 def _history(stored: Tagged | None) -> History:
-    return History.model_validate_json(stored.body) if stored else History()
+    return History.read(stored.body) if stored else History()
+
+
+def _read_windows(bucket: Bucket, suite: str) -> dict[str, list[ChangePoint]]:
+    stored = bucket.find(keys.history_windows(suite))
+    found: dict[str, list[list[Any]]] = json.loads(stored.body) if stored else {}
+    if len(found) > _MOST_WINDOWS:
+        return {}
+    return {name: [ChangePoint(*each) for each in points] for name, points in found.items()}
+
+
+def _write_windows(bucket: Bucket, suite: str, known: Windows) -> None:
+    """Keep the searched windows, which save the time of the next search and nothing else."""
+    body = {name: [list(vars(each).values()) for each in points] for name, points in known.items()}
+    bucket.write(keys.history_windows(suite), json.dumps(body, separators=(",", ":")).encode())
 
 
 def acknowledge(

@@ -207,6 +207,11 @@ def history(suite: str) -> str:
     return f"{HISTORY}{suite}/runs.json"
 
 
+def history_windows(suite: str) -> str:
+    """Return the key of the windows of a suite's history that are searched for changes."""
+    return f"{HISTORY}{suite}/windows.json"
+
+
 def acknowledgements(suite: str) -> str:
     """Return the prefix of the acknowledgements of a suite's changes of level."""
     return f"{HISTORY}{suite}/acknowledgements/"

@@ -22,7 +22,7 @@ BEFORE = 90.0
 
 def stored(runs):
     """Return a bucket with the history of these runs."""
-    body = History(runs=tuple(runs)).model_dump_json().encode()
+    body = History(runs=tuple(runs)).packed()
     return FakeBucket({keys.history("rocksdb"): body})
 
 
@@ -49,7 +49,7 @@ def untold(bucket):
 
 
 def medians(bucket):
-    return History.model_validate_json(bucket.objects[keys.history("rocksdb")]).runs
+    return History.read(bucket.objects[keys.history("rocksdb")]).runs
 
 
 def test_the_changes_are_those_up_to_the_newest_run():
@@ -136,7 +136,7 @@ def test_only_the_newest_runs_are_kept(monkeypatch):
 
 def test_two_runs_that_are_recorded_at_once_are_both_kept():
     bucket = stored(runs_of([1.0]))
-    other = History(runs=tuple(runs_of([1.0, 2.0]))).model_dump_json().encode()
+    other = History(runs=tuple(runs_of([1.0, 2.0]))).packed()
     meanwhile = iter([{}, {keys.history("rocksdb"): other}])
     bucket.moment = lambda: bucket.objects.update(next(meanwhile, {}))
 
@@ -181,3 +181,25 @@ def test_a_message_has_no_more_alarms_than_fit(monkeypatch):
     record_history(bucket, run())
 
     assert alarms(bucket) == []
+
+
+def test_a_history_is_stored_without_loss():
+    runs = tuple(runs_of([1.0, 2.5, 1e300], canaries=[0.5, 0.25, 2.0]))
+    (median,) = runs[0].medians
+    first = runs[0].model_copy(update={"medians": (median._replace(quartiles=(0.5, 1.5)),)})
+    history = History((first, *runs[1:]))
+
+    assert History.read(history.packed()) == history
+
+
+def test_a_history_of_the_first_form_is_read():
+    runs = tuple(runs_of([1.0, 2.5], canaries=[0.5, 0.25]))
+    old = [
+        {
+            **run.model_dump(mode="json"),
+            "medians": [{**each._asdict(), "series": [*each.series]} for each in run.medians],
+        }
+        for run in runs
+    ]
+
+    assert History.read(json.dumps({"runs": old}).encode()) == History(runs)

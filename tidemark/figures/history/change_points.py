@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import math
 import statistics
+import struct
 import sys
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, MutableMapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import blake2b
 from itertools import accumulate, chain, pairwise
 from typing import NamedTuple
 
@@ -38,9 +40,8 @@ _NEAR, _TAILS = 20, 0.1
 _LEAST_T, _LEAST_STEP, _LEAST_DOMINANCE = 5.62, 1.25, 0.7
 _LEAST_CHANGE = math.log(1.01)
 _MOST_MOVED, _MOVED_NEAR = 3, 50
-# A segment may be no longer than this in the search, so that its time grows with the length of a
-# history and not with its square. The boundaries that this adds fall when they are judged.
-_LONGEST = 128
+# A window has so many points, and the penalty of so many: a history has several windows.
+_WINDOW, _LONG = 128, 300
 _LARGEST = math.log(sys.float_info.max)
 # The likelihood ratio of the places of a change, 95 % (Hansen 2000, doi:10.1111/1468-0262.00124).
 _MOST_UNLIKELY = 7.35
@@ -89,19 +90,54 @@ class Scaled(NamedTuple):
         return self._replace(values=self.values[:end])
 
 
-def change_points(values: Sequence[float]) -> list[ChangePoint]:
-    """Return the changes of level of a history, in order; none in a history that is too short."""
+Windows = MutableMapping[str, list[ChangePoint]]
+"""The changes of windows of histories, by a digest of their points."""
+
+
+def change_points(values: Sequence[float], known: Windows | None = None) -> list[ChangePoint]:
+    """Return the changes of level of a history, in order; none in a history that is too short.
+
+    A long history is searched in windows that overlap by half, and a window that is complete never
+    changes: those that are ``known`` are not searched again, and the others are added there.
+    """
+    if len(values) <= _WINDOW:
+        return _changes_within(values, len(values))
+    found = list[ChangePoint]()
+    stride = _WINDOW // 2
+    for start in range(0, len(values) - stride, stride):
+        window = values[start : start + _WINDOW]
+        first = start + stride // 2 if start else 0
+        last = start + 3 * stride // 2 if start + _WINDOW < len(values) else len(values)
+        for point in _changes_of_window(window, known):
+            index = start + point.index
+            if first <= index < last and all(index - _MOST_MOVED > each.index for each in found):
+                earliest, latest = start + point.earliest, start + point.latest
+                found.append(replace(point, index=index, earliest=earliest, latest=latest))
+    return found
+
+
+def _changes_of_window(values: Sequence[float], known: Windows | None) -> list[ChangePoint]:
+    if known is None or len(values) < _WINDOW:
+        return _changes_within(values, _LONG)
+    digest = blake2b(struct.pack(f"{_WINDOW}d", *values), digest_size=12).hexdigest()
+    if digest not in known:
+        known[digest] = _changes_within(values, _LONG)
+    return known[digest]
+
+
+def _changes_within(values: Sequence[float], count: int) -> list[ChangePoint]:
+    """Return the changes of a history that is searched at once, with the penalty of ``count``."""
     if len(values) < FEWEST or min(values) == max(values):
         return []
     scaled = scaled_values(values)
-    divided = _divided(scaled.values, SHORTEST)
+    divided = _divided(scaled.values, SHORTEST, count)
     if not divided:
         return []
     new, lasting = (
         _moved(scaled, _pruned(scaled.values, found, shortest))
         for found, shortest in (
             (divided, SHORTEST),
-            (_divided(scaled.values, LASTING), LASTING),
+            (_divided(scaled.values, LASTING, count), LASTING),
         )
     )
     return list(_points(values, scaled, new, lasting))
@@ -116,27 +152,28 @@ def scaled_values(values: Sequence[float]) -> Scaled:
     return Scaled([math.ldexp(value, -exponent) for value in values], exponent)
 
 
-def _divided(values: Sequence[float], shortest: int) -> list[int]:
+def _divided(values: Sequence[float], shortest: int, count: int) -> list[int]:
     """Return the first index of each segment but the first.
 
     Each segment is divided anew with its own scatter, so that nothing else masks its changes.
     """
     if len(values) < FEWEST or min(values) == max(values):
         return []
-    edges = [0, *boundaries(*_prepared(values), shortest), len(values)]
+    edges = [0, *boundaries(*_prepared(values, count), shortest), len(values)]
     if len(edges) == 2:
         return []
     within = (
-        [start + index for index in _divided(values[start:end], shortest)]
+        [start + index for index in _divided(values[start:end], shortest, end - start)]
         for start, end in pairwise(edges)
     )
     return sorted([*edges[1:-1], *chain.from_iterable(within)])
 
 
-def _prepared(values: Sequence[float]) -> tuple[list[float], float]:
+def _prepared(values: Sequence[float], count: int) -> tuple[list[float], float]:
     """Return a series without spikes, in standard deviations, and the penalty of a boundary.
 
-    Values that resemble the value before them have fewer independent points.
+    The penalty is that of a history of ``count`` points. Values that resemble the value before
+    them have fewer independent points.
     """
     without = clipped(values, _SPIKES, _SPIKE_WIDTH)
     unit = scatter(without) or 1.0
@@ -151,7 +188,7 @@ def _prepared(values: Sequence[float]) -> tuple[list[float], float]:
     most = _RESIDUALS * statistics.median(map(abs, rest))
     rest = [min(max(value, -most), most) for value in rest]
     correlation = min(max(0.0, _DETRENDED * autocorrelation(rest)), _MOST_CORRELATION)
-    return series, _PENALTY * math.log(len(values)) * (1 + correlation) / (1 - correlation)
+    return series, _PENALTY * math.log(count) * (1 + correlation) / (1 - correlation)
 
 
 def boundaries(values: Sequence[float], penalty: float, shortest: int) -> list[int]:
@@ -175,12 +212,7 @@ def boundaries(values: Sequence[float], penalty: float, shortest: int) -> list[i
         least.append(most)
         last.append(candidates[costs.index(min(costs))])
         # A start that costs more than the best division and a boundary is never the best again.
-        first = end - _LONGEST
-        candidates = [
-            start
-            for start, cost in zip(candidates, costs, strict=True)
-            if cost <= most and start > first
-        ]
+        candidates = [start for start, cost in zip(candidates, costs, strict=True) if cost <= most]
     return _paid(sums, _followed(last), penalty)
 
 

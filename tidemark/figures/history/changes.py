@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import Literal, NamedTuple, TypeVar
 
 from tidemark.figures.history import untold
-from tidemark.figures.history.change_points import ChangePoint
+from tidemark.figures.history.change_points import ChangePoint, Windows
 from tidemark.figures.history.levels import (
     Cause,
     LevelChange,
@@ -160,11 +160,14 @@ def changes(runs: Sequence[RunMedians], said: Said = NOTHING) -> list[Change]:
     return judged(runs, said).changes
 
 
-def judged(runs: Sequence[RunMedians], said: Said = NOTHING) -> Judgement:
+def judged(
+    runs: Sequence[RunMedians], said: Said = NOTHING, known: Windows | None = None
+) -> Judgement:
     """Return the changes of level of a suite's figures, as of the newest run, and what is untold.
 
     Only a change of at least the metric's margin counts. A release line beside the main one has a
-    history of its own, in which the runs of the main line judge the others.
+    history of its own, in which the runs of the main line judge the others. ``known`` are windows
+    of histories that are searched, to which others are added.
     """
     now = runs[-1].started_at if runs else datetime.min.replace(tzinfo=UTC)
     lines = release_lines(runs)
@@ -172,7 +175,7 @@ def judged(runs: Sequence[RunMedians], said: Said = NOTHING) -> Judgement:
     found, main = list[Change](), {run.run_id for run in lines.main}
     for of_line in (lines.main, *lines.others.values()):
         told_before = main if of_line is not lines.main else set[str]()
-        judgements = [(each, judged_levels(each.figures)) for each in _histories(of_line)]
+        judgements = [(each, judged_levels(each.figures, known)) for each in _histories(of_line)]
         last = {each.series: place for place, run in enumerate(of_line) for each in run.medians}
         found_of_line = _discovered(judgements, of_line)
         if of_line is lines.main and len(of_line) > 1:

@@ -16,6 +16,7 @@ from tidemark.figures.history.change_points import (
     LASTING,
     ChangePoint,
     Scaled,
+    Windows,
     change_points,
     scaled_values,
 )
@@ -83,8 +84,8 @@ def level_changes(runs: Sequence[RunFigure]) -> list[LevelChange]:
     return judged_levels(runs).told
 
 
-def judged_levels(runs: Sequence[RunFigure]) -> Levels:
-    """Return the changes of a metric over runs.
+def judged_levels(runs: Sequence[RunFigure], known: Windows | None = None) -> Levels:
+    """Return the changes of a metric over runs; ``known`` are windows that are searched.
 
     If every run has the canary, the figures are shares of the canary's. A change of the canary
     itself, or one that comes with another environment, has the cause ``environment``.
@@ -93,10 +94,13 @@ def judged_levels(runs: Sequence[RunFigure]) -> Levels:
         return Levels([])
     canaries = [run.canary for run in runs if run.canary]
     if len(canaries) < len(runs):
-        return _levels(runs, [run.median for run in runs], [])
-    moved = change_points(canaries)
+        return _levels(runs, [run.median for run in runs], [], known)
+    moved = change_points(canaries, known)
     levels = _levels(
-        runs, [run.median / canary for run, canary in zip(runs, canaries, strict=True)], moved
+        runs,
+        [run.median / canary for run, canary in zip(runs, canaries, strict=True)],
+        moved,
+        known,
     )
     told = [
         *levels.told,
@@ -110,10 +114,13 @@ def _state(point: ChangePoint) -> State:
 
 
 def _levels(
-    runs: Sequence[RunFigure], values: Sequence[float], moved: Sequence[ChangePoint]
+    runs: Sequence[RunFigure],
+    values: Sequence[float],
+    moved: Sequence[ChangePoint],
+    known: Windows | None,
 ) -> Levels:
     scaled = scaled_values(values)
-    steps, drifts = without_drifts(values, change_points(values))
+    steps, drifts = without_drifts(values, change_points(values, known))
     start = _present_level(steps, drifts, len(values))
     quartiles = _quartiles(runs, values, scaled)
     last = newest(scaled, start, quartiles)

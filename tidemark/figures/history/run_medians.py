@@ -42,7 +42,7 @@ class Series(NamedTuple):
         return figure_name(self.metric, self.statistic, self.labels)
 
 
-class Median(Frozen):
+class Median(NamedTuple):
     """One figure of a run."""
 
     series: Series

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tidemark.figures.history.change_points import FEWEST, change_points
+from tidemark.figures.history.change_points import FEWEST, ChangePoint, change_points
 
 SAP = Path(__file__).parent / "sap_hana_small"
 
@@ -153,3 +153,37 @@ def test_a_changed_scatter_is_no_change_of_level():
     chance = random.Random(1)
 
     assert change_points(level(chance, 50) + level(chance, 50, scatter=4)) == []
+
+
+def test_the_windows_of_a_long_history_are_searched_once():
+    chance = random.Random(1)
+    values = level(chance, 150) + level(chance, 150, 70) + level(chance, 100, 140)
+    known = {}
+
+    found = change_points(values, known)
+    searched = dict(known)
+
+    assert [point.index for point in found] == [150, 300]
+    assert found == change_points(values)
+    assert change_points(values, known) == found
+    assert known == searched
+    # The five windows before the last one are complete.
+    assert len(known) == 5
+
+
+@pytest.mark.parametrize("place", [32, 63, 64, 65, 95, 96, 97, 127, 128, 160, 191, 192, 255])
+def test_a_change_is_found_once_wherever_windows_meet(place):
+    chance = random.Random(place)
+    values = level(chance, place) + level(chance, 300 - place, 70)
+
+    assert [point.index for point in change_points(values)] == [place]
+
+
+def test_a_known_window_is_not_searched_again():
+    values = level(random.Random(1), 300)
+    known = {}
+    change_points(values, known)
+    for digest in known:
+        known[digest] = [ChangePoint(64, 1.0, 2.0, lasts=True, earliest=64, latest=64)]
+
+    assert [point.index for point in change_points(values, known)] == [64, 128, 192]

@@ -90,11 +90,9 @@ def test_what_is_suspected_alone_may_be_chance_among_many_figures():
         run.model_copy(
             update={
                 "medians": tuple(
-                    run.medians[0].model_copy(
-                        update={
-                            "series": INGEST._replace(metric=f"query_{number}"),
-                            "value": run.medians[0].value if number == 0 else 100.0,
-                        }
+                    run.medians[0]._replace(
+                        series=INGEST._replace(metric=f"query_{number}"),
+                        value=run.medians[0].value if number == 0 else 100.0,
                     )
                     for number in many
                 )
@@ -128,11 +126,8 @@ def release(shares):
         (median,) = run.medians
         shifted = shares if run is runs[-1] else [1.0] * len(shares)
         return tuple(
-            median.model_copy(
-                update={
-                    "series": INGEST._replace(metric=f"query_{number}"),
-                    "value": median.value * share,
-                }
+            median._replace(
+                series=INGEST._replace(metric=f"query_{number}"), value=median.value * share
             )
             for number, share in enumerate(shifted)
         )
