@@ -102,17 +102,21 @@ def record_imports(bucket: Bucket, run_ids: Iterable[str]) -> None:
 def _record(bucket: Bucket, suite: str, medians: Sequence[RunMedians]) -> None:
     while True:
         tagged = bucket.find(keys.history(suite))
-        body = _history(tagged).with_runs(medians).packed()
+        history = _history(tagged).with_runs(medians)
+        body = history.packed()
         if bucket.write_over(keys.history(suite), body, tagged.etag if tagged else None):
             break
-    while not _write_changes(bucket, suite):
+    while not _write_changes(bucket, suite, body, history):
         pass
 
 
-def _write_changes(bucket: Bucket, suite: str) -> bool:
-    """Write a suite's changes and alarms; tell whether its history is still the same."""
+def _write_changes(bucket: Bucket, suite: str, body: bytes, history: History) -> bool:
+    """Write a suite's changes and alarms; tell whether its history is still the same.
+
+    The history of ``body`` is known, which saves the time to read it again.
+    """
     stored = bucket.find(keys.history(suite))
-    runs = _history(stored).runs
+    runs = (history if stored and stored.body == body else _history(stored)).runs
     newest, alarms = runs[-1].run_id, read_alarms(bucket, suite)
     earlier = [alarm for alarm in alarms if alarm.told_by < newest]
     told = {Place(each.test, each.name, each.run_id): moment(each.told_by) for each in earlier}
