@@ -35,10 +35,10 @@ _LINES = {
 }
 
 
-def measure(state: Path, repetitions: str, folders: Sequence[str], records: str) -> None:
+def measure(state: Path, repetitions: str, folders: Sequence[str], records: str | None) -> None:
     """Measure the versions; raise CalledProcessError if the run is not complete."""
     words = ["--versions", ",".join(folders), "--repetitions", repetitions, "--state", str(state)]
-    words += ["--set", f"records={records}"]
+    words += ["--set", f"records={records}"] if records else []
     subprocess.run([_TIDEMARK, "run", "sleeper", *words], cwd=ROOT, check=True)
 
 
@@ -74,7 +74,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("repetitions")
     parser.add_argument("folders", nargs="+")
-    parser.add_argument("--records", default="400000")
+    parser.add_argument("--records", help="by default those of the suite")
     wanted = parser.parse_args()
     # Sleeper's writers make a folder in /tmp, so the state folder lies elsewhere.
     checks = ROOT / ".bench"

@@ -17,7 +17,7 @@ from cwli.program import end_by
 from tidemark.cli.chosen_suite import systems
 from tidemark.cli.live import follow, show_result
 from tidemark.cli.machine_load import slowness
-from tidemark.cli.preflight import Machine, check_sizes, prepare, warnings
+from tidemark.cli.preflight import Machine, check_sizes, check_writes, prepare, warnings
 from tidemark.cli.target import Target, console_link, deployed, place, stored
 from tidemark.cli.this_machine import Here, check_cloud, check_room, starting_seconds
 from tidemark.cli.wording import around, bound, cost, duration
@@ -110,6 +110,7 @@ def preflight(request: RunSpec, suite: Suite, target: Target, console: Console) 
     suite = request.measured(suite)
     doubts = check_queries(suite, systems() / "suites")
     check_room(target.state)
+    check_writes(suite, target.state)
     check_sizes(request, suite, os.cpu_count() or 1)
     for warning in (*doubts, *warnings(request, suite, Machine.here(target.state))):
         click.echo(f"warning: {warning}", err=True)

@@ -110,6 +110,16 @@ def _check_limited(size: Size, named: str, place: Callable[[str], object]) -> No
             ) from None
 
 
+def check_writes(suite: Suite, state: Path) -> None:
+    """Refuse a state folder that keeps the suite's programs from a folder that they write into."""
+    if suite.task.writes and (above := Path(suite.task.writes).parent) in state.resolve().parents:
+        raise Refused(
+            f"--state: {state} lies in {above}, where {suite.title} writes into "
+            f"{suite.task.writes}, and tasks may make nothing in the folders above the state "
+            f"folder; expected a folder outside of {above}"
+        )
+
+
 def warnings(request: RunSpec, suite: Suite, machine: Machine) -> Iterator[str]:
     """Yield a sentence for each risk of a run.
 

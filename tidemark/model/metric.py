@@ -47,6 +47,7 @@ MOST_SAMPLES = 9_999
 MARGIN, SAME_WITHIN = 0.03, 0.05
 """The bounds of a metric's changes unless its suite has others, as shares."""
 Share = Annotated[float, Field(strict=True, gt=0, le=0.5)]
+PartOfOne = Annotated[float, Field(strict=True, gt=0, le=1)]
 Bound = Annotated[float, Field(strict=True)] | Name
 Quantile = Literal["p50", "p90", "p95", "p99"]
 Statistic = Literal["mean", Quantile, "max", "min", "total", "count", "per_second"]
@@ -130,6 +131,9 @@ class Metric(Consistent):
     least_difference: float | None = Field(default=None, ge=0, exclude_if=_is_missing)
     """The least difference under a label that a comparison lists, by default 2 ms, and 0 of other
     units."""
+    work_from: PartOfOne | None = Field(default=None, exclude_if=_is_missing)
+    """Of a metric that is the share of work in the time of a test's jobs: the least share that a
+    report accepts without a word, such as 0.8."""
     decides: bool = Field(default_factory=lambda fields: not fields["labels"], strict=True)
     """Whether the metric can stop a run and fail a pipeline; by default it can without labels."""
 

@@ -25,7 +25,7 @@ from tidemark.model.steps import (
     WaitUntil,
 )
 from tidemark.model.subject import SUBJECT_FORMS, Line, Subject, VersionText
-from tidemark.model.task import Task
+from tidemark.model.task import TASK_FORMS, Task
 
 _NAME = f"^{NAME}$"
 # The trial's own digits and a hyphen follow: a bucket of S3 has 63 characters at most.
@@ -37,6 +37,7 @@ FORMS = {
     **ARTEFACT_FORMS,
     **STEP_FORMS,
     **SERVICE_FORMS,
+    **TASK_FORMS,
 }
 """The accepted texts of a suite in words, by regular expression."""
 MOST_REPETITIONS = 100
@@ -92,6 +93,9 @@ class Test(Consistent):
     per: dict[Name, Number] = Field(default={}, max_length=5)
     """The amounts of parameters that ``seconds`` are the duration for, such as
     ``{records: 1000000}``; the duration grows with them."""
+    fixed_seconds: float = Field(default=0.0, ge=0, le=86_400, exclude_if=operator.not_)
+    """The part of a task's duration that no job and no parameter changes, such as the start of its
+    program [s]; it comes on top of ``seconds``."""
     metrics: tuple[Metric, ...] = Field(min_length=1, max_length=400)
     """The metrics that log queries read, 1 to 20."""
     series: tuple[Series, ...] = Field(default=(), max_length=10)
@@ -212,8 +216,9 @@ class Test(Consistent):
             if amount <= 0:
                 sentence = f"{amount:,} is not accepted; expected a number above 0"
                 yield problem(("per", name), sentence)
-        if self.per and self.seconds is None:
-            yield problem(("per",), "it also needs seconds")
+        for name in ("per", "fixed_seconds"):
+            if getattr(self, name) and self.seconds is None:
+                yield problem((name,), "it also needs seconds")
 
     def figures(self) -> Iterator[tuple[Metric, Statistic]]:
         """Yield each metric with each of its statistics."""

@@ -27,6 +27,9 @@ def preparation_variables(subject: Subject) -> dict[str, str]:
     return {}
 
 
+_FOLDER = r"^(/[A-Za-z0-9._-]{1,100}){2,10}$"
+TASK_FORMS = {_FOLDER: "a path of two parts or more, such as /tmp/kiwi"}
+"""The accepted texts of a task in words, by regular expression."""
 CpuUnits = Literal[256, 512, 1024, 2048, 4096, 8192, 16384]
 LEAST_MEMORY, MOST_MEMORY = 512, 122_880
 # The Docker label with an image's workload folder, which the one-machine cloud reads.
@@ -61,3 +64,7 @@ class Task(Frozen):
     """Memory, 512 to 122,880 [MiB], as Fargate has it for this ``cpu``."""
     storage: int = Field(strict=True, ge=21, le=200)
     """Ephemeral storage, 21 to 200 [GiB]; Fargate includes 20."""
+    writes: str | None = Field(default=None, pattern=_FOLDER, exclude_if=operator.not_)
+    """The folder outside of its own that the program writes into whatever it is told, such as
+    ``/tmp/kiwi``. On one machine a state folder beside it, or deeper, is refused, since tasks may
+    make nothing in the folders above the state folder."""

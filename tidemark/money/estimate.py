@@ -254,7 +254,7 @@ def _step_seconds(test: Test, step: Step, request: RunSpec) -> float:
         return limit
     if not step.seconds:
         amounts = (float(request.parameters[name]) / amount for name, amount in test.per.items())
-        seconds *= test.jobs * math.prod(amounts)
+        seconds = test.fixed_seconds + seconds * test.jobs * math.prod(amounts)
     # The task ends at its time limit, whatever its size.
     return min(_OVERHEAD_SECONDS + seconds, limit)
 

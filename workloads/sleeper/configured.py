@@ -6,13 +6,31 @@ import os
 from typing import Any
 
 import boto3
+from harness.checks import CheckFailedError
+from upstream import has_rust
 
 
 def configure(buckets: list[str]) -> None:
-    """Choose the engine in Java, since the jars have none in Rust, and note the bucket's name.
+    """Choose the engine and the files of a compaction job, and note the bucket's name.
 
-    ``buckets`` are those of the instance.
+    ``buckets`` are those of the instance. A job has a file of each writer.
+
+    Raises
+    ------
+    CheckFailedError
+        If the jars do not have the engine.
     """
+    engine = os.environ["TIDEMARK_ENGINE"]
+    if engine == "datafusion" and not has_rust():
+        raise CheckFailedError(
+            "The jars lack the part in Rust, which the engine DataFusion needs: "
+            "build them with Rust installed and -DskipRust=false."
+        )
+    chosen = {
+        "data.engine": engine.upper(),
+        "compaction.files.batch.size": os.environ["TIDEMARK_TASKS"],
+    }
+    lines = "".join(f"\nsleeper.table.{name}={value}" for name, value in chosen.items())
     s3: Any = boto3.client("s3")
     (config,) = (
         name for name in buckets if name.startswith(f"{os.environ['TIDEMARK_OWN']}-config")
@@ -20,7 +38,7 @@ def configure(buckets: list[str]) -> None:
     for table in s3.list_objects_v2(Bucket=config, Prefix="tables/")["Contents"]:
         place = {"Bucket": config, "Key": table["Key"]}
         properties = s3.get_object(**place)["Body"].read()
-        s3.put_object(**place, Body=properties + b"\nsleeper.table.data.engine=JAVA\n")
+        s3.put_object(**place, Body=properties + lines.encode() + b"\n")
     s3.put_object(**_note(), Body=config.encode())
 
 

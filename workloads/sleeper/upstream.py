@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -18,6 +20,8 @@ DISPATCH_JOBS = "sleeper.clients.compaction.DispatchCompactionJobsClient"
 COMPACT = "sleeper.compaction.job.execution.ECSCompactionTaskRunner"
 # Most of their time goes into their start, which is shorter without the optimising compiler.
 _NOT_MEASURED = {DEPLOY, CREATE_JOBS, DISPATCH_JOBS}
+NOT_COUNTED = 2
+"""The jobs of a process that are not counted: one warms it up, one is of half the size."""
 _BEFORE_EVERY_NAME = "sleeper-"
 _VERSION_CLASS = "sleeper/core/SleeperVersion.class"
 
@@ -48,14 +52,56 @@ def instance_id() -> str:
     return os.environ["TIDEMARK_OWN"].removeprefix(_BEFORE_EVERY_NAME)
 
 
-def run(relay: Relay, program: str, *arguments: str) -> str:
-    """Run a program to its end; return its output, which is also that of this process.
+def has_rust() -> bool:
+    """Tell whether the jars have the part in Rust, which the engine DataFusion needs."""
+    paths = Path(os.environ["TIDEMARK_PREPARED"]).glob("*foreign-bridge*.jar")
+    names = (name for path in paths for name in ZipFile(path).namelist())
+    return any(name.startswith("natives/") and not name.endswith("/") for name in names)
+
+
+def run(relay: Relay, program: str, *arguments: str) -> list[str]:
+    """Run a program to its end; return its lines, which are also printed.
 
     Raises
     ------
     CheckFailedError
         If it ends with an exit code other than 0.
     """
+    return _run(relay, program, [program, *arguments], lambda line: line)
+
+
+def run_each(
+    relay: Relay, program: str, runs: Sequence[Sequence[str]], ends: re.Pattern[str]
+) -> list[str]:
+    """Run a program several times in one process, which stays warm; return its lines.
+
+    Each run has its arguments, and a line that matches ``ends`` at its end.
+    """
+    words = ";".join(",".join(arguments) for arguments in runs)
+    launcher = str(Path(__file__).with_name("Repeat.java"))
+    return _run(relay, program, [launcher, program, words], _Uncounted(ends))
+
+
+def run_jobs(relay: Relay, program: str, *arguments: str, ends: re.Pattern[str]) -> list[str]:
+    """Run a program that does several jobs; a line that matches ``ends`` is at the end of each."""
+    return _run(relay, program, [program, *arguments], _Uncounted(ends))
+
+
+class _Uncounted:
+    """Marks the lines of the first jobs, which no log query counts then."""
+
+    def __init__(self, ends: re.Pattern[str]) -> None:
+        self._ends, self._left = ends, NOT_COUNTED
+
+    def __call__(self, line: str) -> str:
+        marked = f"not counted: {line}" if self._left else line
+        self._left -= bool(self._left and self._ends.search(line))
+        return marked
+
+
+def _run(
+    relay: Relay, program: str, words: Sequence[str], shown: Callable[[str], str]
+) -> list[str]:
     scratch = os.environ["TMPDIR"]
     java = [
         "java",
@@ -65,7 +111,7 @@ def run(relay: Relay, program: str, *arguments: str) -> str:
         f"-Djava.io.tmpdir={scratch}",
         # Hadoop's client of S3 keeps what it uploads in a folder of its own.
         f"-Dhadoop.tmp.dir={scratch}",
-        *("-cp", f"{os.environ['TIDEMARK_PREPARED']}/*", program, *arguments),
+        *("-cp", f"{os.environ['TIDEMARK_PREPARED']}/*", *words),
     ]
     variables = {**os.environ, "AWS_ENDPOINT_URL": relay.url}
     lines = []
@@ -75,7 +121,7 @@ def run(relay: Relay, program: str, *arguments: str) -> str:
         assert process.stdout, "its output is a pipe"
         try:
             for line in process.stdout:
-                print(line, end="", flush=True)
+                print(shown(line), end="", flush=True)
                 lines.append(line)
         except BaseException:  # the task is stopped, or out of time
             process.kill()
@@ -83,4 +129,4 @@ def run(relay: Relay, program: str, *arguments: str) -> str:
     if process.returncode:
         name = program.rpartition(".")[2]
         raise CheckFailedError(f"{name} ended with exit code {process.returncode}.")
-    return "".join(lines)
+    return lines

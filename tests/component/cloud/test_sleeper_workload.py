@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 import uuid
+import zipfile
 
 import boto3
 import pytest
@@ -70,6 +71,8 @@ def variables(endpoint, tmp_path):
         **endpoint.environment(ROLE),
         "PATH": f"{tmp_path}:{os.environ['PATH']}",
         "PYTHONPATH": str(ROOT / "workloads" / "harness"),
+        "TIDEMARK_ENGINE": "java",
+        "TIDEMARK_TASKS": "4",
         "TIDEMARK_ADDRESS": address_of(uuid.uuid4().hex),
         "TIDEMARK_DATA": f"s3://results/{DATA}trial",
         "TIDEMARK_OWN": OWN,
@@ -192,36 +195,124 @@ def ready(address):
 
 
 LINE = "[main] core.metrics.MetricsLogger INFO  - "
-READ = f"{LINE}Compaction job a: compaction read 800 rows at 1.0 per second\n"
-WROTE = f"{LINE}Compaction job a: compaction wrote 800 rows at 1.0 per second\n"
+# Each task does a warm-up of a quarter of the records, a job of half of them, and two others.
+SIZES = (100, 200, 400, 400)
+
+
+def wrote(rows, time="2.9 seconds"):
+    return f"{LINE}Wrote {rows} rows to S3 in {time} at 200 per second\n"
+
+
+def compacted(rows, rate):
+    verbs = (f"compaction {verb} {rows} rows at {rate} per second" for verb in ("read", "wrote"))
+    return "".join(f"{LINE}Compaction job a: {verb}\n" for verb in verbs)
+
+
+OF_TASKS = [compacted(2 * size, rate) for size, rate in zip(SIZES, (50, 80, 100, 100), strict=True)]
+
+
+def step(modules, monkeypatch, folder, name, lines):
+    """Do a step whose program logs some lines."""
+    workload = modules("sleeper_workload")
+    monkeypatch.setattr(workload, "_SCRATCH", folder)
+    for run in ("run_each", "run_jobs"):
+        monkeypatch.setattr(workload, run, lambda *_, **__: "".join(lines).splitlines())
+    monkeypatch.setattr(workload, "config_bucket", lambda: "config")
+    monkeypatch.setenv("TIDEMARK_TASKS", "2")
+    workload.STEPS[name](None, type("Configuration", (), {"records": 400, "jobs": 2}))
 
 
 @pytest.mark.parametrize(
-    ("step", "lines", "found"),
+    ("name", "lines", "found"),
     [
-        ("ingest", f"{LINE}Wrote 400 rows to S3 in 2.9 seconds at 200 per second\n", None),
-        ("load", f"{LINE}Wrote 400 records to S3 in 2.9 seconds at 138.0 per second\n", None),
-        ("ingest", f"{LINE}Wrote 399 rows to S3 in 2.9 seconds at 200 per second\n", "399"),
-        ("ingest", "", "none"),
-        ("compact", READ + WROTE, None),
-        ("compact", "", "none"),
-        ("compact", READ, "800"),
-        ("compact", READ + WROTE.replace("800", "799"), "800, 799"),
+        ("ingest", [*map(wrote, SIZES[:-1])], "100, 200, 400; expected 100, 200, 400, 400."),
+        ("load", [*map(wrote, (100, 200, 400, 399))], "100, 200, 400, 399; expected "),
+        ("ingest", [], "none; expected 100"),
+        ("compact", [], "none; expected 200"),
+        ("compact", OF_TASKS[:-1], "200, 400, 800; expected 200, 400, 800, 800."),
+        ("compact", [OF_TASKS[2], *OF_TASKS[:2], OF_TASKS[3]], "800, 200, 400, 800; expected "),
+        ("compact", [*OF_TASKS[:3], OF_TASKS[3].replace("wrote 800", "wrote 799")], "800, 799; "),
     ],
 )
-def test_a_program_has_to_log_every_record(modules, monkeypatch, tmp_path, step, lines, found):
-    workload, checks = modules("sleeper_workload"), modules("harness.checks")
-    monkeypatch.setattr(workload, "_SCRATCH", tmp_path)
-    monkeypatch.setattr(workload, "run", lambda *_: lines)
-    monkeypatch.setattr(workload, "config_bucket", lambda: "config")
-    monkeypatch.setenv("TIDEMARK_TASKS", "2")
-    configuration = type("Configuration", (), {"records": 400})
+def test_a_program_has_to_log_every_record_of_each_job(
+    modules, monkeypatch, tmp_path, name, lines, found
+):
+    checks = modules("harness.checks")
 
-    if found is None:
-        workload.STEPS[step](None, configuration)
-    else:
-        with pytest.raises(checks.CheckFailedError, match=re.escape(f": {found}; expected ")):
-            workload.STEPS[step](None, configuration)
+    with pytest.raises(checks.CheckFailedError, match=re.escape(found)):
+        step(modules, monkeypatch, tmp_path, name, lines)
+
+
+@pytest.mark.parametrize(
+    ("name", "lines", "share"),
+    [
+        # A whole job takes 3 s and one of half the size 2 s: 2 s of it are work.
+        ("ingest", [wrote(100), wrote(200, "2 seconds"), *[wrote(400, "3 seconds")] * 2], 2 / 3),
+        # 400 rows at 80 a second are 5 s, and 800 at 100 are 8 s.
+        ("compact", OF_TASKS, 6 / 8),
+        ("ingest", [wrote(100), wrote(200, "1 minute 2 seconds"), *[wrote(400, "2 hours")] * 2], 1),
+    ],
+)
+def test_the_share_of_work_follows_from_a_job_of_half_the_size(
+    modules, monkeypatch, tmp_path, capsys, name, lines, share
+):
+    step(modules, monkeypatch, tmp_path, name, lines)
+
+    assert f".Work INFO  - Share of work: {share:.4f}\n" in capsys.readouterr().out
+
+
+def test_the_lines_of_the_first_two_jobs_are_marked_so_that_no_query_counts_them(
+    modules, relay, tmp_path, capfd
+):
+    upstream, java = modules("upstream"), tmp_path / "java"
+    java.write_text("#!/bin/sh\nfor n in 1 2 3; do echo begin $n; echo end $n; done\n")
+    java.chmod(0o755)
+
+    lines = upstream.run_jobs(relay, upstream.COMPACT, "x", ends=re.compile("^end"))
+
+    shown = capfd.readouterr().out.splitlines()
+    assert [line for line in shown if not line.startswith("not counted: ")] == ["begin 3", "end 3"]
+    assert "".join(lines).split("\n")[:3] == ["begin 1", "end 1", "begin 2"]
+
+
+def test_a_program_that_runs_several_times_is_one_process(modules, relay, tmp_path):
+    upstream, java = modules("upstream"), tmp_path / "java"
+    java.write_text('#!/bin/sh\necho "$@"\n')
+    java.chmod(0o755)
+
+    (line,) = upstream.run_each(
+        relay, upstream.INGEST, [("id", "t", "1"), ("id", "t", "2")], re.compile("x")
+    )
+
+    words = line.split()
+    assert words[-2:] == [upstream.INGEST, "id,t,1;id,t,2"]
+    assert words[-3].endswith("/Repeat.java")
+
+
+@pytest.mark.parametrize("rust", [True, False])
+def test_the_engine_datafusion_needs_the_part_in_rust(
+    modules, endpoint, monkeypatch, tmp_path, rust
+):
+    name = "natives/x86_64-unknown-linux-gnu/release/libsleeper_df.so" if rust else "natives/"
+    with zipfile.ZipFile(tmp_path / "foreign-bridge-0.36.1.jar", "w") as jar:
+        jar.writestr(name, "")
+    objects = endpoint.client("s3")
+    objects.create_bucket(Bucket=f"{OWN}-config")
+    objects.put_object(Bucket=f"{OWN}-config", Key="tables/t", Body=b"a=b")
+    monkeypatch.setenv("TIDEMARK_ENGINE", "datafusion")
+    monkeypatch.setenv("TIDEMARK_TASKS", "4")
+    configured, checks = modules("configured"), modules("harness.checks")
+
+    if not rust:
+        with pytest.raises(checks.CheckFailedError, match="build them with Rust installed"):
+            configured.configure([f"{OWN}-config"])
+        return
+    configured.configure([f"{OWN}-config"])
+    stored = objects.get_object(Bucket=f"{OWN}-config", Key="tables/t")["Body"].read().decode()
+    assert stored.split() == [
+        "a=b", "sleeper.table.data.engine=DATAFUSION",
+        "sleeper.table.compaction.files.batch.size=4",
+    ]  # fmt: skip
 
 
 def test_a_writer_without_its_folder_is_refused_before_it_writes(modules, monkeypatch, tmp_path):
@@ -229,10 +320,10 @@ def test_a_writer_without_its_folder_is_refused_before_it_writes(modules, monkey
     scratch = tmp_path / "file" / "scratch"
     scratch.parent.touch()
     monkeypatch.setattr(workload, "_SCRATCH", scratch)
-    monkeypatch.setattr(workload, "run", lambda *_: pytest.fail("the program was started"))
+    monkeypatch.setattr(workload, "run_each", lambda *_: pytest.fail("the program was started"))
 
     with pytest.raises(checks.CheckFailedError) as refused:
-        workload.STEPS["ingest"](None, None)
+        workload.STEPS["ingest"](None, type("Configuration", (), {"records": 400, "jobs": 2}))
 
     assert str(refused.value) == (
         f"Sleeper's writers keep files in {scratch}, which this task cannot use: Not a directory; "
@@ -257,7 +348,8 @@ def test_a_program_keeps_its_files_in_the_scratch_of_its_task(
     java.write_text('#!/bin/sh\necho "$@"\n')
     java.chmod(0o755)
 
-    words = upstream.run(relay, getattr(upstream, program), "my-id").split()
+    (line,) = upstream.run(relay, getattr(upstream, program), "my-id")
+    words = line.split()
 
     assert words[-2:] == [getattr(upstream, program), "my-id"]
     assert {f"-Djava.io.tmpdir={tmp_path}", f"-Dhadoop.tmp.dir={tmp_path}"} <= {*words}

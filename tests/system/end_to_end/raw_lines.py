@@ -25,7 +25,7 @@ def mean_by_grep_and_awk(
     lines = (event.message for stream in sorted(streams) for event in store.read(log_group, stream))
     raw.write_text("".join(f"{line}\n" for line in lines))
     script = (
-        f"grep -F '{words}' {raw} | grep 'per second$' | "
+        f"grep -F '{words}' {raw} | grep '^\\[.*per second$' | "
         f"awk '{{ sum += {figure}; n += 1 }} END {{ printf \"%.17g %d\", sum / n, n }}'"
     )
     done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)

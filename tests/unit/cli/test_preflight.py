@@ -6,7 +6,7 @@ import pytest
 
 from onebox.cloud.cgroups import NotWritableError
 from tidemark.cli import preflight
-from tidemark.cli.preflight import Machine, check_sizes, warnings
+from tidemark.cli.preflight import Machine, check_sizes, check_writes, warnings
 from tidemark.model.checkout import ROOT
 from tidemark.model.refusal import Refused
 from tidemark.model.request import resolve_request
@@ -18,6 +18,17 @@ GIB = 1 << 30
 LARGE = Machine(cores=4, load=0.1, memory_bytes=64 * GIB, disk_bytes=500 * GIB)
 SUITES = read_suites()
 ROCKSDB = SUITES["rocksdb"]
+
+
+def test_a_state_folder_that_keeps_programs_from_their_folder_is_refused(tmp_path):
+    task = ROCKSDB.task.model_copy(update={"writes": str(tmp_path / "scratch")})
+    suite = ROCKSDB.model_copy(update={"task": task})
+
+    for state in (tmp_path / "state", tmp_path / "a" / "state"):
+        with pytest.raises(Refused, match=rf"^--state: {state} lies in {tmp_path}, where RocksDB "):
+            check_writes(suite, state)
+    check_writes(suite, tmp_path.parent / "state")
+    check_writes(ROCKSDB, tmp_path / "state")
 
 
 def request_for(*versions):

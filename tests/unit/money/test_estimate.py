@@ -36,6 +36,17 @@ def without_times(suite):
     return suite.model_copy(update={"tests": tuple(tests)})
 
 
+def test_a_part_of_the_time_is_the_same_for_every_size():
+    tests = [test.model_copy(update={"fixed_seconds": 7.0}) for test in SUITE.tests]
+    starting = SUITE.model_copy(update={"tests": tuple(tests)})
+
+    for records in (1000, 100_000):
+        fields = {"suite": "rocksdb", "layout": "trials", "repetitions": 3, "records": records}
+        request = resolve_request(fields, SUITES)
+        more = estimate_seconds(request, starting) - estimate_seconds(request, SUITE)
+        assert more == pytest.approx(3 * 2 * len(SUITE.tests) * 7.0)
+
+
 def test_the_time_grows_with_trials_and_records():
     small, double = (expected(records=1000, repetitions=count).seconds for count in (12, 24))
 

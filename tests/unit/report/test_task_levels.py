@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from tests.unit.measured_runs import measured, planned, row
+from tests.unit.measured_runs import ingest_of, measured, planned, row, with_ingest
 from tidemark.model.exclusions import NONE
 from tidemark.model.step_tasks import of_steps
 from tidemark.model.steps import RunTasks, Step
@@ -62,6 +62,35 @@ def test_a_comparison_has_a_sentence_on_both_levels():
     stored = run()
 
     assert SENTENCE in markdown(comparison(sides((stored, "9.0.0"), (stored, "9.8.4"))))
+
+
+def test_tasks_have_no_levels_in_a_rate_that_decides_nothing():
+    stored = run()
+    ingest, *others = stored.plan.suite.tests
+    metric = ingest.metrics[0].model_copy(update={"decides": False})
+    tests = (ingest.model_copy(update={"metrics": (metric,)}), *others)
+    suite = stored.plan.suite.model_copy(update={"tests": tests})
+    plan = stored.plan.model_copy(update={"suite": suite})
+
+    assert "two levels" not in markdown(
+        report(measured_run(StoredRun(plan, stored.trials, NONE, [])))
+    )
+
+
+def test_jobs_that_are_too_little_work_are_told_in_a_report_and_in_a_comparison():
+    plan = with_ingest(
+        planned(["9.0.0", "9.8.4"], repetitions=2), name="ingest_work", unit="share", work_from=0.8
+    )
+    trials = ingest_of(plan, {"9.0.0": [0.9, 0.7], "9.8.4": [0.5, 0.75]})
+    stored = StoredRun(plan, trials, NONE, [])
+
+    told = "- Only 62.50 % of the time of the jobs of ingest is work in 9.8.4 (ingest_work), and "
+    for text in (
+        report(measured_run(stored)),
+        comparison(sides((stored, "9.0.0"), (stored, "9.8.4"))),
+    ):
+        assert told in markdown(text)
+        assert "is work in 9.0.0" not in markdown(text)
 
 
 def test_the_samples_of_a_metric_are_those_of_the_tasks_of_its_step():

@@ -17,7 +17,7 @@ from tidemark.report.comparison.trends import drift
 from tidemark.report.marks import CHANGES
 from tidemark.report.rule import left_out, within
 from tidemark.report.run_report import trials
-from tidemark.report.run_report.machines import differences, level_sentences
+from tidemark.report.run_report.machines import differences, level_sentences, work_sentences
 
 # A greater spread of the trials, as a share of their mean, hides a change of that size.
 _WIDE = 0.05
@@ -154,6 +154,7 @@ def _suspicious(sides: Sides) -> Iterator[str]:
     for side in sides.both:
         yield from (f"{side.name}: {text}" for text in differences(side.run.counting()))
         yield from level_sentences(side.run, side.version, side.name)
+        yield from work_sentences(side.run, side.version, side.name)
         yield from _troubles(side)
         yield from _thin(side)
     for pair in sides.pairs():

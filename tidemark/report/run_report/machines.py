@@ -22,7 +22,7 @@ from tidemark.figures.machines import (
 )
 from tidemark.figures.two_levels import Levels, two_levels
 from tidemark.figures.version_rates import Quantity, mean
-from tidemark.model.numerals import MISSING, figure, ranges
+from tidemark.model.numerals import MISSING, figure, percent, ranges
 from tidemark.model.results import TaskResult, TrialResult
 from tidemark.model.sentences import listed
 from tidemark.report.blocks import Bullets, Row, Section, Table
@@ -203,6 +203,26 @@ class _Split(NamedTuple):
             f"The tasks of {name} have two levels in {self.quantity.name}, so that their mean "
             f"describes neither: {both}."
         )
+
+
+def work_sentences(run: MeasuredRun, version: str, name: str) -> Iterator[str]:
+    """Yield a sentence for each test whose jobs are less work than its suite asks for."""
+    for quantity in run.quantities:
+        metric = quantity.metric
+        shares = [rate.value for rate in run.rates_of(quantity) if rate.version == version]
+        for share in shares:
+            if metric.work_from and share is not None and share < metric.work_from:
+                yield (
+                    f"Only {percent(share)} of the time of the jobs of {quantity.test} is work in "
+                    f"{name} ({quantity.name}), and the rest hides changes: measure larger jobs."
+                )
+
+
+def work_sections(run: MeasuredRun) -> Iterator[Section]:
+    """Yield a section with the tests whose jobs are too little work."""
+    versions = dict.fromkeys(rate.version for rate in run.rates)
+    if found := [text for version in versions for text in work_sentences(run, version, version)]:
+        yield Section("Little work", (Bullets(tuple(found)),))
 
 
 def level_sentences(run: MeasuredRun, version: str, name: str) -> Iterator[str]:

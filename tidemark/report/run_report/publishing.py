@@ -92,6 +92,7 @@ def _report_sections(run: MeasuredRun) -> Iterator[Section]:
     if sentences := machines.differences(run.counting()):
         yield Section("The trials did not run alike", (Bullets(tuple(sentences)),))
     yield from machines.level_sections(run)
+    yield from machines.work_sections(run)
     if troubles := trials.troubles(run):
         yield Section("Failures and exclusions", (troubles,))
     if run.plan.imported:
