@@ -8,7 +8,6 @@ import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from statistics import fmean
 
 from botocore.exceptions import BotoCoreError, ClientError
 from configured import config_bucket
@@ -43,9 +42,12 @@ _UNITS = {"hour": 3600, "minute": 60, "second": 1}
 
 
 def _sizes(configuration: Configuration) -> list[int]:
-    """Return the records of each job of a task: a warm-up, one of half the size, and the others."""
+    """Return the records of each job of a task: a warm-up, those that count, and a larger one.
+
+    Sleeper creates compaction jobs in the order of the sizes of their files.
+    """
     whole = configuration.records
-    return [whole // 4, whole // 2, *[whole] * configuration.jobs]
+    return [whole // 2, *[whole] * configuration.jobs, whole + whole // 2]
 
 
 def ingest(relay: Relay, configuration: Configuration) -> None:
@@ -76,9 +78,10 @@ def create_jobs(relay: Relay, _: Configuration) -> None:
 
 def compact(relay: Relay, configuration: Configuration) -> None:
     """Run the jobs. A compaction task of Sleeper whose job fails ends with exit code 0, too."""
-    lines = run_jobs(relay, COMPACT, config_bucket(), ends=re.compile("compaction wrote "))
     tasks = int(os.environ["TIDEMARK_TASKS"])
     sizes = [size * tasks for size in _sizes(configuration)]
+    ends = re.compile("compaction wrote ")
+    lines = run_jobs(relay, COMPACT, config_bucket(), ends=ends, jobs=len(sizes))
     found = [match for match in map(_COMPACTED.search, lines) if match]
     for verb in ("read", "wrote"):
         of_verb = [int(each["rows"]) for each in found if each["verb"] == verb]
@@ -94,13 +97,12 @@ def _seconds(text: str) -> float:
 
 
 def _log_work(seconds: list[float]) -> None:
-    """Log the share of a job's time that its records take, by the time of a job of half the size.
+    """Log the share of a job's time that its records take, by the time of the larger job.
 
-    With a fixed part f, a job takes f + w and one of half the size f + w / 2.
+    With a fixed part f, a job takes f + w and the larger one after it f + 1.5 w.
     """
-    _, half, *others = seconds
-    whole = fmean(others)
-    share = min(max(0.0, 2 * (whole - half) / whole), 1.0)
+    *_, whole, larger = seconds
+    share = min(max(0.0, 2 * (larger - whole) / whole), 1.0)
     log.info("Work", f"Share of work: {share:.4f}")
 
 

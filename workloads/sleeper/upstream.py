@@ -20,8 +20,6 @@ DISPATCH_JOBS = "sleeper.clients.compaction.DispatchCompactionJobsClient"
 COMPACT = "sleeper.compaction.job.execution.ECSCompactionTaskRunner"
 # Most of their time goes into their start, which is shorter without the optimising compiler.
 _NOT_MEASURED = {DEPLOY, CREATE_JOBS, DISPATCH_JOBS}
-NOT_COUNTED = 2
-"""The jobs of a process that are not counted: one warms it up, one is of half the size."""
 _BEFORE_EVERY_NAME = "sleeper-"
 _VERSION_CLASS = "sleeper/core/SleeperVersion.class"
 
@@ -79,23 +77,25 @@ def run_each(
     """
     words = ";".join(",".join(arguments) for arguments in runs)
     launcher = str(Path(__file__).with_name("Repeat.java"))
-    return _run(relay, program, [launcher, program, words], _Uncounted(ends))
+    return _run(relay, program, [launcher, program, words], _Marks(ends, len(runs)))
 
 
-def run_jobs(relay: Relay, program: str, *arguments: str, ends: re.Pattern[str]) -> list[str]:
+def run_jobs(
+    relay: Relay, program: str, *arguments: str, ends: re.Pattern[str], jobs: int
+) -> list[str]:
     """Run a program that does several jobs; a line that matches ``ends`` is at the end of each."""
-    return _run(relay, program, [program, *arguments], _Uncounted(ends))
+    return _run(relay, program, [program, *arguments], _Marks(ends, jobs))
 
 
-class _Uncounted:
-    """Marks the lines of the first jobs, which no log query counts then."""
+class _Marks:
+    """Marks the lines of the first and the last of a process's jobs, which no log query counts."""
 
-    def __init__(self, ends: re.Pattern[str]) -> None:
-        self._ends, self._left = ends, NOT_COUNTED
+    def __init__(self, ends: re.Pattern[str], jobs: int) -> None:
+        self._ends, self._last, self._ended = ends, jobs - 1, 0
 
     def __call__(self, line: str) -> str:
-        marked = f"not counted: {line}" if self._left else line
-        self._left -= bool(self._left and self._ends.search(line))
+        marked = f"not counted: {line}" if self._ended in {0, self._last} else line
+        self._ended += bool(self._ends.search(line))
         return marked
 
 

@@ -195,8 +195,8 @@ def ready(address):
 
 
 LINE = "[main] core.metrics.MetricsLogger INFO  - "
-# Each task does a warm-up of a quarter of the records, a job of half of them, and two others.
-SIZES = (100, 200, 400, 400)
+# Each task does a warm-up of half of the records, two jobs that count, and a larger one.
+SIZES = (200, 400, 400, 600)
 
 
 def wrote(rows, time="2.9 seconds"):
@@ -208,7 +208,7 @@ def compacted(rows, rate):
     return "".join(f"{LINE}Compaction job a: {verb}\n" for verb in verbs)
 
 
-OF_TASKS = [compacted(2 * size, rate) for size, rate in zip(SIZES, (50, 80, 100, 100), strict=True)]
+OF_TASKS = [compacted(2 * size, rate) for size, rate in zip(SIZES, (50, 80, 100, 120), strict=True)]
 
 
 def step(modules, monkeypatch, folder, name, lines):
@@ -225,13 +225,13 @@ def step(modules, monkeypatch, folder, name, lines):
 @pytest.mark.parametrize(
     ("name", "lines", "found"),
     [
-        ("ingest", [*map(wrote, SIZES[:-1])], "100, 200, 400; expected 100, 200, 400, 400."),
-        ("load", [*map(wrote, (100, 200, 400, 399))], "100, 200, 400, 399; expected "),
-        ("ingest", [], "none; expected 100"),
-        ("compact", [], "none; expected 200"),
-        ("compact", OF_TASKS[:-1], "200, 400, 800; expected 200, 400, 800, 800."),
-        ("compact", [OF_TASKS[2], *OF_TASKS[:2], OF_TASKS[3]], "800, 200, 400, 800; expected "),
-        ("compact", [*OF_TASKS[:3], OF_TASKS[3].replace("wrote 800", "wrote 799")], "800, 799; "),
+        ("ingest", [*map(wrote, SIZES[:-1])], "200, 400, 400; expected 200, 400, 400, 600."),
+        ("load", [*map(wrote, (200, 400, 399, 600))], "200, 400, 399, 600; expected "),
+        ("ingest", [], "none; expected 200"),
+        ("compact", [], "none; expected 400"),
+        ("compact", OF_TASKS[:-1], "400, 800, 800; expected 400, 800, 800, 1200."),
+        ("compact", [OF_TASKS[1], OF_TASKS[0], *OF_TASKS[2:]], "800, 400, 800, 1200; expected "),
+        ("compact", [*OF_TASKS[:3], OF_TASKS[3].replace("wrote 1200", "wrote 9")], "800, 9; "),
     ],
 )
 def test_a_program_has_to_log_every_record_of_each_job(
@@ -246,14 +246,18 @@ def test_a_program_has_to_log_every_record_of_each_job(
 @pytest.mark.parametrize(
     ("name", "lines", "share"),
     [
-        # A whole job takes 3 s and one of half the size 2 s: 2 s of it are work.
-        ("ingest", [wrote(100), wrote(200, "2 seconds"), *[wrote(400, "3 seconds")] * 2], 2 / 3),
-        # 400 rows at 80 a second are 5 s, and 800 at 100 are 8 s.
-        ("compact", OF_TASKS, 6 / 8),
-        ("ingest", [wrote(100), wrote(200, "1 minute 2 seconds"), *[wrote(400, "2 hours")] * 2], 1),
+        # A job takes 3 s, and the larger one 4 s: two of the 3 s are work.
+        (
+            "ingest",
+            [*[wrote(rows, "3 seconds") for rows in SIZES[:3]], wrote(600, "4 seconds")],
+            2 / 3,
+        ),
+        # 800 rows at 100 a second are 8 s, and 1,200 at 120 are 10 s.
+        ("compact", OF_TASKS, 4 / 8),
+        ("ingest", [*map(wrote, SIZES[:3]), wrote(600, "1 minute 2 seconds")], 1),
     ],
 )
-def test_the_share_of_work_follows_from_a_job_of_half_the_size(
+def test_the_share_of_work_follows_from_a_larger_job(
     modules, monkeypatch, tmp_path, capsys, name, lines, share
 ):
     step(modules, monkeypatch, tmp_path, name, lines)
@@ -261,17 +265,17 @@ def test_the_share_of_work_follows_from_a_job_of_half_the_size(
     assert f".Work INFO  - Share of work: {share:.4f}\n" in capsys.readouterr().out
 
 
-def test_the_lines_of_the_first_two_jobs_are_marked_so_that_no_query_counts_them(
+def test_the_lines_of_the_first_and_the_last_job_are_marked_so_that_no_query_counts_them(
     modules, relay, tmp_path, capfd
 ):
     upstream, java = modules("upstream"), tmp_path / "java"
     java.write_text("#!/bin/sh\nfor n in 1 2 3; do echo begin $n; echo end $n; done\n")
     java.chmod(0o755)
 
-    lines = upstream.run_jobs(relay, upstream.COMPACT, "x", ends=re.compile("^end"))
+    lines = upstream.run_jobs(relay, upstream.COMPACT, "x", ends=re.compile("^end"), jobs=3)
 
     shown = capfd.readouterr().out.splitlines()
-    assert [line for line in shown if not line.startswith("not counted: ")] == ["begin 3", "end 3"]
+    assert [line for line in shown if not line.startswith("not counted: ")] == ["begin 2", "end 2"]
     assert "".join(lines).split("\n")[:3] == ["begin 1", "end 1", "begin 2"]
 
 
