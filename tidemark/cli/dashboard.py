@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from http import HTTPStatus
@@ -26,7 +27,7 @@ from tidemark.store import keys
     callback=check_page,
     help="File to write; if not given, dashboard.html in the state folder.",
 )
-@click.option("--serve", is_flag=True, help="Also serve the page to this machine until Ctrl-C.")
+@click.option("--serve", is_flag=True, help="Also serve the page at a secret address until Ctrl-C.")
 @click.option(
     "--port",
     type=NumberType(0, 65535),
@@ -95,24 +96,33 @@ _HOST = "127.0.0.1"
 
 
 class PageServer(ThreadingHTTPServer):
-    """A server of one page at ``/``, for this machine alone."""
+    """A server of one page, for whoever has its address.
+
+    Every user of the machine reaches the port, so the address has a secret.
+    """
 
     def __init__(self, page: str, port: int) -> None:
         super().__init__((_HOST, port), _Handler)
         self.page = page.encode()
+        self.path = f"/{secrets.token_urlsafe(16)}/"
 
     @property
     def url(self) -> str:
         """The address of the page."""
-        return f"http://{_HOST}:{self.server_port}/"
+        return f"http://{_HOST}:{self.server_port}{self.path}"
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Write nothing about a connection that broke off: it may be a stranger's."""
 
 
 class _Handler(BaseHTTPRequestHandler):
     server: PageServer
+    timeout = 30
 
     def do_GET(self) -> None:
         """Answer with the page."""
-        if self.path != "/":
+        path = self.path.partition("?")[0]
+        if not secrets.compare_digest(path.encode(), self.server.path.encode()):
             self.send_error(HTTPStatus.NOT_FOUND)
             return
         # A site whose host name resolves to this machine (DNS rebinding) must not read the page.

@@ -9,8 +9,9 @@ import click
 from onebox.cloud.cloud_note import find_cloud
 from onebox.store.errors import ObjectFilesError
 from tidemark.cli.options import state_flag, state_option
-from tidemark.cli.this_machine import check_state, in_use
+from tidemark.cli.this_machine import await_files, check_state, in_use
 from tidemark.model.context import written_stack
+from tidemark.model.refusal import Refused
 
 
 @click.command(name="doctor")
@@ -24,7 +25,8 @@ def command(repair: bool, state: Path) -> None:
     --repair makes damaged files again from other files. It moves a file that it cannot make again
     into the folder `damaged` of the state folder, and deletes nothing.
 
-    The exit code is 0 if everything is whole or mended, and 1 if something is damaged or lost.
+    The exit code is 0 if everything is whole or mended, 1 if something is damaged or lost, and 2 if
+    another process uses the folder.
 
     \b
     Example:
@@ -32,7 +34,8 @@ def command(repair: bool, state: Path) -> None:
     """
     check_state(state, state_flag(state))
     if found := find_cloud(state):
-        raise in_use(state, found.endpoint, found.pid)
+        raise Refused(in_use(state, found.endpoint, found.pid).message)
+    await_files(state)
     # The import of what writes reports takes time, which a refusal does not need.
     from onebox.doctor.examination import examine  # noqa: PLC0415
     from tidemark.one_machine.contents import StackContents  # noqa: PLC0415

@@ -13,6 +13,7 @@ import click
 
 from cwli import formats
 from cwli.formats import Rows, are_numbers, option_of, visible_cells
+from onebox.disk import sync_folder
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed
 
@@ -92,10 +93,15 @@ def save(path: Path, content: bytes) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=path.parent, prefix=".unfinished-") as folder:
             temporary = Path(folder) / path.name
-            temporary.write_bytes(content)
+            with temporary.open("wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
             if path.exists():
                 temporary.chmod(stat.S_IMODE(path.stat().st_mode))
             temporary.replace(path)
+        # The command names the file, so a power failure must not lose it.
+        sync_folder(path.parent)
     except OSError as error:
         if error.errno in {errno.ENOSPC, errno.EDQUOT}:
             raise

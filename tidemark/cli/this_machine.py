@@ -16,6 +16,7 @@ import click
 from onebox.app import DeploymentFailed
 from onebox.cloud.cloud_note import Presence, announced, find_cloud, forget, has_ended, make_private
 from onebox.store.errors import FolderInUse, ObjectFilesError
+from onebox.store.index import Index
 from tidemark.cli.wording import ending
 from tidemark.client.deployed import Deployed, Stored
 from tidemark.client.ports import Stack
@@ -175,6 +176,30 @@ def _open(state: Path, flags: str, opened: ExitStack) -> Stored:
             time.sleep(_READING_POLL_SECONDS)
         except PermissionError as error:
             raise _unusable(state, error) from None
+
+
+def await_files(state: Path) -> None:
+    """Wait until no other process has the files of a state folder open.
+
+    Raises
+    ------
+    Refused
+        If one keeps them for long.
+
+    """
+    deadline = time.monotonic() + _LONGEST_WAIT_SECONDS
+    file = state / "objects" / "index.sqlite"
+    while file.is_file():
+        try:
+            Index(file).close()
+        except FolderInUse as error:
+            if time.monotonic() > deadline:
+                raise Refused(f"--state: {error}") from None
+            time.sleep(_READING_POLL_SECONDS)
+        except (ObjectFilesError, OSError):  # damaged
+            return
+        else:
+            return
 
 
 def _start(state: Path, port: int, opened: ExitStack) -> Cloud | Presence:

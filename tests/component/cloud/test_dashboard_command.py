@@ -49,10 +49,12 @@ def server():
         thread.join()
 
 
-def get(server, path="/", host=None):
+def get(server, path=None, host=None):
     """Return the status and the body of an answer."""
     connection = HTTPConnection("127.0.0.1", server.server_port)
-    connection.request("GET", path, headers={"Host": host} if host else {})
+    connection.request(
+        "GET", server.path if path is None else path, headers={"Host": host} if host else {}
+    )
     answer = connection.getresponse()
     result = answer.status, answer.read().decode()
     connection.close()
@@ -110,7 +112,14 @@ def test_the_error_of_a_taken_port_is_one_sentence(dashboard_command, server):
 
 def test_a_server_serves_only_the_page(server):
     assert get(server) == (200, "<p>“page”</p>")
-    assert get(server, "/etc/passwd")[0] == 404
+    for path in ("/", "/etc/passwd", server.path[:-2], f"{server.path}x", "/%C3%A9"):
+        assert get(server, path)[0] == 404
+
+
+def test_the_address_of_each_server_is_a_secret(server):
+    with PageServer("", 0) as other:
+        assert len(server.path) > 20
+        assert other.path != server.path
 
 
 def test_a_server_answers_only_to_names_of_this_machine(server):

@@ -439,7 +439,7 @@ def test_the_doctor_writes_a_damaged_digest_of_a_segment_again_and_loses_no_line
 
     done = run(state, "doctor", "--repair")
 
-    assert (done.exit_code, f"{digest} is damaged: it is no SHA-256" in done.stdout) == (0, True)
+    assert (done.exit_code, f"{digest} is of no use: it is no SHA-256" in done.stdout) == (0, True)
     assert digest.read_text() == whole
     assert run(state, "doctor").stdout == f"Everything in {state} is whole.\n"
     assert [event.message for event in LogStore(state / "logs").read("group")] == ["line"]

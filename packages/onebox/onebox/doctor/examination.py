@@ -42,7 +42,7 @@ def _examine_made(state: Path) -> Iterator[Finding]:
     """Yield each damaged folder or file that a cloud makes again when it needs it."""
     for folder in chain.from_iterable((state / name).glob("*") for name in _FOLDERS):
         if _DIGEST.fullmatch(folder.name) and not is_whole(folder):
-            yield _finding(folder, "its files do not have the digest of the finished folder", state)
+            yield _finding(folder, "this user did not write its files, or not all", state)
     for file in chain((state / "tables").rglob("*.parquet"), (state / "parsed").glob("*.parquet")):
         if problem := problem_of(file):
             yield _finding(file, problem, state)

@@ -29,7 +29,7 @@ def examine_logs(state: Path) -> Iterator[Finding]:
     for file in sorted(logs.glob(f"*/*{DIGEST}")):
         if not is_digest(file) and not problem_of(file.with_suffix(".parquet")):
             remedy = "moves it aside and makes it again from its segment"
-            problem = f"{file} is damaged: it is no SHA-256"
+            problem = f"{file} is of no use: it is no SHA-256"
             yield Finding(problem, remedy, partial(_digest_again, file, state), harmless=True)
     for file in sorted(logs.glob("*/*.ndjson")):
         if numbers := [number for number, line in _lines(file) if not _is_event(line)]:
@@ -45,13 +45,14 @@ def _damaged_segment(file: Path, problem: str, state: Path) -> Finding:
 
 
 def _damaged_lines(file: Path, problem: str, state: Path) -> Finding:
-    problem, folded = f"{file} is damaged: {problem}", file.with_suffix(".parquet")
+    folded = file.with_suffix(".parquet")
     if folded.exists():
+        problem = f"{file} is of no use: {problem}"
         remedy = f"moves it aside; its log lines are read from {folded.name}"
         repair = partial(_set_lines_aside, file, state)
         return Finding(problem, remedy, repair, harmless=True)
     remedy = "moves it aside and keeps its other lines"
-    return Finding(problem, remedy, partial(_keep_events, file, state))
+    return Finding(f"{file} is damaged: {problem}", remedy, partial(_keep_events, file, state))
 
 
 def _others(file: Path) -> list[Path]:
