@@ -191,6 +191,13 @@ RESUMING = Needs(
 )
 PAUSING = Needs(reads=[_RESTORE], writes=[_RESTORE], lists=[_RESTORE], pauses_rules=True)
 
+ENDING = Needs(
+    reads=[_MEASURED],
+    writes=[_TRIALS],
+    lists=[_MEASURED],
+    tasks=END_TASKS,
+)
+
 FUNCTIONS: Mapping[str, Needs] = {
     "PlanRun": Needs(
         reads=[_CLAIMS, _PLAN, _RESUMES],
@@ -251,9 +258,9 @@ FUNCTIONS: Mapping[str, Needs] = {
         memory=REPORT_MEMORY,
     ),
     **RECORDING,
-    # Both record a run whose execution died before the states of RECORDING.
-    "EndRun": Needs.union([*RECORDING.values(), Needs(tasks=END_TASKS)]),
-    "SweepRuns": Needs.union([*RECORDING.values(), Needs(tasks=END_TASKS)]),
+    # Both record a run whose execution died before the states of RECORDING, or in RecordTrial.
+    "EndRun": Needs.union([*RECORDING.values(), ENDING]),
+    "SweepRuns": Needs.union([*RECORDING.values(), ENDING]),
 }
 
 

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tidemark.model.failure import Failure
 from tidemark.model.outcome import Outcome, RunStatus
+from tidemark.model.plan import Plan
 from tidemark.model.run_id import is_trial_execution, run_of_group
+from tidemark.model.suite import ROUNDS
 from tidemark.run.announcing import Listeners
 from tidemark.run.executions import ExecutionState, with_cause
 from tidemark.run.pause_rules import resume
@@ -20,6 +22,7 @@ from tidemark.store.alarms import alarms_of
 from tidemark.store.bucket import Bucket, delete_what_is_possible
 from tidemark.store.claims import Held
 from tidemark.store.run_ends import record_end, record_outcome
+from tidemark.store.run_objects import read_measured, record, recorded_trials
 from tidemark.store.stored_plan import find_plan
 
 if TYPE_CHECKING:  # the sweep of an hour without dead runs reads none
@@ -82,6 +85,8 @@ class Ending(NamedTuple):
                     tasks.stop(arn, reason)
         if not claims.stands(self.bucket, held):
             return False
+        if plan := find_plan(self.bucket, claim.run_id):
+            _finish_rounds(self.bucket, plan)
         self.bucket.delete(keys.work(claim.run_id))
         delete_what_is_possible(self.bucket, keys.data_of(claim.run_id))
         return True
@@ -103,6 +108,23 @@ class Ending(NamedTuple):
             reason = ""
         outcome = planned_outcome(plan, trials, published, arn, now, reason, status, alarms)
         return record_end(self.bucket, plan, trials, outcome, held)
+
+
+def _finish_rounds(bucket: Bucket, plan: Plan) -> None:
+    """Record the rest of each round whose execution died while it recorded its trials.
+
+    A resume would measure it again, and pair the slices of two tasks.
+    """
+    # The sweep of an hour without dead runs reads no figures.
+    from tidemark.figures.trial_result import trial_result  # noqa: PLC0415
+
+    recorded = set(recorded_trials(bucket, plan.run_id))
+    begun = [trial.turn for trial in plan.trials if trial.trial in recorded]
+    for trial in plan.trials if plan.request.layout == ROUNDS else ():
+        is_missing = trial.trial not in recorded and trial.turn in begun
+        # Without a result it was left out: its version was decided before the round.
+        if is_missing and (measured := read_measured(bucket, plan.run_id, trial.trial)):
+            record(bucket, trial_result(plan, trial, measured, ""))
 
 
 def _reason(execution: ExecutionState) -> str:

@@ -2,14 +2,16 @@
 
 import json
 import re
+from datetime import UTC, datetime
 
 import pytest
 
-from lambdas import choose_trial, collect_rates, prepare_trial, record_trial
+from lambdas import choose_trial, collect_rates, end_run, prepare_trial, record_trial
 from tests.plans import EXECUTION, RUN, plan_of
 from tidemark.model.suite_files import read_suites
 from tidemark.run.ports import Answer
-from tidemark.store import keys
+from tidemark.store import claims, keys
+from tidemark.store.claims import Claim
 
 SLICES, STREAM = 5, "rocksdb/rocksdb/t0"
 ROUND = {"run_id": RUN, "trial": 1, "trials": [1, 2]}
@@ -109,6 +111,73 @@ def test_a_lost_round_fails_the_trials_of_all_its_versions(world):
 
     assert [each["trials"] for each in answer["rounds"]] == [[3, 4]]
     assert [recorded(world, trial)["status"] for trial in (1, 2)] == ["failed", "failed"]
+
+
+@pytest.mark.parametrize(
+    "reason",
+    [
+        "task 0: the host under it failed or was taken away: host is failing; resume the run",
+        "task 0: its memory ran out: OutOfMemoryError: it holds no two versions",
+    ],
+)
+def test_a_task_that_dies_in_a_round_fails_all_its_versions_and_pairs_no_slice(world, logs, reason):
+    logs.slices = {"8.8.1": SLICES, "9.8.4": SLICES - 1}
+    died = {**TASK, "status": "failed", "exit_code": None, "reason": reason}
+
+    assert collect(world, tasks=[died])["status"] == "failed"
+    world.call(record_trial, {**ROUND, "failure": None})
+
+    for trial in (1, 2):
+        ingest, compaction = recorded(world, trial)["tests"]
+        assert (ingest["status"], compaction["status"]) == ("failed", "skipped")
+        assert reason in ingest["reason"]
+        assert {rate["value"] for rate in ingest["rates"]} == {None}
+    (chosen,) = world.call(choose_trial, {"run_id": RUN, "execution_arn": EXECUTION})["rounds"]
+    assert chosen["trials"] == [3, 4]
+
+
+def test_a_version_that_is_ten_times_as_slow_is_measured_beside_the_other(world, logs):
+    logs.first = {"8.8.1": 1000, "9.8.4": 100}.get
+
+    measure(world)
+
+    means = [
+        next(r["value"] for r in recorded(world, trial)["tests"][0]["rates"]) for trial in (1, 2)
+    ]
+    assert [recorded(world, trial)["status"] for trial in (1, 2)] == ["ok", "ok"]
+    assert sorted(means) == [102, 1002]
+
+
+class Killed(BaseException):
+    """The end of a function without a word."""
+
+
+def test_a_round_whose_execution_died_while_it_was_recorded_is_not_measured_again(world, logs):
+    write_once = world.bucket.write_once
+
+    def first_alone(key, body):
+        if key == keys.trial(RUN, 2):
+            raise Killed
+        return write_once(key, body)
+
+    world.bucket.write_once = first_alone
+    with pytest.raises(Killed):
+        measure(world)
+    world.bucket.write_once = write_once
+    claimed = Claim(
+        run_id=RUN, execution_arn=EXECUTION, claimed_at=datetime(2020, 11, 20, tzinfo=UTC)
+    )
+    claims.take(world.bucket, "rocksdb", claimed)
+    world.executions.add(EXECUTION, "ABORTED", cause="enough")
+
+    died = {"executionArn": EXECUTION, "status": "ABORTED", "cause": "enough"}
+    world.call(end_run, {"detail": died})
+
+    tasks = [recorded(world, n)["tests"][0]["tasks"][0]["task_arn"] for n in (1, 2)]
+    assert tasks == [TASK["task_arn"]] * 2
+    assert len(recorded(world, 2)["tests"][0]["rates"][0]["slices"]) == SLICES
+    (chosen,) = world.call(choose_trial, {"run_id": RUN, "execution_arn": EXECUTION})["rounds"]
+    assert chosen["trials"] == [3, 4]
 
 
 def test_one_task_gets_all_versions_in_the_order_of_their_trials(world, plan):
