@@ -11,7 +11,14 @@ from tests.plans import DATABASES, RUN, plan_of, with_axes
 from tests.unit.fakes import FakeBucket
 from tests.unit.measured_runs import left_out, row
 from tidemark.figures.verdicts.sequential_metric import HOPELESS, TOO_SHORT, WITHOUT_PAIR
-from tidemark.figures.verdicts.sequential_run import awaited, closed, finding, standing_of
+from tidemark.figures.verdicts.sequential_run import (
+    SequentialRun,
+    awaited,
+    closed,
+    finding,
+    standing_of,
+    time_for,
+)
 from tidemark.figures.verdicts.version_verdicts import verdicts
 from tidemark.model.exclusions import NONE
 from tidemark.model.results import TestResult, TrialResult, no_rate
@@ -147,7 +154,7 @@ def test_a_run_begins_no_repetition_after_its_time_but_five_in_any_case(within, 
 def test_a_run_ends_before_its_time_if_that_is_too_short_for_a_verdict():
     run = Measuring({NEW: 0.12}, scatter=0.2, within_seconds=300, repetitions=None)
 
-    assert run.go_on().trial is None
+    assert run.go_on().rounds == ()
     assert len(run.repetitions()) < 15
     assert {verdict.judgement.reason for verdict in run.verdicts(NEW)} == {TOO_SHORT}
     # A run with more time may tell.
@@ -155,10 +162,32 @@ def test_a_run_ends_before_its_time_if_that_is_too_short_for_a_verdict():
     assert run.outcome().status == "complete"
 
 
+@pytest.mark.parametrize(
+    ("seconds", "repetition", "at_once", "repetitions"),
+    [
+        (70, 7, None, 18),
+        (60, 8, 12, 36),  # within the first batch, and at its end
+        (60, 12, 12, 36),
+        (170, 24, 12, 36),
+        (20, 1, None, 9),
+        (400, 5, None, 5),
+    ],
+)
+def test_a_run_has_time_for_the_repetitions_that_its_pace_gives(
+    seconds, repetition, at_once, repetitions
+):
+    plan = plan_of({"versions": [BASE, NEW], "until": "decided", "within_seconds": 180})
+    request = plan.request.model_copy(update={"parallel": at_once})
+    ended_at = plan.started_at + timedelta(seconds=seconds)
+    standing = SequentialRun(repetition=repetition, ended_at=ended_at)
+
+    assert time_for(standing, plan.model_copy(update={"request": request})) == repetitions
+
+
 def test_the_last_look_of_a_run_whose_time_is_over_tells_what_the_looks_before_it_did_not():
     run = Measuring({NEW: 0}, scatter=0.03, seed=2, within_seconds=140, repetitions=None)
 
-    assert run.go_on().trial is None
+    assert run.go_on().rounds == ()
     assert run.words(NEW) == {("same", "first")}
     standing = closed(read_standing(run.bucket, RUN), run.plan)
     assert {finding(standing, run.plan, NEW, each) for each in awaited(run.plan)} == {None}

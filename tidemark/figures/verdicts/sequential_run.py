@@ -146,7 +146,7 @@ def _course_after(
             return course
         step = SequentialMetric.longer
     else:
-        rule = criteria(plan, quantity)._replace(time_for=_time_for(standing, plan))
+        rule = criteria(plan, quantity)._replace(time_for=time_for(standing, plan))
         step = partial(SequentialMetric.after, criteria=rule)
     before, after = base.get(name), new.get(name)
     if before is not None and after is not None:
@@ -268,20 +268,30 @@ def following(standing: SequentialRun, plan: Plan, repetitions: int = 1) -> list
 
 def _is_over(standing: SequentialRun, plan: Plan) -> bool:
     """Tell whether the time of a run is over, and it has the fewest repetitions for a verdict."""
-    time_for = _time_for(standing, plan)
-    return time_for is not None and standing.repetition >= time_for
+    seconds, within = _seconds(standing, plan), plan.request.within_seconds
+    if seconds is None or within is None or standing.repetition < FEWEST:
+        return False
+    return seconds >= within
 
 
-def _time_for(standing: SequentialRun, plan: Plan) -> int | None:
+def time_for(standing: SequentialRun, plan: Plan) -> int | None:
     """Return the repetitions that a run has time for, if the next ones take as long as the last.
 
-    A repetition that begins in time goes on to its end. None without a limit of the time.
+    Some are measured at once, and those that begin in time go on to their end. None without a limit
+    of the time.
     """
-    within, ended_at = plan.request.within_seconds, standing.ended_at
-    if within is None or ended_at is None:
+    seconds, within = _seconds(standing, plan), plan.request.within_seconds
+    if seconds is None or within is None:
         return None
-    seconds = max(1.0, (ended_at - plan.started_at).total_seconds())
-    return max(FEWEST, math.ceil(within / seconds * standing.repetition))
+    at_once = plan.request.parallel or 1
+    batches = math.ceil(standing.repetition / at_once)
+    return max(FEWEST, at_once * math.ceil(within / max(1.0, seconds) * batches))
+
+
+def _seconds(standing: SequentialRun, plan: Plan) -> float | None:
+    """Return the time from the start of a run to the end of its last trial [s], None before it."""
+    ended_at = standing.ended_at
+    return None if ended_at is None else (ended_at - plan.started_at).total_seconds()
 
 
 def settled(standing: SequentialRun, plan: Plan) -> SequentialRun:
