@@ -11,12 +11,16 @@ does. None of its rounds is in another run. Beside them is the mean change over 
 from __future__ import annotations
 
 import math
+import re
+import statistics
 import subprocess
 import sys
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
+from onebox.logs.store import LogStore
 from tests.checks.bench.commands import TIDEMARK
 from tests.checks.bench.slowed_runs import StoredRun, stored
 from tests.checks.bench.verdict_runs import CAP
@@ -96,6 +100,57 @@ def _differences(run: StoredRun, quantity: Quantity, version: str) -> Sequence[f
     return list(differences(before, beside).values())
 
 
+FIGURES = {
+    "ingest_engine_rate": re.compile(r"Engine ingested .* at (\S+) per second"),
+    "ingest_cpu": re.compile(r"Engine used (\S+) CPU"),
+    "compaction_rate": re.compile(r"compaction read .* at (\S+) per second"),
+    "compaction_cpu": re.compile(r"compaction used (\S+) CPU"),
+}
+"""The figure in a line of each metric that decides."""
+
+
+def first_beside_second(metric: str, streams: Iterable[Sequence[str]], names: set[str]) -> Estimate:
+    """Return ln(first / second) of two equal versions in the blocks of each round, in the median.
+
+    ``streams`` are the lines of the rounds, in their order.
+    """
+    found = []
+    for lines in streams:
+        blocks: defaultdict[int, list[float]] = defaultdict(list)
+        slices: Counter[str] = Counter()
+        for line in lines:
+            name, figure = line.partition("] ")[0][1:], FIGURES[metric].search(line)
+            if name in names and figure:
+                blocks[slices[name]].append(math.log(float(figure[1])))
+                slices[name] += 1
+        if whole := [first - second for first, second in filter(_is_pair, blocks.values())]:
+            found.append(statistics.median(whole))
+    return Pairs.of(found).estimate
+
+
+def _is_pair(block: Sequence[float]) -> bool:
+    return len(block) == 2
+
+
+def order_table(runs: Sequence[StoredRun], folder: Path) -> Iterator[str]:
+    """Yield the lines of a table of the first of two equal versions beside the second."""
+    plan = runs[-1].plan
+    alike = [name for name, loss in plan.request.slowed.items() if not loss]
+    names, store = {plan.request.baseline or "", *alike}, LogStore(folder / "state" / "logs")
+    group = "/Tidemark/rocksdb"
+    streams = [[event.message for event in store.read(group, s)] for s in store.streams(group)]
+    yield "| metric | rounds | first against second in its block [%] |"
+    yield "|---|--:|--:|"
+    for metric in FIGURES:
+        found = first_beside_second(metric, streams, names)
+        yield f"| {metric} | {found.count} | {_change(found)} |"
+
+
+def _change(found: Estimate) -> str:
+    half = PAIRED_T.shown(found, SHOWN)
+    return f"{100 * math.expm1(found.mean):+.1f} ± {100 * half:.1f}"
+
+
 def table(measured: Sequence[Measured]) -> Iterator[str]:
     """Yield the lines of a table of right and wrong answers."""
     columns = [f"{minutes} min: right, wrong, of runs" for minutes in _MINUTES]
@@ -105,12 +160,7 @@ def table(measured: Sequence[Measured]) -> Iterator[str]:
     for each in measured:
         cells = [_cell(each, Counter(each.words(minutes))) for minutes in (*_MINUTES, None)]
         found = each.rounds
-        half = PAIRED_T.shown(found, SHOWN)
-        cells[:0] = [
-            str(found.count),
-            f"{found.deviation:.3f}",
-            f"{100 * math.expm1(found.mean):+.1f} ± {100 * half:.1f}",
-        ]
+        cells[:0] = [str(found.count), f"{found.deviation:.3f}", _change(found)]
         yield f"| {each.quantity.name} | {each.loss} % | {' | '.join(cells)} |"
 
 
@@ -130,6 +180,7 @@ if __name__ == "__main__":
                 sys.exit(__doc__)
             found = list(measured(runs))
             lines = [f"A round of two versions took {found[0].seconds:.0f} s.", "", *table(found)]
+            lines += ["", *order_table(runs, FOLDER)]
             print("\n".join(lines))
             write_part("verdicts.md", "real rounds", "\n".join(["", *lines, "", ""]))
         case _:
