@@ -75,9 +75,18 @@ def locust(text):
             yield f"{name} {column}", float(row[column])
 
 
+# The means that Criterion wrote into estimates.json beside each file [ns].
+CRITERION = (24.922312684595056, 1272.4558631369566, 449.0530680582735)
+
+
+CRITERION_OF = {
+    (FOLDER / f"Criterion_{number}.json").read_text(encoding="utf-8"): mean
+    for number, mean in enumerate(CRITERION, start=1)
+}
 SUMMARIES = {
     "hyperfine": hyperfine, "google-benchmark": google_benchmark, "JMH": jmh, "asv": asv,
     "pytest-benchmark": pytest_benchmark, "locust": locust,
+    "Criterion": lambda text: [("time", CRITERION_OF[text])],
 }  # fmt: skip
 
 
