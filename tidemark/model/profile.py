@@ -41,8 +41,13 @@ OptionalProfiling = Annotated[Profiling | None, BeforeValidator(_profiling)]
 
 
 def with_profile(test: Test) -> Test:
-    """Return a test whose tasks also leave a profile."""
-    return test.model_copy(update={"artefacts": (*test.artefacts, _PROFILE)})
+    """Return a test whose tasks also leave a profile; each measures one version, in no round."""
+    metrics = tuple(
+        each.model_copy(update={"values": "jobs"}) if each.once_in_round else each
+        for each in test.metrics
+    )
+    artefacts = (*test.artefacts, _PROFILE)
+    return test.model_copy(update={"artefacts": artefacts, "metrics": metrics})
 
 
 class Profile(Frozen):

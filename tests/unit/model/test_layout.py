@@ -2,6 +2,7 @@
 
 import pytest
 
+from tidemark.model.profile import with_profile
 from tidemark.model.refusal import Refused
 from tidemark.model.request import resolve_request
 from tidemark.model.run_spec import released, requirement
@@ -75,12 +76,16 @@ def test_a_version_logs_some_metrics_once_in_a_round_and_for_each_job_of_a_trial
         layout: SUITES["rocksdb"].measured_by(layout, (), {}).test("ingest")
         for layout in ("rounds", "trials")
     }
+    # A profiled trial of a run in rounds measures one version.
+    ingest["profiled"] = with_profile(ingest["rounds"])
 
     values = {
         layout: [metric.values_of(test.jobs) for metric in test.metrics]
         for layout, test in ingest.items()
     }
-    assert values == {"rounds": [1, 5, 1, 5], "trials": [2, 2, 2, 2]}
+    assert values == {
+        "rounds": [1, 5, 1, 5], "trials": [2, 2, 2, 2], "profiled": [5, 5, 5, 5],
+    }  # fmt: skip
 
 
 def test_a_run_that_names_no_end_goes_on_until_decided_within_the_time_of_its_suite():
