@@ -16,6 +16,7 @@ from aws_cdk.region_info import RegionInfo
 from cdk.instances import InstancePolicies
 from cdk.lambda_code import lambda_code
 from cdk.operations import Alarms, OperationsDashboard
+from cdk.people import People
 from cdk.queries import SavedQueries
 from cdk.reports import Reports
 from cdk.results import Results, Tables
@@ -25,11 +26,11 @@ from cdk.workflow import Endings, Workflow
 from tidemark.model.context import published_suites, written_context
 from tidemark.model.refusal import Refused
 from tidemark.model.request import example_input
-from tidemark.model.sentences import listed, shown
+from tidemark.model.sentences import shown
 from tidemark.model.settings import Settings, read_settings
 from tidemark.model.suite import Suite
 from tidemark.model.suite_asset import copy_digest, programs_digest
-from tidemark.model.suite_files import read_suites
+from tidemark.model.suite_files import check_known, chosen_suites, read_suites
 
 
 class DataStack(Stack):
@@ -43,13 +44,13 @@ class DataStack(Stack):
             suppress_template_indentation=True,
             termination_protection=not settings.ephemeral,
         )
-        self.bucket = Results(self, "Results", ephemeral=settings.ephemeral).bucket
+        self.bucket = Results(self, "Results", settings=settings).bucket
         self.tables = Tables(
             self,
             "Tables",
-            stack=settings.stack_name,
+            settings=settings,
             bucket=self.bucket,
-            suites=sorted({*suites, *published_suites(settings.systems), *settings.retired_suites}),
+            suites=_stored_suites(settings, suites),
         )
 
 
@@ -95,6 +96,8 @@ class TidemarkStack(Stack):
         SavedQueries(
             self, "Queries", tables=tables, suites=suites, tests=tests, systems=settings.systems
         )
+        if settings.policies or settings.github_repository:
+            People(self, "People", settings=settings, tables=tables, workflow=workflow)
         self._add_outputs(settings, workflow, suites.values())
 
     def _instances(self, suites: Iterable[Suite], workflow: Workflow) -> None:
@@ -109,7 +112,7 @@ class TidemarkStack(Stack):
         return Schedules(
             self,
             "Schedules",
-            starts=settings.schedules,
+            settings=settings,
             machine=workflow.run,
             watcher=workflow.functions["SweepRuns"],
             bucket=self.data.bucket,
@@ -189,9 +192,9 @@ def build(app: App) -> TidemarkStack:
 
     """
     settings = read_settings({**written_context(), **app.node.get_all_context()})
-    suites = read_suites(settings.systems)
-    _check_known("schedules", settings.schedules, suites)
-    _check_known("images", settings.images.keys() - {"*"} - {*_services(suites)}, suites)
+    suites = chosen_suites(settings, read_suites(settings.systems))
+    check_known("schedules", settings.schedules, suites)
+    check_known("images", settings.images.keys() - {"*"} - {*_services(suites)}, suites)
     if named := [name for name in sorted(settings.images) if _has_images(suites.get(name))]:
         raise Refused(
             f"cdk.json: context: images: {shown(named[0])} is not accepted: the subject of the "
@@ -208,8 +211,17 @@ def build(app: App) -> TidemarkStack:
             f"cdk.json: context: retiredSuites: {shown(min(active))} is not accepted: it is in "
             "systems; leave it out"
         )
+    if settings.reports:
+        check_reports(_region())
     _apply_to_all(app, settings)
     return TidemarkStack(app, settings, suites, DataStack(app, settings, suites))
+
+
+def _stored_suites(settings: Settings, suites: Iterable[str]) -> list[str]:
+    """Return the suites whose figures the tables show, in order."""
+    # A query lists the objects of each of them: suites that are not wanted have no partition.
+    published = () if settings.suites else published_suites(settings.systems)
+    return sorted({*suites, *published, *settings.retired_suites})
 
 
 def _services(suites: Mapping[str, Suite]) -> Iterator[str]:
@@ -220,14 +232,6 @@ def _services(suites: Mapping[str, Suite]) -> Iterator[str]:
 
 def _has_images(suite: Suite | None) -> bool:
     return suite is not None and suite.runs_images
-
-
-def _check_known(setting: str, named: Iterable[str], suites: Mapping[str, Suite]) -> None:
-    if unknown := set(named) - suites.keys():
-        raise Refused(
-            f"cdk.json: context: {setting}: there is no suite {shown(min(unknown))}; "
-            f"there are {listed(sorted(suites))}"
-        )
 
 
 def _apply_to_all(app: App, settings: Settings) -> None:
@@ -251,12 +255,32 @@ def check_partition(region: str) -> None:
         )
 
 
+# CloudFormation has no types of QuickSight there: the schemas of cfn-lint.
+WITHOUT_REPORTS = frozenset({
+    "ap-east-1", "ap-east-2", "ap-northeast-3", "ap-south-2", "ap-southeast-4", "ap-southeast-6",
+    "ap-southeast-7", "ca-west-1", "il-central-1", "me-central-1", "mx-central-1", "us-west-1",
+})  # fmt: skip
+
+
+def check_reports(region: str) -> None:
+    """Refuse the reports in a region without QuickSight's types; '' stands for any region."""
+    if region in WITHOUT_REPORTS:
+        raise Refused(
+            f"cdk.json: context: reports: True is not accepted in {region}: CloudFormation has no "
+            "resources of QuickSight there; expected false, or another region"
+        )
+
+
+def _region() -> str:
+    """Return the region of the profile or environment, which the CDK's command line sets."""
+    return os.environ.get("CDK_DEFAULT_REGION", "")
+
+
 def main() -> int:
     """Synthesise into the folder that the CDK CLI or CDK_OUTDIR names; return the exit code."""
     app = App()
     try:
-        # The CDK's command line sets it to the region of the profile or the environment.
-        check_partition(os.environ.get("CDK_DEFAULT_REGION", ""))
+        check_partition(_region())
         build(app)
     except Refused as refused:
         print(refused, file=sys.stderr)

@@ -5,15 +5,47 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from aws_cdk import Stack
-from aws_cdk.aws_iam import Role, ServicePrincipal
+from aws_cdk.aws_iam import PolicyStatement, Role, ServicePrincipal
 from aws_cdk.aws_s3 import Bucket
 from constructs import Construct
 
-from cdk.policies import Conditions, acknowledge, allow, objects_finding
+from cdk.policies import Conditions, acknowledge, allow, objects_finding, using_key
 from cdk.results import ATHENA_PREFIX, Tables
 from tidemark.store import keys
 
 _RESULTS = f"{ATHENA_PREFIX}*"
+
+
+def query_statements(
+    stack: Stack, tables: Tables, names: Collection[str]
+) -> Sequence[PolicyStatement]:
+    """Return the permissions to query tables in their workgroup, but for those on objects."""
+
+    def arn(service: str, resource: str, name: str | None = None) -> str:
+        return stack.format_arn(service=service, resource=resource, resource_name=name)
+
+    actions = [
+        "GetQueryExecution", "GetQueryResults", "GetQueryResultsStream", "GetWorkGroup",
+        "StartQueryExecution", "StopQueryExecution",
+    ]  # fmt: skip
+    return [
+        allow(
+            [f"athena:{action}" for action in actions],
+            [arn("athena", "workgroup", tables.workgroup)],
+        ),
+        # Athena user guide, "Configure access to databases and tables".
+        allow(
+            ["glue:GetDatabase", "glue:GetPartitions", "glue:GetTable"],
+            [
+                arn("glue", "catalog"),
+                arn("glue", "database", tables.database),
+                *(arn("glue", "table", f"{tables.database}/{name}") for name in sorted(names)),
+            ],
+        ),
+        # Athena user guide, "Configure AWS Glue access to your catalog and database per AWS
+        # Region": every query also looks up the region's database `default`.
+        allow(["glue:GetDatabase"], [arn("glue", "database", "default")]),
+    ]
 
 
 class AthenaReader(Role):
@@ -27,39 +59,13 @@ class AthenaReader(Role):
         table_names: Collection[str],
         bucket: Bucket,
         tables: Tables,
+        key: str,
     ) -> None:
         # QuickSight user guide, "Passing IAM roles": the trust policy has no condition.
         super().__init__(scope, name, assumed_by=ServicePrincipal("quicksight.amazonaws.com"))
-        self._allow_queries(tables.workgroup)
-        self._allow_catalog(tables.database, table_names)
+        for statement in (*query_statements(Stack.of(self), tables, table_names), *using_key(key)):
+            self.add_to_policy(statement)
         self._allow_objects(bucket, [f"{keys.rows(table)}*" for table in sorted(table_names)])
-
-    def _allow_queries(self, workgroup: str) -> None:
-        self._allow(
-            [
-                "athena:GetQueryExecution",
-                "athena:GetQueryResults",
-                "athena:GetQueryResultsStream",
-                "athena:GetWorkGroup",
-                "athena:StartQueryExecution",
-                "athena:StopQueryExecution",
-            ],
-            [self._arn("athena", "workgroup", workgroup)],
-        )
-
-    def _allow_catalog(self, database: str, tables: Collection[str]) -> None:
-        # Athena user guide, "Configure access to databases and tables".
-        self._allow(
-            ["glue:GetDatabase", "glue:GetPartitions", "glue:GetTable"],
-            [
-                self._arn("glue", "catalog"),
-                self._arn("glue", "database", database),
-                *(self._arn("glue", "table", f"{database}/{table}") for table in sorted(tables)),
-            ],
-        )
-        # Athena user guide, "Configure AWS Glue access to your catalog and database per AWS
-        # Region": every query also looks up the region's database `default`.
-        self._allow(["glue:GetDatabase"], [self._arn("glue", "database", "default")])
 
     def _allow_objects(self, bucket: Bucket, tables: Sequence[str]) -> None:
         # Athena reads the tables and writes the results with the permissions of its caller.
@@ -94,6 +100,3 @@ class AthenaReader(Role):
         conditions: Conditions | None = None,
     ) -> None:
         self.add_to_policy(allow(actions, resources, conditions))
-
-    def _arn(self, service: str, resource: str, name: str | None = None) -> str:
-        return Stack.of(self).format_arn(service=service, resource=resource, resource_name=name)

@@ -17,13 +17,13 @@ from cdk.policies import (
     INSTANCES,
     acknowledge,
     allow,
-    definitions_finding,
     in_cluster,
-    instances_finding,
+    kms_key,
     objects_finding,
     passing_to_tasks,
-    streams_finding,
     uncovered,
+    using_key,
+    wildcard_finding,
 )
 from cdk.system_tests import SystemTests, log_group
 from tidemark.model.instance import of_instance
@@ -78,6 +78,7 @@ class Functions(Construct):
             memory_size=needs.memory,
             timeout=Duration.seconds(needs.timeout_seconds),
             environment=self._environment(),
+            environment_encryption=kms_key(self, f"{state}Key", self._settings),
             log_group=logs,
             tracing=Tracing.ACTIVE,
         )
@@ -91,7 +92,7 @@ class Functions(Construct):
         role = Role(
             self, f"{state}ServiceRole", assumed_by=ServicePrincipal("lambda.amazonaws.com")
         )
-        for statement in self._statements(needs):
+        for statement in (*self._statements(needs), *using_key(self._settings.kms_key)):
             role.add_to_policy(statement)
         for pattern in sorted({*needs.reads, *needs.writes, *needs.deletes}):
             acknowledge(
@@ -100,18 +101,18 @@ class Functions(Construct):
                 "The objects of a run are named after it, and no run exists yet; the prefix keeps "
                 "the function to what its state needs.",
             )
-        for family in self._tests.families if needs.registers_images else ():
-            acknowledge(role, definitions_finding(family), DEFINITIONS)
+        for arn in self._definitions if needs.registers_images else ():
+            acknowledge(role, wildcard_finding(role, arn), DEFINITIONS)
         for arn in self._rules if needs.pauses_rules or needs.resumes_rules else ():
-            acknowledge(role, instances_finding(arn), INSTANCES)
+            acknowledge(role, wildcard_finding(role, arn), INSTANCES)
         for arn in self._instance_objects if needs.reads_instances else ():
-            acknowledge(role, instances_finding(arn), INSTANCES)
+            acknowledge(role, wildcard_finding(role, arn), INSTANCES)
         for arn in (*self._queues, *self._clusters) if needs.reads_backlogs else ():
-            acknowledge(role, instances_finding(arn), INSTANCES)
+            acknowledge(role, wildcard_finding(role, arn), INSTANCES)
         if needs.queries_usage and self._tests.usage_logs:
             acknowledge(
                 role,
-                streams_finding(self._tests.usage_logs),
+                wildcard_finding(role, self._tests.usage_logs.log_group_arn),
                 "The ARN of a log group that another service creates ends with its streams.",
             )
         acknowledge(
@@ -195,7 +196,7 @@ class Functions(Construct):
         suites = [tasks for tasks in self._tests.suites.values() if tasks.family]
         if not suites:
             return []
-        definitions = [arn for tasks in suites for arn in tasks.image_definitions]
+        definitions = self._definitions
         registration = {"StringEquals": {"ecs:CreateAction": "RegisterTaskDefinition"}}
         return [
             allow(["ecs:RegisterTaskDefinition"], definitions),
@@ -206,6 +207,11 @@ class Functions(Construct):
             # A definition names roles: those of the suite's own tasks, and no others.
             passing_to_tasks([role for tasks in suites for role in tasks.roles]),
         ]
+
+    @property
+    def _definitions(self) -> list[str]:
+        """The ARNs of the definitions of images, with a wildcard for each version."""
+        return [arn for each in self._tests.suites.values() for arn in each.image_definitions]
 
     @property
     def _rules(self) -> list[str]:

@@ -14,9 +14,9 @@ from cdk.policies import (
     Conditions,
     acknowledge,
     allow,
-    instances_finding,
     passing_to_tasks,
     uncovered,
+    wildcard_finding,
 )
 from tidemark.model.instance import Instance, InstanceName, of_instance
 from tidemark.model.suite import Suite
@@ -63,7 +63,7 @@ class InstancePolicies(Construct):
         roles = [self._roles[state] for state in states]
         policy = Policy(self, name, roles=roles, statements=statements)
         for arn in sorted({arn for each in statements for arn in each.resources} - {"*"}):
-            acknowledge(policy, instances_finding(arn), INSTANCES)
+            acknowledge(policy, wildcard_finding(policy, arn), INSTANCES)
         acknowledge(
             policy,
             "IAM5[Resource::*]",

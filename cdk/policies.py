@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
-from typing import Any, cast
+from typing import Any
 
-from aws_cdk import Aws, CfnResource, Stack, Validations
+from aws_cdk import Stack, Validations
 from aws_cdk.aws_ecs import Cluster
 from aws_cdk.aws_iam import PolicyStatement
-from aws_cdk.aws_logs import ILogGroup
+from aws_cdk.aws_kms import IKey, Key
 from aws_cdk.aws_s3 import IBucket
 from aws_cdk.aws_stepfunctions import StateMachine
-from constructs import IConstruct
+from constructs import Construct, IConstruct
+
+from tidemark.model.settings import Settings
 
 Conditions = Mapping[str, Any]
 
@@ -24,6 +26,16 @@ def allow(
     return PolicyStatement(
         actions=list(actions), resources=list(resources), conditions=dict(conditions or {})
     )
+
+
+def kms_key(scope: Construct, id_: str, settings: Settings) -> IKey | None:
+    """Return the key of the setting ``kmsKey``, None without it."""
+    return Key.from_key_arn(scope, id_, settings.kms_key) if settings.kms_key else None
+
+
+def using_key(key: str) -> Sequence[PolicyStatement]:
+    """Return the statements that let a role read and write what a key encrypts; '' is no key."""
+    return [allow(["kms:Decrypt", "kms:GenerateDataKey"], [key])] if key else []
 
 
 def uncovered(patterns: Iterable[str]) -> list[str]:
@@ -59,7 +71,6 @@ def in_cluster(cluster: Cluster) -> Conditions:
 
 EXECUTIONS = "An execution has a name when it is started, and no sooner."
 DEFINITIONS = "A run may measure a version that was released after the deployment."
-_TOKENS = {"Partition": Aws.PARTITION, "Region": Aws.REGION, "AccountId": Aws.ACCOUNT_ID}
 INSTANCES = "A run names its instance, which exists before or after the deployment."
 
 
@@ -74,48 +85,28 @@ def acknowledge(construct: IConstruct, finding: str, reason: str) -> None:
 
 def objects_finding(bucket: IBucket, pattern: str) -> str:
     """Return the finding that a role of another stack may use all objects of a key pattern."""
-    stack = Stack.of(bucket)
-    exported = stack.resolve(stack.export_value(bucket.bucket_arn))["Fn::ImportValue"]
-    return f"IAM5[Resource::{exported}/{pattern}]"
+    return f"IAM5[Resource::{exported(bucket, bucket.bucket_arn)}/{pattern}]"
 
 
-def executions_finding(machine: StateMachine) -> str:
-    """Return the finding that a role may use every execution of a state machine."""
-    return _wildcard_finding(machine, "states", "execution:<{}.Name>:*")
+def exported(construct: IConstruct, value: str) -> str:
+    """Return the name by which another stack imports a value of a construct's stack."""
+    stack = Stack.of(construct)
+    name: str = stack.resolve(stack.export_value(value))["Fn::ImportValue"]
+    return name
 
 
-def tasks_finding(cluster: Cluster) -> str:
-    """Return the finding that a role may use every task of a cluster."""
-    return _wildcard_finding(cluster, "ecs", "task/<{}>/*")
+def wildcard_finding(construct: IConstruct, arn: str) -> str:
+    """Return the finding that a role may use whatever has an ARN of a pattern in its own stack."""
+    return f"IAM5[Resource::{_shown(Stack.of(construct).resolve(arn))}]"
 
 
-def definitions_finding(family: str) -> str:
-    """Return the finding that a role may use every task definition of some families."""
-    arn = "arn:<AWS::Partition>:ecs:<AWS::Region>:<AWS::AccountId>"
-    return f"IAM5[Resource::{arn}:task-definition/{family}-*:*]"
-
-
-def instances_finding(arn: str) -> str:
-    """Return the finding that a role may use the resources of any instance at an ARN."""
-    named = arn
-    for name in ("Partition", "Region", "AccountId"):
-        named = named.replace(_TOKENS[name], f"<AWS::{name}>")
-    return f"IAM5[Resource::{named}]"
-
-
-def function_finding(name: str) -> str:
-    """Return the finding that a role may call every function of a name with a wildcard."""
-    arn = "arn:<AWS::Partition>:lambda:<AWS::Region>:<AWS::AccountId>"
-    return f"IAM5[Resource::{arn}:function:{name}]"
-
-
-def streams_finding(log_group: ILogGroup) -> str:
-    """Return the finding that a role may use every stream of a log group of another owner."""
-    arn = "arn:<AWS::Partition>:logs:<AWS::Region>:<AWS::AccountId>"
-    return f"IAM5[Resource::{arn}:log-group:{log_group.log_group_name}:*]"
-
-
-def _wildcard_finding(owner: IConstruct, service: str, resource: str) -> str:
-    name = Stack.of(owner).get_logical_id(cast("CfnResource", owner.node.default_child))
-    arn = f"arn:<AWS::Partition>:{service}:<AWS::Region>:<AWS::AccountId>"
-    return f"IAM5[Resource::{arn}:{resource.format(name)}]"
+def _shown(value: Any) -> str:  # noqa: ANN401 (a value of a template)
+    """Return a text of a template as cdk-nag shows it, with references between angle brackets."""
+    match value:
+        case {"Fn::Join": [str(separator), list(parts)]}:
+            return separator.join(map(_shown, parts))
+        case {"Fn::GetAtt": [str(name), str(attribute)]}:
+            return f"<{name}.{attribute}>"
+        case {"Ref": str(name)}:
+            return f"<{name}>"
+    return str(value)

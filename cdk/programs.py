@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from collections.abc import Mapping, Sequence
@@ -26,11 +27,12 @@ from aws_cdk.aws_logs import LogGroup
 from aws_cdk.aws_s3 import Bucket
 from constructs import Construct
 
-from cdk.policies import acknowledge, allow, objects_finding
+from cdk.policies import acknowledge, allow, objects_finding, using_key, wildcard_finding
+from tidemark.model.images import image
 from tidemark.model.services import Container
 from tidemark.model.settings import Settings
 from tidemark.model.suite import Suite
-from tidemark.model.task import HARNESS, WORKLOAD_LABEL, Task
+from tidemark.model.task import HARNESS, WORKLOAD_LABEL, Task, preparation_variables
 from tidemark.store.keys import BELOW_A_SECRET, DATA
 
 _STOP_TIMEOUT = Duration.seconds(30)
@@ -62,6 +64,7 @@ class Program(FargateTaskDefinition):
         bucket: Bucket,
         family: str | None = None,
         owned: str = "",
+        key: str = "",
         beside: Sequence[Beside] = (),
     ) -> None:
         super().__init__(
@@ -110,6 +113,7 @@ class Program(FargateTaskDefinition):
         for statement in (
             allow(["s3:GetObject", "s3:PutObject"], [bucket.arn_for_objects(f"{DATA}*")]),
             allow(["s3:ListBucket"], [bucket.bucket_arn], below),
+            *using_key(key),
         ):
             self.task_role.add_to_principal_policy(statement)
         if owned:
@@ -117,7 +121,7 @@ class Program(FargateTaskDefinition):
         if beside:
             acknowledge(self, "ECS2", "No client outside the task reaches what these are for.")
         elif environment:
-            why = "The command that installs a version, or the folder that has it, is no secret."
+            why = "The settings of installers, and the command that installs, are no secrets."
             acknowledge(self, "ECS2", why)
         acknowledge(
             self,
@@ -165,17 +169,9 @@ def grant_own(definition: TaskDefinition, owned: str) -> None:
         )
         acknowledge(
             definition,
-            f"IAM5[Resource::{_shown(arn)}]",
+            wildcard_finding(definition, arn),
             "The names have digits of the trial, and no trial exists yet.",
         )
-
-
-def _shown(arn: str) -> str:
-    """Return an ARN as cdk-nag shows it."""
-    shown = {Aws.PARTITION: "Partition", Aws.REGION: "Region", Aws.ACCOUNT_ID: "AccountId"}
-    for token, name in shown.items():
-        arn = arn.replace(token, f"<AWS::{name}>")
-    return arn
 
 
 # An image in ECR: account, region, repository, and digest or else tag.
@@ -195,33 +191,51 @@ def image_of(scope: Construct, suite: Suite, settings: Settings) -> ContainerIma
     if suite.subject.image and suite.runs_images:
         # No task runs this tag: PrepareTrial puts the version's own in its place.
         return existing_image(scope, suite.subject.requirement("version"))
-    if name := settings.image(suite.name):
-        return existing_image(scope, name)
-    return _workload_image(scope, suite, suite.task, settings)
+    return _image(scope, suite, suite.name, suite.task, settings)
 
 
 def service_image(
     scope: Construct, suite: Suite, service: str, settings: Settings
 ) -> ContainerImage:
     """Return the image of a service that the settings name, or else the image of its workload."""
-    if name := settings.image(f"{suite.name}/{service}"):
-        return existing_image(scope, name)
-    return _workload_image(scope, suite, suite.services[service].task, settings)
+    task = suite.services[service].task
+    return _image(scope, suite, f"{suite.name}/{service}", task, settings)
 
 
-def _workload_image(
-    scope: Construct, suite: Suite, task: Task, settings: Settings
+def _image(
+    scope: Construct, suite: Suite, program: str, task: Task, settings: Settings
 ) -> ContainerImage:
-    """Return the image of the workload of a task; report an image that cannot be built."""
+    """Return the existing or the built image of a task; report an image that cannot be built."""
+    found = image(suite, program, task, settings)
+    if found.name:
+        return existing_image(scope, found.name)
     folder = settings.systems / "workloads" / task.workload
-    if dockerfile := _dockerfile(suite, task, folder):
-        return _built_image(scope, folder, dockerfile)
+    if found.dockerfile:
+        return _built_image(scope, folder, found.dockerfile, _build_arguments(suite, settings))
     Annotations.of(scope).add_error(
         f"workloads/{folder.name} has no Dockerfile and needs more than Python: add one, or name "
         f"an image, such as -c images={suite.name}=ghcr.io/owner/name:tag."
     )
     # One machine runs no image, and so it needs none.
     return ContainerImage.from_registry("none")
+
+
+def _build_arguments(suite: Suite, settings: Settings) -> Mapping[str, str]:
+    """Return the arguments of Docker's build: the package index, and the versions inside."""
+    index = settings.package_index
+    arguments = {"PIP_INDEX_URL": index, "UV_DEFAULT_INDEX": index} if index else {}
+    if settings.prebuilt:
+        subject = suite.subject
+        inside = [
+            {
+                "TIDEMARK_VERSION": each,
+                "TIDEMARK_PACKAGE": subject.requirement(each),
+                **preparation_variables(subject),
+            }
+            for each in subject.versions
+        ]
+        arguments["TIDEMARK_VERSIONS"] = json.dumps(inside)
+    return arguments
 
 
 def existing_image(scope: Construct, name: str) -> ContainerImage:
@@ -240,15 +254,9 @@ def existing_image(scope: Construct, name: str) -> ContainerImage:
     return ContainerImage.from_ecr_repository(repository, version or "latest")
 
 
-def _dockerfile(suite: Suite, task: Task, workload: Path) -> str | None:
-    """Return the Dockerfile of a suite's image: the workload's own, or a plain one of Python."""
-    if (workload / "Dockerfile").is_file():
-        return f"{workload.name}/Dockerfile"
-    python_alone = task.entry_point[0] == "python" and suite.subject.prepare is None
-    return f"{HARNESS.name}/Dockerfile" if python_alone else None
-
-
-def _built_image(scope: Construct, workload: Path, dockerfile: str) -> ContainerImage:
+def _built_image(
+    scope: Construct, workload: Path, dockerfile: str, arguments: Mapping[str, str]
+) -> ContainerImage:
     """Return the image of a Dockerfile, whose context has the harness beside the workload."""
     with TemporaryDirectory() as context:
         for folder in (workload, HARNESS):
@@ -259,7 +267,7 @@ def _built_image(scope: Construct, workload: Path, dockerfile: str) -> Container
             "Image",
             directory=context,
             file=dockerfile,
-            build_args={"WORKLOAD": workload.name},
+            build_args={"WORKLOAD": workload.name, **arguments},
             # The image is built for the platform of the tasks, not for the deploying machine's.
             platform=Platform.LINUX_AMD64,
         )

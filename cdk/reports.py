@@ -17,7 +17,7 @@ from constructs import Construct
 
 from cdk import definitions
 from cdk.athena_reader import AthenaReader
-from cdk.policies import acknowledge, allow
+from cdk.policies import acknowledge, allow, wildcard_finding
 from cdk.results import Tables
 from cdk.workflow import state_machine
 from tidemark.dashboard.data_sets import DATA_SETS, DECIMAL, DataSet, read_data_set
@@ -57,7 +57,9 @@ class Reports(Construct):
         self._stack, self._group = settings.stack_name, settings.reports_principal
         by_name = {name: read_data_set(name) for name in DATA_SETS}
         names = frozenset[str]().union(*(data_set.tables for data_set in by_name.values()))
-        reader = AthenaReader(self, "Reader", table_names=names, bucket=bucket, tables=tables)
+        reader = AthenaReader(
+            self, "Reader", table_names=names, bucket=bucket, tables=tables, key=settings.kms_key
+        )
         source = self._data_source(reader, tables.workgroup)
         arns = {
             name: self._data_set(data_set, source, tables.database)
@@ -215,7 +217,6 @@ class Refreshes(Construct):
         )
         acknowledge(
             self.machine,
-            "IAM5[Resource::arn:<AWS::Partition>:quicksight:<AWS::Region>:<AWS::AccountId>:"
-            f"dataset/{ingestions}]",
+            wildcard_finding(self, arn),
             "An ingestion has a name when it is created, and no sooner.",
         )

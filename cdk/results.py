@@ -10,7 +10,8 @@ from aws_cdk.aws_glue import CfnDatabase
 from aws_cdk.aws_s3 import BlockPublicAccess, Bucket, BucketEncryption, LifecycleRule
 from constructs import Construct
 
-from cdk.policies import acknowledge
+from cdk.policies import acknowledge, kms_key
+from tidemark.model.settings import Settings
 from tidemark.store import keys
 from tidemark.store.columns import SCAN_LIMIT_BYTES, TABLES, database_name, table_input
 
@@ -21,18 +22,22 @@ ATHENA_PREFIX = "athena/"
 class Results(Construct):
     """The bucket of plans, trials, tables and reports, and of the trials' working data."""
 
-    def __init__(self, scope: Construct, name: str, *, ephemeral: bool) -> None:
+    def __init__(self, scope: Construct, name: str, *, settings: Settings) -> None:
         super().__init__(scope, name)
+        key = kms_key(self, "Key", settings)
         self.bucket = Bucket(
             self,
             "Bucket",
-            encryption=BucketEncryption.S3_MANAGED,
+            encryption=BucketEncryption.KMS if key else BucketEncryption.S3_MANAGED,
+            encryption_key=key,
+            # Else each object would be a request to KMS.
+            bucket_key_enabled=True if key else None,
             # A measurement cannot be repeated: what is overwritten or deleted by mistake stays.
             versioned=True,
             block_public_access=BlockPublicAccess.BLOCK_ALL,
             enforce_ssl=True,
             # Figures outlive even their own stack.
-            removal_policy=RemovalPolicy.DESTROY if ephemeral else RemovalPolicy.RETAIN,
+            removal_policy=RemovalPolicy.DESTROY if settings.ephemeral else RemovalPolicy.RETAIN,
             lifecycle_rules=[
                 _expiring("WorkingData", keys.WORK, days=2),
                 # A query can be repeated.
@@ -66,9 +71,16 @@ class Tables(Construct):
     """The database of the results bucket's tables, and the workgroup for its queries."""
 
     def __init__(
-        self, scope: Construct, name: str, *, stack: str, bucket: Bucket, suites: Sequence[str]
+        self,
+        scope: Construct,
+        name: str,
+        *,
+        settings: Settings,
+        bucket: Bucket,
+        suites: Sequence[str],
     ) -> None:
         super().__init__(scope, name)
+        stack, key = settings.stack_name, settings.kms_key
         database = CfnDatabase(
             self,
             "Database",
@@ -90,10 +102,11 @@ class Tables(Construct):
                     "TableInput": table_input(table, columns, location, suites),
                 },
             )
-        self.database = database.ref
-        self.workgroup = self._workgroup(stack, f"s3://{bucket.bucket_name}/{ATHENA_PREFIX}").ref
+        self.bucket, self.database = bucket, database.ref
+        results = f"s3://{bucket.bucket_name}/{ATHENA_PREFIX}"
+        self.workgroup = self._workgroup(stack, results, key).ref
 
-    def _workgroup(self, name: str, results: str) -> CfnWorkGroup:
+    def _workgroup(self, name: str, results: str, key: str) -> CfnWorkGroup:
         return CfnWorkGroup(
             self,
             "WorkGroup",
@@ -109,7 +122,7 @@ class Tables(Construct):
                 result_configuration=CfnWorkGroup.ResultConfigurationProperty(
                     output_location=results,
                     encryption_configuration=CfnWorkGroup.EncryptionConfigurationProperty(
-                        encryption_option="SSE_S3"
+                        encryption_option="SSE_KMS" if key else "SSE_S3", kms_key=key or None
                     ),
                 ),
             ),

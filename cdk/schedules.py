@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from aws_cdk import Duration, Stack, TimeZone
+from aws_cdk import Aws, Duration, Stack, TimeZone
+from aws_cdk.aws_iam import Role, ServicePrincipal
 from aws_cdk.aws_lambda import Function
 from aws_cdk.aws_s3 import Bucket
 from aws_cdk.aws_scheduler import (
@@ -18,8 +19,8 @@ from aws_cdk.aws_sqs import Queue, QueueEncryption
 from aws_cdk.aws_stepfunctions import StateMachine
 from constructs import Construct
 
-from cdk.policies import acknowledge, allow
-from tidemark.model.settings import StartTime
+from cdk.policies import acknowledge, allow, kms_key, using_key
+from tidemark.model.settings import Settings, StartTime
 
 # EventBridge Scheduler tries 185 times within a day by default. A run that starts an hour late may
 # run beside the load that its start time was chosen to avoid.
@@ -39,26 +40,45 @@ class Schedules(Construct):
         scope: Construct,
         name: str,
         *,
-        starts: Mapping[str, StartTime],
         machine: StateMachine,
         watcher: Function,
         bucket: Bucket,
+        settings: Settings,
     ) -> None:
         super().__init__(scope, name)
+        key = kms_key(self, "Key", settings)
         self.lost_starts = Queue(
             self,
             "Undelivered",
-            encryption=QueueEncryption.SQS_MANAGED,
+            encryption=QueueEncryption.KMS if key else QueueEncryption.SQS_MANAGED,
+            encryption_master_key=key,
             enforce_ssl=True,
             retention_period=Duration.days(14),
         )
         acknowledge(self.lost_starts, "SQS3", "It is a dead-letter queue itself.")
+        starter = self._starter(settings.kms_key)
         schedules = {
-            suite: self._schedule(suite, start, machine) for suite, start in starts.items()
+            suite: self._schedule(suite, start, machine, starter)
+            for suite, start in settings.schedules.items()
         }
         self._allow_watching(watcher, schedules, bucket)
 
-    def _schedule(self, suite: str, start: StartTime, machine: StateMachine) -> Schedule:
+    def _starter(self, key: str) -> Role:
+        """Return the role of the schedules, which no schedule of another group may take."""
+        group = Stack.of(self).format_arn(
+            service="scheduler", resource="schedule-group", resource_name="default"
+        )
+        own = {"aws:SourceAccount": Aws.ACCOUNT_ID, "aws:SourceArn": group}
+        principal = ServicePrincipal("scheduler.amazonaws.com", conditions={"StringEquals": own})
+        role = Role(self, "Starter", assumed_by=principal)
+        # An undelivered start is a message in the encrypted queue.
+        for statement in using_key(key):
+            role.add_to_policy(statement)
+        return role
+
+    def _schedule(
+        self, suite: str, start: StartTime, machine: StateMachine, starter: Role
+    ) -> Schedule:
         return Schedule(
             self,
             suite.capitalize(),
@@ -68,6 +88,7 @@ class Schedules(Construct):
             ),
             target=StepFunctionsStartExecution(
                 machine,
+                role=starter,
                 input=ScheduleTargetInput.from_object(_request(suite)),
                 retry_attempts=RETRIES,
                 max_event_age=LATEST_START,

@@ -8,8 +8,10 @@ from aws_cdk import RemovalPolicy, Stack
 from aws_cdk.aws_ec2 import (
     GatewayVpcEndpointAwsService,
     GatewayVpcEndpointOptions,
+    InterfaceVpcEndpointAwsService,
     IpAddresses,
     IVpc,
+    Peer,
     Port,
     SecurityGroup,
     SubnetConfiguration,
@@ -21,12 +23,15 @@ from aws_cdk.aws_logs import ILogGroup, LogGroup, RetentionDays
 from aws_cdk.aws_s3 import Bucket
 from constructs import Construct
 
-from cdk.policies import acknowledge
+from cdk.policies import acknowledge, kms_key
 from cdk.programs import Beside, Program, existing_image, image_of, service_image
 from tidemark.model.services import Container, ServiceTask
 from tidemark.model.settings import Settings
 from tidemark.model.suite import Suite
 from tidemark.model.task import PREPARATION, SERVICE, Task, preparation_variables
+
+INTERFACE_ENDPOINTS = ("ecr.api", "ecr.dkr", "logs")
+"""The services of AWS, beside S3, that a task needs to start and to log."""
 
 
 class Network(Construct):
@@ -43,11 +48,14 @@ class Network(Construct):
     security_group
         The security group of the tasks of suites without services, which lets nothing in.
 
+    Tasks reach the addresses of the setting ``egress`` alone, if it has some.
+
     """
 
     def __init__(self, scope: Construct, name: str, *, settings: Settings) -> None:
         super().__init__(scope, name)
         self.vpc: IVpc
+        self._egress = settings.egress
         if settings.vpc_id:
             # No lookup is needed: CDK would only choose from the zones and subnets of the VPC.
             self.vpc = Vpc.from_vpc_attributes(
@@ -55,32 +63,50 @@ class Network(Construct):
             )
             self.subnet_ids = list(settings.subnet_ids)
         else:
-            self.vpc = self._new_vpc(settings.availability_zones)
+            isolated = settings.private_network
+            self.vpc = self._new_vpc(settings.availability_zones, isolated=isolated)
             self.subnet_ids = self.vpc.select_subnets().subnet_ids
-        self.public_address = not settings.vpc_id
-        self.security_group = SecurityGroup(
+        self.public_address = not (settings.vpc_id or settings.private_network)
+        self.security_group = self.group(
             self,
-            "TaskTraffic",
-            vpc=self.vpc,
-            description="Tidemark tasks: nothing comes in; out to S3, logs and the package index",
+            "Tidemark tasks: nothing comes in; out to S3, logs and the package index",
         )
 
-    def _new_vpc(self, zones: Sequence[str]) -> Vpc:
+    def group(self, scope: Construct, description: str) -> SecurityGroup:
+        """Return a security group that lets nothing in, and out what the settings let out."""
+        group = SecurityGroup(
+            scope,
+            "TaskTraffic",
+            vpc=self.vpc,
+            description=description,
+            allow_all_outbound=not self._egress,
+        )
+        for each in self._egress:
+            peer = Peer.prefix_list(each) if each.startswith("pl-") else Peer.ipv4(each)
+            group.add_egress_rule(peer, Port.all_tcp(), "the setting egress")
+        return group
+
+    def _new_vpc(self, zones: Sequence[str], *, isolated: bool) -> Vpc:
         # An idle NAT gateway costs money, public subnets do not. S3 traffic takes the endpoint.
+        # Addresses cost nothing, and 200 tasks of a suite need as many.
+        kind = SubnetType.PRIVATE_ISOLATED if isolated else SubnetType.PUBLIC
         vpc = Vpc(
             self,
             "Vpc",
-            ip_addresses=IpAddresses.cidr("10.0.0.0/24"),
+            ip_addresses=IpAddresses.cidr("10.0.0.0/20"),
             availability_zones=list(zones) or None,
             max_azs=None if zones else 2,
             nat_gateways=0,
-            subnet_configuration=[
-                SubnetConfiguration(name="Public", subnet_type=SubnetType.PUBLIC)
-            ],
+            subnet_configuration=[SubnetConfiguration(name="Tasks", subnet_type=kind)],
             gateway_endpoints={
                 "S3": GatewayVpcEndpointOptions(service=GatewayVpcEndpointAwsService.S3)
             },
         )
+        for name in INTERFACE_ENDPOINTS if isolated else ():
+            vpc.add_interface_endpoint(
+                name.title().replace(".", ""),
+                service=InterfaceVpcEndpointAwsService(name),
+            )
         acknowledge(
             vpc,
             "VPC7",
@@ -97,6 +123,7 @@ def log_group(scope: Construct, id_: str, settings: Settings, name: str | None =
         id_,
         log_group_name=name,
         retention=RetentionDays[settings.log_retention],
+        encryption_key=kms_key(scope, f"{id_}Key", settings),
         removal_policy=RemovalPolicy.DESTROY,
     )
 
@@ -123,7 +150,7 @@ class SuiteTasks(Construct):
         # that begin with this name.
         of_suite = f"{Stack.of(self).stack_name}_{suite.name}"
         self.family = of_suite if suite.subject.image else None
-        self._bucket = bucket
+        self._bucket, self._settings = bucket, settings
         image, entry_point = image_of(self, suite, settings), _entry_point(suite)
         family = self.family if suite.runs_images else None
         self.definition = self._program(
@@ -170,7 +197,11 @@ class SuiteTasks(Construct):
             container=container,
             image=image,
             entry_point=entry_point,
-            environment=preparation_variables(self.suite.subject),
+            environment={
+                **self._settings.tasks_variables,
+                **preparation_variables(self.suite.subject),
+            },
+            key=self._settings.kms_key,
             logs=self.log_group,
             log_prefix=self.suite.name,
             bucket=self._bucket,
@@ -184,14 +215,12 @@ class SuiteTasks(Construct):
 
         A suite has one run at a time, so that these are the tasks of one run.
         """
-        group = SecurityGroup(
-            self,
-            "TaskTraffic",
-            vpc=network.vpc,
-            description=f"Tidemark tasks of {self.suite.name}: its services by tasks of this group",
-        )
+        description = f"Tidemark tasks of {self.suite.name}: its services by tasks of this group"
+        group = network.group(self, description)
         for port in sorted({each.ready.open_port for each in self.suite.services.values()}):
             group.add_ingress_rule(group, Port.tcp(port), "services of the suite")
+            if not group.allow_all_outbound:
+                group.add_egress_rule(group, Port.tcp(port), "services of the suite")
         return group
 
     @property
@@ -266,11 +295,6 @@ class SystemTests(Construct):
             )
             for name, suite in suites.items()
         }
-
-    @property
-    def families(self) -> Sequence[str]:
-        """The beginnings of the families of image definitions; none if no suite has images."""
-        return [tasks.family for tasks in self.suites.values() if tasks.family]
 
     def _usage_logs(self) -> ILogGroup:
         """Return the log group that Container Insights creates, and keeps for a day.

@@ -25,16 +25,14 @@ from cdk.policies import (
     Conditions,
     acknowledge,
     allow,
-    definitions_finding,
     executions,
-    executions_finding,
-    function_finding,
     in_cluster,
+    kms_key,
     passing_to_tasks,
-    tasks_finding,
+    wildcard_finding,
 )
 from cdk.system_tests import SystemTests, log_group
-from tidemark.model.instance import is_of_instance, of_instance
+from tidemark.model.instance import of_instance
 from tidemark.model.settings import Settings
 
 # Step Functions learns of the end of a task or a child execution through these managed rules.
@@ -57,7 +55,8 @@ class Workflow(Construct):
     ) -> None:
         super().__init__(scope, name)
         self._settings = settings
-        self.topic = Topic(self, "Outcomes", enforce_ssl=True)
+        key = kms_key(self, "OutcomesKey", settings)
+        self.topic = Topic(self, "Outcomes", enforce_ssl=True, master_key=key)
         self.functions = Functions(
             self,
             "Functions",
@@ -99,8 +98,9 @@ class Workflow(Construct):
         ]
         if arns:
             _grant(role, ["lambda:InvokeFunction"], arns)
-        for name in filter(is_of_instance, names):
-            acknowledge(role, function_finding(of_instance(name, "*")), INSTANCES)
+        for arn in arns:
+            if "*" in arn:
+                acknowledge(role, wildcard_finding(role, arn), INSTANCES)
 
     def _allow_tasks(self, role: IRole, tests: SystemTests) -> None:
         """Allow the machine of a trial to run tasks of the suites and wait for their end."""
@@ -108,8 +108,8 @@ class Workflow(Construct):
         cluster = in_cluster(tests.cluster)
         definitions = [arn for tasks in suites for arn in tasks.run_definitions]
         _grant(role, ["ecs:RunTask"], definitions, cluster)
-        for family in tests.families:
-            acknowledge(role, definitions_finding(family), DEFINITIONS)
+        for arn in (arn for each in suites for arn in each.image_definitions):
+            acknowledge(role, wildcard_finding(role, arn), DEFINITIONS)
         # The tasks do not exist yet, so any task of this cluster is allowed.
         _grant(role, ["ecs:StopTask", "ecs:DescribeTasks"], ["*"], cluster)
         # A task takes on the tags of its definition, which separate its cost from other costs.
@@ -119,7 +119,7 @@ class Workflow(Construct):
         _grant(role, ["ecs:TagResource"], [task], at_start)
         acknowledge(
             role,
-            tasks_finding(tests.cluster),
+            wildcard_finding(role, task),
             "A task has an id when it is started, and no sooner.",
         )
         roles = [task_role for tasks in suites for task_role in tasks.roles]
@@ -136,7 +136,7 @@ class Workflow(Construct):
             ["states:DescribeExecution", "states:StopExecution"],
             [executions(self.trial)],
         )
-        acknowledge(machine, executions_finding(self.trial), EXECUTIONS)
+        acknowledge(machine, wildcard_finding(machine, executions(self.trial)), EXECUTIONS)
         _grant_rule(self, machine.role, _EXECUTION_RULE)
         return machine
 
@@ -251,7 +251,8 @@ class Endings(Construct):
             for statement in _stop_statements(workflow.trial):
                 function.add_to_role_policy(statement)
             if function.role:
-                acknowledge(function.role, executions_finding(workflow.trial), EXECUTIONS)
+                finding = wildcard_finding(function, executions(workflow.trial))
+                acknowledge(function.role, finding, EXECUTIONS)
         self._allow_describing_runs(workflow.run, functions["PlanRun"], end, sweep)
         Rule(
             self,
@@ -286,7 +287,7 @@ class Endings(Construct):
             roles=[function.role for function in functions if function.role],
             statements=[allow(["states:DescribeExecution"], [executions(run)])],
         )
-        acknowledge(policy, executions_finding(run), EXECUTIONS)
+        acknowledge(policy, wildcard_finding(policy, executions(run)), EXECUTIONS)
 
 
 def _stop_statements(trial: StateMachine) -> list[PolicyStatement]:

@@ -10,14 +10,17 @@ import click
 from tidemark.cli import built_jars, new_suite
 from tidemark.cli.chosen_suite import systems
 from tidemark.cli.query_contract import check_queries
+from tidemark.cli.saving import format_option, show
 from tidemark.model.axes import count
-from tidemark.model.context import published_suites, written_suites
+from tidemark.model.context import published_suites, written_context, written_suites
+from tidemark.model.images import images as images_of
 from tidemark.model.publication import find_publication, publication_file
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed, plural, shown, there_are
+from tidemark.model.settings import read_settings
 from tidemark.model.subject import Subject
 from tidemark.model.suite import Suite
-from tidemark.model.suite_files import read_suite, suite_files
+from tidemark.model.suite_files import chosen_suites, read_suite, read_suites, suite_files
 
 
 @click.group("suite")
@@ -67,6 +70,31 @@ def check(files: tuple[Path, ...]) -> None:
             click.echo(f"{publication_file(systems(), name)}: accepted, {metrics}")
     if problems:
         raise Refused("\n".join(problems))
+
+
+@command.command()
+@format_option
+def images(form: str) -> None:
+    """List the image of each program, and what a deployment builds it from.
+
+    The settings of cdk.json choose the suites and name existing images. A deployment also builds
+    an image if its files have changed.
+
+    \b
+    Example:
+      tidemark suite images
+    """
+    settings = read_settings(written_context())
+    suites = chosen_suites(settings, read_suites(settings.systems))
+    rows = [
+        {
+            "program": each.program,
+            "image": each.name or "built by Docker",
+            "from": f"workloads/{each.dockerfile}" if each.dockerfile else "",
+        }
+        for each in images_of(suites, settings)
+    ]
+    show(("program", "image", "from"), rows, form)
 
 
 def _named(file: Path) -> Path:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import Field
 
 from tidemark.model.base import Consistent, Frozen, Name
-from tidemark.model.refusal import Problem, mapping, problem
+from tidemark.model.refusal import Place, Problem, mapping, problem
 from tidemark.model.sentences import listed, shown
 from tidemark.model.subject import IMAGE_NAME, Line, VersionText
 from tidemark.model.task import LEAST_MEMORY, MOST_MEMORY, CpuUnits, Task
@@ -58,11 +58,26 @@ def missized(name: str, task: Task, sizes: Mapping[str, Size]) -> Iterator[Probl
     """Yield the sizes of a service that Fargate does not have."""
     for value, size in sizes.items():
         sized = size.of(task)
-        accepted = _FARGATE[sized.cpu]
-        if sized.memory not in accepted:
-            sentence = f"{sized.memory:,} MiB are not accepted for {sized.cpu} CPU units"
-            few = f"{accepted[0]:,}, {accepted[1]:,} and so on up to {accepted[-1]:,} MiB"
-            yield problem((name, value, "memory"), f"{sentence}; Fargate has {few}")
+        yield from _unlike_fargate((name, value, "memory"), sized.cpu, sized.memory)
+
+
+def missized_tasks(suite: object) -> Iterator[Problem]:
+    """Yield the tasks of a suite, and of its services, whose memory Fargate does not have."""
+    tasks: dict[Place, object] = {("task",): mapping(suite, "task")}
+    for name, service in mapping(suite, "services").items():
+        tasks["services", name, "task"] = mapping(service, "task")
+    for place, task in tasks.items():
+        cpu, memory = mapping(task).get("cpu"), mapping(task).get("memory")
+        if type(cpu) is type(memory) is int and cpu in _FARGATE:
+            yield from _unlike_fargate((*place, "memory"), cpu, memory)
+
+
+def _unlike_fargate(place: Place, cpu: int, memory: int) -> Iterator[Problem]:
+    accepted = _FARGATE[cpu]
+    if memory not in accepted:
+        sentence = f"{memory:,} MiB are not accepted for {cpu} CPU units"
+        few = f"{accepted[0]:,}, {accepted[1]:,} and so on up to {accepted[-1]:,} MiB"
+        yield problem(place, f"{sentence}; Fargate has {few}")
 
 
 def unlike_axis(suite: object, services: Mapping[str, Any]) -> Iterator[Problem]:

@@ -21,6 +21,29 @@ from tidemark.model.cron import Cron, time_zone
 from tidemark.model.refusal import Refused, refusal
 from tidemark.model.sentences import shown
 
+_LONGEST_BUNDLE = 16_000
+"""The most characters of certificates [B]: each task definition has a copy, and holds 64 kB."""
+
+
+def _of_certificates(file: str) -> str:
+    if file:
+        _read_certificates(file)
+    return file
+
+
+def _read_certificates(file: str) -> str:
+    try:
+        text = (ROOT / file).read_text(encoding="ascii")
+    except (OSError, UnicodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is no text"
+        raise ValueError(f"{shown(file)} cannot be read: {reason}") from None
+    if "-----BEGIN CERTIFICATE-----" not in text or len(text) > _LONGEST_BUNDLE:
+        raise ValueError(
+            f"{shown(file)} is not accepted; expected a file of PEM certificates of up to "
+            f"{_LONGEST_BUNDLE:,} characters"
+        )
+    return text
+
 
 def _of_systems(folder: Path) -> Path:
     path = (ROOT / folder).resolve()
@@ -67,6 +90,21 @@ def _not_of_aws(key: str) -> str:
     return key
 
 
+def _not_of_data(name: str) -> str:
+    if name.endswith("-Data"):
+        raise ValueError(
+            f"{shown(name)} is not accepted: the stack of the results of {shown(name[:-5])} has "
+            "this name"
+        )
+    return name
+
+
+def _free(name: str) -> str:
+    if name.startswith(("AWS_", "ECS_", "TIDEMARK_")) or name in {"PATH", "PYTHONPATH"}:
+        raise ValueError(f"{shown(name)} is not accepted: the task sets it itself")
+    return name
+
+
 EPHEMERAL_STACK = "TidemarkVerify"
 """The name of the only stack whose results may be deleted with it."""
 _STACK = r"^[A-Za-z][A-Za-z0-9-]{0,63}$"
@@ -76,6 +114,11 @@ _SUITE = f"^{NAME}$"
 _VPC = r"^(vpc-[0-9a-f]{8,17})?$"
 _SUBNET = r"^subnet-[0-9a-f]{8,17}$"
 _ZONE = r"^[a-z]{2}(-[a-z]+)+-\d[a-z]$"
+_RANGE = r"^(pl-[0-9a-f]{8,17}|\d{1,3}(\.\d{1,3}){3}/\d{1,2})$"
+_INDEX = r"^(https?://[^\s/@]+/\S*)?$"
+_KEY = r"^(arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key/(mrk-[0-9a-f]{32}|[0-9a-f-]{36}))?$"
+_REPOSITORY = r"^([A-Za-z0-9-]{1,39}/[A-Za-z0-9._-]{1,100})?$"
+_VARIABLE = r"^[A-Za-z_][A-Za-z0-9_]{0,63}$"
 _POLICY = r"^(arn:aws[a-z-]*:iam::(aws|\d{12}):policy/[A-Za-z0-9+=,.@_/-]+)?$"
 _GROUP = r"^(arn:aws[a-z-]*:quicksight:[a-z0-9-]+:\d{12}:group/[A-Za-z0-9._-]+/[\w+=,.@/-]+)?$"
 # Source: AWS documentation, "Tag naming limits and requirements".
@@ -90,6 +133,11 @@ _FORMS = {
     _SUBNET: "an id such as subnet-0123456789abcdef0",
     _ZONE: "the name of a zone such as us-west-1a",
     _POLICY: "an ARN such as arn:aws:iam::123456789012:policy/Boundary, or ''",
+    _RANGE: "addresses such as 10.0.0.0/8, or the id of a prefix list such as pl-0123456789abcdef0",
+    _INDEX: "an address such as https://pypi.example.com/simple/ without a password, or ''",
+    _KEY: "an ARN such as arn:aws:kms:us-east-1:123456789012:key/<id>",
+    _REPOSITORY: "a repository such as owner/name, or ''",
+    _VARIABLE: "the name of a variable such as HTTPS_PROXY",
     _GROUP: "an ARN such as arn:aws:quicksight:us-east-1:123456789012:group/default/Perf, or ''",
     _TAG_KEY: "1 to 128 letters, digits, spaces and _.:/=+@-",
     _TAG_VALUE: "up to 256 letters, digits, spaces and _.:/=+@-",
@@ -98,6 +146,9 @@ ImageName = Annotated[str, Field(pattern=_IMAGE)]
 SuiteName = Annotated[str, Field(pattern=_SUITE)]
 SubnetId = Annotated[str, Field(pattern=_SUBNET)]
 Zone = Annotated[str, Field(pattern=_ZONE)]
+Range = Annotated[str, Field(pattern=_RANGE)]
+Variable = Annotated[str, Field(pattern=_VARIABLE), AfterValidator(_free)]
+VariableText = Annotated[str, Field(max_length=1024)]
 TagKey = Annotated[str, Field(pattern=_TAG_KEY), AfterValidator(_not_of_aws)]
 TagValue = Annotated[str, Field(pattern=_TAG_VALUE)]
 
@@ -117,7 +168,7 @@ class Settings(Frozen):
 
     model_config = ConfigDict(alias_generator=to_camel)
 
-    stack_name: str = Field(pattern=_STACK)
+    stack_name: Annotated[str, AfterValidator(_not_of_data)] = Field(pattern=_STACK)
     """The name of the stack that a deployment replaces, and the start of the names of its log
     groups: a letter, then up to 63 letters, digits and hyphens. The results are in a second stack,
     ``<stackName>-Data``, with termination protection."""
@@ -128,6 +179,9 @@ class Settings(Frozen):
     """The folder that holds ``suites/`` and ``workloads/``, relative to ``cdk.json``. ``.`` is this
     repository; another folder keeps systems outside it. For the commands of ``tidemark``
     the variable ``TIDEMARK_SYSTEMS`` replaces it."""
+    suites: Annotated[tuple[SuiteName, ...], BeforeValidator(_separated)]
+    """The suites to deploy, such as ``rocksdb,clickhouse``. Empty deploys all suites of
+    ``systems``; their images are built, and the tables have a partition of each."""
     retired_suites: Annotated[tuple[SuiteName, ...], BeforeValidator(_separated)]
     """The suites that are no longer in ``systems``, whose stored figures the tables still show. By
     default there are none."""
@@ -137,6 +191,10 @@ class Settings(Frozen):
     or a digest, and is in a public registry or in ECR. A repository of another account must let
     this account pull it. Docker builds an image that this setting leaves out. Leave out a suite
     whose subject is an image."""
+    prebuilt: bool
+    """Whether images that Docker builds have the listed versions of their suite inside, so that a
+    task needs no package index. An image is then larger, and a further version needs a deployment.
+    """
     log_retention: Literal["ONE_WEEK", "ONE_MONTH", "THREE_MONTHS", "SIX_MONTHS", "ONE_YEAR"]
     """The time that the logs of tasks and functions are kept: ``ONE_WEEK``, ``ONE_MONTH``,
     ``THREE_MONTHS``, ``SIX_MONTHS`` or ``ONE_YEAR``."""
@@ -171,7 +229,37 @@ class Settings(Frozen):
     NAT."""
     subnet_ids: Annotated[tuple[SubnetId, ...], BeforeValidator(_separated)]
     """The subnets of ``vpcId`` in which tasks run, without public addresses. From there tasks must
-    reach S3, ECR, CloudWatch Logs and the package index. Required with ``vpcId``."""
+    reach S3, ECR, CloudWatch Logs and, without ``prebuilt``, the package index. Required with
+    ``vpcId``."""
+    private_network: bool
+    """Whether tasks in the new network have no public address and no way to the internet: its
+    subnets are isolated, and endpoints lead to S3, ECR and CloudWatch Logs. It costs 43.8 USD a
+    month in two zones. Images must have the versions inside: see ``prebuilt``."""
+    egress: Annotated[tuple[Range, ...], BeforeValidator(_separated)]
+    """The addresses and prefix lists that tasks may reach, by TCP, such as
+    ``10.0.0.0/8,pl-63a5400a``; S3, ECR, CloudWatch Logs and the package index must be among them.
+    Empty allows every address."""
+    package_index: str = Field(pattern=_INDEX, max_length=512)
+    """The address of the package index that tasks and Docker install from, such as
+    ``https://pypi.example.com/simple/``. Empty means PyPI. Hashes are compared whatever the index.
+    """
+    ca_bundle: Annotated[str, AfterValidator(_of_certificates)]
+    """A file of PEM certificates, relative to ``cdk.json``, that tasks trust beside their own, such
+    as that of a proxy. Empty means none. The stack has a copy of the file."""
+    task_environment: Annotated[dict[Variable, VariableText], BeforeValidator(_named)]
+    """Further variables of every task, such as ``HTTPS_PROXY=http://proxy.example.com:3128``,
+    separated by commas; none by default. They are no secrets: the console shows them."""
+    kms_key: str = Field(pattern=_KEY)
+    """The ARN of a key of KMS, in the region of the stack, that encrypts the results, logs,
+    messages, queues, query results and the variables of functions. Empty means keys of AWS. The
+    key's own policy must allow its use: docs/security.md has it."""
+    policies: bool
+    """Whether the stack has policies to attach to people and pipelines, such as ``ReaderPolicy``
+    among its outputs. Nobody has them until an administrator attaches them."""
+    github_repository: str = Field(pattern=_REPOSITORY)
+    """The repository of GitHub whose workflows may take the role of pipelines, such as
+    ``owner/name``. Empty makes no such role. The account must have the identity provider
+    ``token.actions.githubusercontent.com``."""
     availability_zones: Annotated[tuple[Zone, ...], BeforeValidator(_separated)]
     """The zones of the new network: one, or two of one region, such as ``us-west-1a,us-west-1c``.
     Empty means the first two zones of the region. Fargate has to be in each zone. The subnets of
@@ -185,6 +273,21 @@ class Settings(Frozen):
     def image(self, program: str) -> str | None:
         """Return the name of the existing image of a suite or service; None if it is built."""
         return self.images.get(program, self.images.get("*"))
+
+    @property
+    def certificates(self) -> str:
+        """The PEM certificates of ``caBundle``, '' for none."""
+        return _read_certificates(self.ca_bundle) if self.ca_bundle else ""
+
+    @property
+    def tasks_variables(self) -> dict[str, str]:
+        """The variables of every task that these settings give."""
+        index, certificates = self.package_index, self.certificates
+        return {
+            **({"UV_DEFAULT_INDEX": index} if index else {}),
+            **({"TIDEMARK_CERTIFICATES": certificates} if certificates else {}),
+            **self.task_environment,
+        }
 
     @model_validator(mode="after")
     def _results_are_kept(self) -> Self:
@@ -203,6 +306,16 @@ class Settings(Frozen):
 
     @model_validator(mode="after")
     def _zones_fit_the_network(self) -> Self:
+        if self.private_network and self.vpc_id:
+            raise ValueError(
+                "privateNetwork: True is not accepted with vpcId, in which no task has a public "
+                "address; expected false"
+            )
+        if self.private_network and not (self.prebuilt or self.images):
+            raise ValueError(
+                "privateNetwork: True is not accepted without prebuilt or images: its tasks reach "
+                "no package index"
+            )
         zones = self.availability_zones
         if zones and self.vpc_id:
             raise ValueError("availabilityZones: expected none with vpcId and subnetIds")

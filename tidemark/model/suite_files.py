@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeGuard
 
@@ -13,7 +13,9 @@ from tidemark.model.base import NAME
 from tidemark.model.checkout import ROOT
 from tidemark.model.refusal import Place, Problem, Refused, mapping, mappings, problem, problems
 from tidemark.model.request import example_input, resolve_request
-from tidemark.model.sentences import shown
+from tidemark.model.sentences import listed, shown
+from tidemark.model.services import missized_tasks
+from tidemark.model.settings import Settings
 from tidemark.model.suite import FORMS, Suite
 from tidemark.model.suite_asset import query_file
 from tidemark.model.suite_parts import contradictions
@@ -67,6 +69,7 @@ def _misplaced(suite: object, folder: Path, workloads: Path) -> Iterator[Problem
         yield from _misnamed(
             ("services", service, "task", "workload"), mapping(one, "task"), workloads
         )
+    yield from missized_tasks(suite)
     for place, query in _queries(suite):
         if _is_name(query) and not query_file(folder.name, query, folder.parent).exists():
             yield problem(place, f"there is no suites/{folder.name}/{query}.cwli")
@@ -123,6 +126,21 @@ def read_suites(systems: Path = ROOT) -> dict[str, Suite]:
     """
     files = suite_files(systems)
     return {path.parent.name: read_suite(path, systems / "workloads") for path in files}
+
+
+def chosen_suites(settings: Settings, suites: Mapping[str, Suite]) -> Mapping[str, Suite]:
+    """Return the suites that a deployment has; refuse a name that no suite has."""
+    check_known("suites", settings.suites, suites)
+    return {name: suites[name] for name in settings.suites} or suites
+
+
+def check_known(setting: str, named: Iterable[str], known: Iterable[str]) -> None:
+    """Refuse a setting that names a suite, or a service of one, that is not known."""
+    if unknown := set(named) - set(known):
+        raise Refused(
+            f"cdk.json: context: {setting}: there is no suite {shown(min(unknown))}; "
+            f"there are {listed(sorted(known))}"
+        )
 
 
 def suite_files(systems: Path = ROOT) -> Sequence[Path]:

@@ -30,8 +30,12 @@ if TYPE_CHECKING:
 _COMMAND = (sys.executable, "-O", "-m", "cdk.app")
 _SOURCES = ("aws", "cdk", "lambdas", "queries", "tidemark", "cdk.json", "requirements.txt")
 # One machine has no QuickSight: Tidemark itself draws the dashboard's definition. It has the zones
-# of one region.
-_ABSENT = {"reports": False, "availabilityZones": []}
+# of one region, the network and the certificates of its user, no key of KMS, and every suite.
+_ABSENT: Mapping[str, Any] = {
+    "reports": False, "availabilityZones": [], "privateNetwork": False, "egress": [],
+    "packageIndex": "", "caBundle": "", "taskEnvironment": {}, "kmsKey": "", "suites": [],
+    "githubRepository": "",
+}  # fmt: skip
 _LOGS_DEADLINE_SECONDS = 20
 _ADDRESS = "TIDEMARK_ADDRESS"
 # The tools of a workload need these to reach their package index through a company's proxy.
@@ -62,7 +66,8 @@ def machine_settings(given: Mapping[str, Any]) -> Settings:
         If a setting is not accepted.
 
     """
-    settings = read_settings({**written_context(), **given, **_ABSENT})
+    # Nobody signs in here.
+    settings = read_settings({**written_context(), "policies": False, **given, **_ABSENT})
     if "logsDeadlineSeconds" in given:
         return settings
     # The lines of a task are stored when it ends: only a query that matches none waits longer.

@@ -55,6 +55,7 @@ def systems_with_images(tmp_path_factory):
         **fields,
         "tests": [{**test, **more} for test in fields["tests"]],
         "name": "plum",
+        "title": "Plum",
         "subject": {"image": f"{REGISTRY}/perf/plum:{{version}}", "form": ".*"},
         "task": {"cpu": 1024, "memory": 2048, "storage": 21},
     }
@@ -64,6 +65,7 @@ def systems_with_images(tmp_path_factory):
     served = {
         **fields,
         "name": "served",
+        "title": "Served",
         "subject": {name: value for name, value in fields["subject"].items() if value is not None},
         "services": {name: {"task": {**task, **size}, "ready": ports[name]} for name in ports},
         "tests": [{**test, "services": list(ports)} for test in fields["tests"]],
@@ -80,6 +82,7 @@ def systems_with_images(tmp_path_factory):
     pear = {
         **fields,
         "name": "pear",
+        "title": "Pear",
         "subject": {"instance": {"objects": places, "version": "pear.version"}, "form": ".*"},
         "defaults": {"versions": ["deployed"], "repetitions": 1},
         "tests": [{**test, "steps": pear_steps} for test in fields["tests"]],
@@ -104,6 +107,8 @@ def app_of_everything(tmp_path_factory, systems_with_images):
         "schedules": {"rocksdb": {"cron": "30 3 ? * SAT *", "timeZone": "Europe/London"}},
         "notifyEmail": "perf@example.com",
         "reports": True,
+        "dashboard": True,
+        "githubRepository": "perf/database",
         "reportsPrincipal": "arn:aws:quicksight:us-east-1:123456789012:group/default/Releases",
     }
     app = App(outdir=str(tmp_path_factory.mktemp("everything")), context=context)

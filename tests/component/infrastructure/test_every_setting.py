@@ -8,7 +8,8 @@ from aws_cdk import App, Stack
 from aws_cdk.assertions import Template
 
 from cdk.app import build
-from cdk.system_tests import Network
+from cdk.system_tests import INTERFACE_ENDPOINTS, Network
+from tidemark.model.checkout import ROOT
 from tidemark.model.context import written_context
 from tidemark.model.settings import Settings, read_settings
 
@@ -20,8 +21,8 @@ def changed(tmp_path_factory):
     """Return the stack that may be replaced."""
     # The command line gives lists and booleans as texts.
     context = {**CHANGED, "subnetIds": ",".join(CHANGED["subnetIds"]), "alarms": "false"}
-    # An existing network has its zones.
-    del context["availabilityZones"]
+    # An existing network has its zones, and is private.
+    del context["availabilityZones"], context["privateNetwork"]
     return build(App(outdir=str(tmp_path_factory.mktemp("changed")), context=context))
 
 
@@ -128,8 +129,9 @@ def test_alarms_may_be_turned_off(changed_template):
     changed_template.resource_count_is("AWS::CloudWatch::Alarm", 0)
 
 
-def test_the_dashboard_may_be_left_out(changed_template):
-    changed_template.resource_count_is("AWS::CloudWatch::Dashboard", 0)
+def test_the_dashboard_is_made_only_if_it_is_wanted(template, changed_template):
+    template.resource_count_is("AWS::CloudWatch::Dashboard", 0)
+    changed_template.resource_count_is("AWS::CloudWatch::Dashboard", 1)
 
 
 def test_reports_have_the_name_of_the_stack_and_are_granted_to_the_group(changed_template):
@@ -156,11 +158,133 @@ def test_vpc_id_and_subnet_ids_let_tasks_run_in_an_existing_network(changed_temp
         changed_template.resource_count_is(f"AWS::EC2::{kind}", 0)
 
 
+def test_tasks_have_the_index_the_certificates_and_the_variables_of_the_settings(changed_template):
+    (task,) = properties(changed_template, "AWS::ECS::TaskDefinition")
+    given = {each["Name"]: each["Value"] for each in task["ContainerDefinitions"][0]["Environment"]}
+
+    assert given["UV_DEFAULT_INDEX"] == CHANGED["packageIndex"]
+    assert given["TIDEMARK_CERTIFICATES"] == (ROOT / CHANGED["caBundle"]).read_text()
+    assert given["HTTPS_PROXY"] == CHANGED["taskEnvironment"]["HTTPS_PROXY"]
+
+
+def test_egress_is_the_only_way_out_of_the_security_group(changed_template):
+    (group,) = properties(changed_template, "AWS::EC2::SecurityGroup")
+    (to_list,) = properties(changed_template, "AWS::EC2::SecurityGroupEgress")
+
+    assert [each["CidrIp"] for each in group["SecurityGroupEgress"]] == ["10.0.0.0/8"]
+    assert to_list["DestinationPrefixListId"] == "pl-63a5400a"
+
+
+KEYS = {
+    "AWS::Lambda::Function": "KmsKeyArn",
+    "AWS::Logs::LogGroup": "KmsKeyId",
+    "AWS::SNS::Topic": "KmsMasterKeyId",
+    "AWS::SQS::Queue": "KmsMasterKeyId",
+}
+
+
+@pytest.mark.parametrize("kind", KEYS)
+def test_kms_key_encrypts_what_holds_data(changed_template, kind):
+    found = properties(changed_template, kind)
+
+    assert found
+    assert {each.get(KEYS[kind]) for each in found} == {CHANGED["kmsKey"]}
+
+
+def test_kms_key_encrypts_the_results_and_those_of_queries(changed):
+    data = Template.from_stack(changed.data)
+    (bucket,) = properties(data, "AWS::S3::Bucket")
+    (workgroup,) = properties(data, "AWS::Athena::WorkGroup")
+
+    (rule,) = bucket["BucketEncryption"]["ServerSideEncryptionConfiguration"]
+    of_bucket, key = rule["ServerSideEncryptionByDefault"], CHANGED["kmsKey"]
+    assert (of_bucket["SSEAlgorithm"], of_bucket["KMSMasterKeyID"]) == ("aws:kms", key)
+    assert rule["BucketKeyEnabled"]
+    result = workgroup["WorkGroupConfiguration"]["ResultConfiguration"]
+    assert result["EncryptionConfiguration"] == {"EncryptionOption": "SSE_KMS", "KmsKey": key}
+
+
+# What a role does with an encrypted thing, by the permission that it also needs on the key: the
+# user guides of S3 ("Using server-side encryption with KMS keys"), SNS and SQS ("Key management").
+NEEDED = {
+    "s3:GetObject": "kms:Decrypt",
+    "s3:PutObject": "kms:GenerateDataKey",
+    "sns:Publish": "kms:GenerateDataKey",
+    "sqs:SendMessage": "kms:GenerateDataKey",
+}
+
+
+def test_whatever_uses_an_encrypted_thing_may_use_its_key(changed_template):
+    policies = [
+        *properties(changed_template, "AWS::IAM::Policy"),
+        *properties(changed_template, "AWS::IAM::ManagedPolicy"),
+    ]
+    users = set()
+    for policy in policies:
+        statements = policy["PolicyDocument"]["Statement"]
+        allowed = {
+            action
+            for each in statements
+            for action in ([each["Action"]] if isinstance(each["Action"], str) else each["Action"])
+        }
+        used = allowed & NEEDED.keys()
+        assert {NEEDED[action] for action in used} <= allowed
+        users |= used
+        on_keys = [each["Resource"] for each in statements if "kms:Decrypt" in each["Action"]]
+        assert on_keys in ([], [CHANGED["kmsKey"]])
+
+    assert users == NEEDED.keys()
+
+
+def test_nothing_is_encrypted_with_a_key_of_the_account_by_default(template):
+    assert not any(KEYS[kind] in each for kind in KEYS for each in properties(template, kind))
+    assert "kms:" not in json.dumps(properties(template, "AWS::IAM::Policy"))
+
+
+def test_a_private_network_has_no_way_to_the_internet_but_to_what_tasks_need():
+    stack = Stack()
+    settings = read_settings({**written_context(), "privateNetwork": True, "prebuilt": True})
+
+    network = Network(stack, "Network", settings=settings)
+
+    private = Template.from_stack(stack)
+    assert not network.public_address
+    for kind in ("InternetGateway", "NatGateway"):
+        private.resource_count_is(f"AWS::EC2::{kind}", 0)
+    endpoints = properties(private, "AWS::EC2::VPCEndpoint")
+    services = {each["ServiceName"]["Fn::Join"][1][-1] for each in endpoints}
+    assert services == {".s3", *(f".{name}" for name in INTERFACE_ENDPOINTS)}
+
+
+def test_the_endpoints_that_an_existing_network_needs_are_named_in_the_docs():
+    text = (ROOT / "docs" / "deploy.md").read_text(encoding="utf-8")
+
+    assert all(f"`com.amazonaws.<region>.{name}`" in text for name in ("s3", *INTERFACE_ENDPOINTS))
+
+
+def test_github_repository_may_take_a_role_with_the_policy_of_pipelines_alone(changed_template):
+    policies = changed_template.find_resources("AWS::IAM::ManagedPolicy")
+    (role,) = [
+        each
+        for each in properties(changed_template, "AWS::IAM::Role")
+        if each.get("ManagedPolicyArns")
+    ]
+    (trust,) = role["AssumeRolePolicyDocument"]["Statement"]
+
+    assert role["ManagedPolicyArns"] == [{"Ref": name} for name in policies]
+    assert trust["Condition"]["StringLike"] == {
+        "token.actions.githubusercontent.com:sub": "repo:perf/database:*"
+    }
+    assert trust["Condition"]["StringEquals"] == {
+        "token.actions.githubusercontent.com:aud": "sts.amazonaws.com"
+    }
+
+
 @pytest.mark.parametrize(
     ("zones", "blocks"),
     [
-        ("us-west-1c", {"us-west-1c": "10.0.0.0/24"}),
-        ("us-west-1c,us-west-1a", {"us-west-1c": "10.0.0.0/25", "us-west-1a": "10.0.0.128/25"}),
+        ("us-west-1c", {"us-west-1c": "10.0.0.0/20"}),
+        ("us-west-1c,us-west-1a", {"us-west-1c": "10.0.0.0/21", "us-west-1a": "10.0.8.0/21"}),
     ],
 )
 def test_availability_zones_are_those_of_a_new_network(zones, blocks):

@@ -109,6 +109,23 @@ def test_a_workload_that_needs_python_alone_needs_no_dockerfile(systems, tmp_pat
     assert image["source"]["dockerBuildArgs"] == {"WORKLOAD": "load"}
 
 
+def test_a_prebuilt_image_has_each_listed_version_and_comes_from_the_package_index(
+    systems, tmp_path
+):
+    locked = {"prebuilt": True, "package_index": "https://pypi.example.com/simple/"}
+    app = App(outdir=str(tmp_path / "out"))
+    image_of(Stack(app, "Stack"), LOAD, systems.model_copy(update=locked))
+
+    assets = json.loads(next(Path(app.synth().directory).glob("*.assets.json")).read_text())
+    (image,) = assets["dockerImages"].values()
+    arguments = image["source"]["dockerBuildArgs"]
+    index = locked["package_index"]
+    assert (arguments["PIP_INDEX_URL"], arguments["UV_DEFAULT_INDEX"]) == (index, index)
+    inside = json.loads(arguments["TIDEMARK_VERSIONS"])
+    assert {"TIDEMARK_VERSION": "9.8.4", "TIDEMARK_PACKAGE": "rocksdict==0.3.29"} in inside
+    assert len(inside) == len(LOAD.subject.versions)
+
+
 @pytest.mark.parametrize(
     "suite",
     [

@@ -33,6 +33,16 @@ ARNS = {
     "AWS::StepFunctions::StateMachine": ("states", "stateMachine:", 80),
 }
 """The service, the beginning of the resource and the longest name of what has an ARN."""
+NAMED = {
+    "AWS::CloudWatch::Alarm": ("AlarmName", 255),
+    "AWS::ECS::Cluster": ("ClusterName", 255),
+    "AWS::ECS::TaskDefinition": ("Family", 255),
+    "AWS::Logs::LogGroup": ("LogGroupName", 512),
+    "AWS::Logs::QueryDefinition": ("Name", 255),
+    "AWS::QuickSight::DataSet": ("DataSetId", 512),
+    "AWS::QuickSight::Dashboard": ("Name", 2048),
+}
+"""The property that names a thing, and the most characters that its service accepts."""
 REFERENCES_ARE_ARNS = {
     "AWS::ECS::TaskDefinition", "AWS::SNS::Topic", "AWS::StepFunctions::StateMachine",
 }  # fmt: skip
@@ -119,7 +129,7 @@ def file(tmp_path_factory):
         text = path.read_text(encoding="utf-8")
         path.write_text(text.replace(f"name: {name}\n", f"name: {copy}\n", 1), encoding="utf-8")
     out = tmp_path_factory.mktemp("assembly")
-    context = {"systems": str(folder), "stackName": STACK, "reports": True}
+    context = {"systems": str(folder), "stackName": STACK, "reports": True, "dashboard": True}
     context["reportsPrincipal"] = "arn:aws:quicksight:us-east-1:123456789012:group/default/All"
     app = App(outdir=str(out), context=written_context() | context)
     build(app)
@@ -153,6 +163,28 @@ def test_the_policies_of_a_role_are_shorter_than_iam_accepts(resolver):
             sizes[role["Ref"]] = sizes.get(role["Ref"], 0) + len(document)
 
     assert max(sizes.values()) <= 10_240 * SHARE
+
+
+def test_a_policy_of_people_is_shorter_than_iam_accepts(resolver):
+    # IAM counts no blanks.
+    sizes = [
+        len(json.dumps(resolver(policy["PolicyDocument"]), separators=(",", ":")))
+        for policy in resolver.of("AWS::IAM::ManagedPolicy")
+        # CDK itself makes another one of what is too long for an inline policy.
+        if policy["Description"].startswith("Tidemark: ")
+    ]
+
+    assert len(sizes) == 4
+    assert max(sizes) <= 6_144 * SHARE
+
+
+def test_each_name_is_shorter_than_its_service_accepts(resolver):
+    """Hold names that the template gives; CloudFormation cuts the others itself."""
+    for kind, (member, longest) in NAMED.items():
+        names = [resolver(each[member]) for each in resolver.of(kind) if member in each]
+        assert all(len(name) <= longest * SHARE for name in names), kind
+    for output in resolver.template["Outputs"].values():
+        assert len(output.get("Description", "")) <= 1024 * SHARE
 
 
 def test_the_definition_of_a_state_machine_is_smaller_than_1_mb(resolver):
@@ -194,7 +226,8 @@ def overrides(suite):
 
 @pytest.mark.parametrize("name", sorted(read_suites()))
 def test_what_a_task_is_given_fits_into_the_overrides_of_run_task(name):
-    sizes = [len(json.dumps(each)) for each in overrides(read_suites()[name])]
+    suite = read_suites()[name].model_copy(update={"name": f"{name}_{'x' * 32}"[:32]})
+    sizes = [len(json.dumps(each)) for each in overrides(suite)]
 
     assert sizes
     assert max(sizes) <= 8192 * SHARE

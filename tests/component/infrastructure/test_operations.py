@@ -18,19 +18,19 @@ def widgets(template, kind):
     return [widget["properties"] for widget in body(template)["widgets"] if widget["type"] == kind]
 
 
-def test_the_dashboard_has_the_name_of_its_stack_and_region_and_shows_a_quarter(template):
-    (dashboard,) = template.find_resources("AWS::CloudWatch::Dashboard").values()
+def test_the_dashboard_has_the_name_of_its_stack_and_region_and_shows_a_quarter(everything):
+    (dashboard,) = everything.find_resources("AWS::CloudWatch::Dashboard").values()
 
     assert dashboard["Properties"]["DashboardName"] == {
         "Fn::Join": ["", ["Tidemark-", {"Ref": "AWS::Region"}]]
     }
-    assert body(template)["start"] == "-P90D"
+    assert body(everything)["start"] == "-P90D"
 
 
-def test_each_metric_has_a_graph_that_finds_every_version(template):
-    graphs = {widget["title"]: widget for widget in widgets(template, "metric")}
+def test_each_metric_has_a_graph_that_finds_every_version(everything, suites_of_everything):
+    graphs = {widget["title"]: widget for widget in widgets(everything, "metric")}
 
-    for suite in read_suites().values():
+    for suite in suites_of_everything.values():
         for test in suite.tests:
             for metric in test.metrics:
                 ((search,),) = graphs[f"{suite.title}: {metric.name} [{metric.unit}]"]["metrics"]
@@ -42,10 +42,8 @@ def test_each_metric_has_a_graph_that_finds_every_version(template):
                 assert search["label"] == "${PROP('Dim.version')}"
 
 
-def test_the_dashboard_shows_how_runs_ended_and_every_alarm(
-    template, everything, suites_of_everything
-):
-    (runs, *_) = widgets(template, "metric")
+def test_the_dashboard_shows_how_runs_ended_and_every_alarm(everything, suites_of_everything):
+    (runs, *_) = widgets(everything, "metric")
     metrics = [line[1] for line in runs["metrics"]]
 
     assert metrics == [

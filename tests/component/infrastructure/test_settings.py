@@ -1,9 +1,12 @@
 import json
+from contextlib import suppress
 
 import pytest
 from aws_cdk import App
+from cfnlint.helpers import REGIONS
+from cfnlint.schema import PROVIDER_SCHEMA_MANAGER, ResourceNotFoundError
 
-from cdk.app import build, check_partition
+from cdk.app import WITHOUT_REPORTS, build, check_partition, check_reports
 from tidemark.model.checkout import ROOT
 from tidemark.model.refusal import Refused
 from tidemark.model.settings import read_settings
@@ -132,6 +135,50 @@ def test_context_that_the_cdk_cli_adds_is_ignored():
             "cdk.json: context: images.rocksdb: 'a b' is not accepted; expected an image ",
         ),
         ({"images": "rocksdb"}, "cdk.json: context: images.rocksdb: '' is not accepted; expected "),
+        (
+            {"stackName": "Perf-Data"},
+            "cdk.json: context: stackName: 'Perf-Data' is not accepted: the stack of the results ",
+        ),
+        (
+            {"caBundle": "LICENSE"},
+            "cdk.json: context: caBundle: 'LICENSE' is not accepted; expected a file of PEM ",
+        ),
+        (
+            {"caBundle": "absent.pem"},
+            "cdk.json: context: caBundle: 'absent.pem' cannot be read: No such file or directory",
+        ),
+        (
+            {"taskEnvironment": "TIDEMARK_TASK=1"},
+            "cdk.json: context: taskEnvironment.TIDEMARK_TASK.[key]: 'TIDEMARK_TASK' is not acc",
+        ),
+        (
+            {"packageIndex": "https://me:secret@pypi.example.com/simple/"},
+            "cdk.json: context: packageIndex: 'https://me:secret@pypi.example.com/simple/' is not",
+        ),
+        (
+            {"egress": "10.0.0.0"},
+            "cdk.json: context: egress.0: '10.0.0.0' is not accepted; expected addresses such as ",
+        ),
+        (
+            {"kmsKey": "alias/mine"},
+            "cdk.json: context: kmsKey: 'alias/mine' is not accepted; expected an ARN such as ",
+        ),
+        (
+            {
+                "privateNetwork": True,
+                "vpcId": "vpc-0123456789abcdef0",
+                "subnetIds": "subnet-0123456789abcdef0",
+            },
+            "cdk.json: context: privateNetwork: True is not accepted with vpcId, in which no task ",
+        ),
+        (
+            {"privateNetwork": "true"},
+            "cdk.json: context: privateNetwork: True is not accepted without prebuilt or images: ",
+        ),
+        (
+            {"githubRepository": "database"},
+            "cdk.json: context: githubRepository: 'database' is not accepted; expected a reposit",
+        ),
         ({"colour": "blue"}, "cdk.json: context: colour: unknown field; known are stackName, "),
     ],
 )
@@ -162,6 +209,22 @@ def test_a_region_of_another_partition_is_refused(region, partition):
     )
 
 
+def test_reports_are_refused_in_the_regions_without_types_of_quicksight():
+    kinds = [f"AWS::QuickSight::{kind}" for kind in ("Analysis", "Dashboard", "DataSet", "Theme")]
+
+    def has(region, kind):
+        with suppress(ResourceNotFoundError):
+            return PROVIDER_SCHEMA_MANAGER.get_resource_schema(region, kind) is not None
+        return False
+
+    without = {each for each in REGIONS if not all(has(each, kind) for kind in kinds)}
+    assert {each for each in without if not each.startswith("cn-")} == WITHOUT_REPORTS
+
+    check_reports("eu-west-2")
+    with pytest.raises(Refused, match="reports: True is not accepted in us-west-1: CloudFormation"):
+        check_reports("us-west-1")
+
+
 @pytest.mark.parametrize("region", ["", "eu-west-2", "us-east-1", "xx-new-1"])
 def test_every_other_region_is_accepted(region):
     check_partition(region)
@@ -172,6 +235,16 @@ def test_a_retired_suite_that_is_still_measured_is_refused():
         Refused, match=r"^cdk.json: context: retiredSuites: 'rocksdb' is not accepted: it is in sys"
     ):
         build(App(context={"retiredSuites": "rocksdb"}))
+
+
+def test_an_unknown_suite_is_refused():
+    with pytest.raises(Refused, match=r"^cdk.json: context: suites: there is no suite 'oracle'; "):
+        build(App(context={"suites": "oracle"}))
+
+
+def test_a_schedule_of_a_suite_that_is_not_deployed_is_refused():
+    with pytest.raises(Refused, match=r"there is no suite 'kiwi'; there are rocksdb$"):
+        build(App(context={"suites": "rocksdb", "schedules": {"kiwi": {}}}))
 
 
 def test_a_schedule_of_an_unknown_suite_is_refused():

@@ -8,6 +8,7 @@ from click.testing import CliRunner
 
 from tidemark.cli.suite import command
 from tidemark.model.checkout import ROOT
+from tidemark.model.context import written_context
 from tidemark.model.refusal import Refused
 from tidemark.model.suite_asset import FOLDER
 
@@ -42,6 +43,36 @@ def problems_of(*files):
     refused = check(*files).exception
     assert isinstance(refused, Refused)
     return str(refused).splitlines()
+
+
+def test_the_images_that_a_deployment_builds_are_listed():
+    listed = CliRunner().invoke(command, ["images", "--format", "csv"]).stdout.splitlines()
+
+    assert listed[0] == "program,image,from"
+    assert "rocksdb,built by Docker,workloads/harness/Dockerfile" in listed
+    assert "kiwi/server,built by Docker,workloads/kiwi_server/Dockerfile" in listed
+
+
+def test_images_that_exist_are_named_and_suites_that_are_not_deployed_are_left_out(monkeypatch):
+    settings = {**written_context(), "suites": ["kiwi"], "images": {"kiwi": "ghcr.io/perf/load:1"}}
+    monkeypatch.setattr("tidemark.cli.suite.written_context", lambda: settings)
+
+    listed = CliRunner().invoke(command, ["images", "--format", "csv"]).stdout.splitlines()
+
+    assert listed[1:] == [
+        "kiwi,ghcr.io/perf/load:1,",
+        "kiwi/server,built by Docker,workloads/kiwi_server/Dockerfile",
+        "kiwi/agent,built by Docker,workloads/harness/Dockerfile",
+    ]
+
+
+def test_memory_that_fargate_does_not_have_is_refused(suite):
+    replace(suite, "  memory: 8192\n", "  memory: 100000\n")
+
+    assert problems_of(suite) == [
+        "rocksdb/suite.yaml:31: task.memory: 100,000 MiB are not accepted for 2048 CPU units; "
+        "Fargate has 4,096, 5,120 and so on up to 16,384 MiB"
+    ]
 
 
 def test_every_shipped_suite_is_accepted():

@@ -6,6 +6,7 @@ import platform
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from harness import environment as environments
@@ -76,6 +77,32 @@ def test_the_environment_is_made_with_exactly_the_tools_and_the_pinned_package(u
     package, *hashes = (tmp_path / "given").read_text().strip().split(" \\\n    ")
     assert package == PACKAGE
     assert all(re.fullmatch(r"--hash=sha256:[0-9a-f]{64}", each) for each in hashes)
+
+
+def test_an_image_is_made_with_the_environment_of_each_of_its_versions(uv, tmp_path):
+    versions = ("9.0.0", "rocksdict==0.3.23"), ("9.7.3", "rocksdict==0.3.24")
+    inside = [{"TIDEMARK_VERSION": each, "TIDEMARK_PACKAGE": package} for each, package in versions]
+    base = {name: text for name, text in uv(MAKES).items() if name not in inside[0]}
+
+    preparation.prepare_each({**base, "TIDEMARK_VERSIONS": json.dumps(inside)}, timeout=60)
+
+    made = len((tmp_path / "calls").read_text().splitlines())
+    for own in inside:
+        environment({**base, **own}, timeout=60)
+    assert len((tmp_path / "calls").read_text().splitlines()) == made == 6
+
+
+def test_programs_trust_the_certificates_of_the_variable_beside_those_of_the_system():
+    trusted = preparation.trusting({"TIDEMARK_CERTIFICATES": "-----BEGIN CERTIFICATE-----"})
+
+    file = Path(trusted["SSL_CERT_FILE"])
+    assert file.read_text().endswith("\n-----BEGIN CERTIFICATE-----\n")
+    assert trusted["AWS_CA_BUNDLE"] == trusted["REQUESTS_CA_BUNDLE"] == str(file)
+    file.unlink()
+
+
+def test_without_certificates_nothing_else_is_trusted():
+    assert preparation.trusting({"PATH": "/bin"}) == {"PATH": "/bin"}
 
 
 def test_a_version_without_pins_is_installed_as_it_is_required(uv, tmp_path):

@@ -12,7 +12,10 @@ separated by spaces. ``TIDEMARK_PREPARE`` has a command instead, as a JSON list 
 installs the version into the folder ``TIDEMARK_PREPARED``. ``TIDEMARK_JARS`` has a folder and an
 advice, as a JSON list: the folder has a folder of jars for each version, which becomes
 ``TIDEMARK_PREPARED``, and the advice says how to get them. ``TIDEMARK_PROFILER`` names the profiler
-that the program runs under, and ``TIDEMARK_PROFILE_HZ`` its samples in a second. ``TIDEMARK_UV``
+that the program runs under, and ``TIDEMARK_PROFILE_HZ`` its samples in a second.
+``TIDEMARK_VERSIONS`` has versions that are made without a program, as a JSON list of the variables
+of each. ``TIDEMARK_CERTIFICATES`` has PEM certificates that are trusted beside those of the system.
+``TIDEMARK_UV``
 names uv's program, by default ``uv`` on the ``PATH``; ``TIDEMARK_CACHE`` names the cache, by
 default ``~/.cache/tidemark``.
 """
@@ -21,8 +24,10 @@ from __future__ import annotations
 
 import json
 import os
+import ssl
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -36,6 +41,8 @@ from harness.rounds import ROUND
 
 LONGEST_SECONDS = 600
 _ROOT = str(Path(__file__).parents[1])
+# The variables that uv, requests and boto3 read the file of certificates from.
+_TRUST = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "AWS_CA_BUNDLE")
 
 
 def prepare(variables: dict[str, str], timeout: float) -> dict[str, str]:
@@ -97,13 +104,37 @@ def prepare_round(variables: dict[str, str], timeout: float) -> dict[str, str]:
     }
 
 
+def prepare_each(variables: dict[str, str], timeout: float) -> None:
+    """Make the environment of each version of ``TIDEMARK_VERSIONS``, so that no task has to.
+
+    ``timeout`` is the time of each version [s]. Errors are those of ``prepare``.
+    """
+    for own in json.loads(variables.get("TIDEMARK_VERSIONS") or "[]"):
+        prepare({**variables, **own}, timeout)
+
+
+def trusting(variables: dict[str, str]) -> dict[str, str]:
+    """Return the variables of programs that trust the certificates of ``TIDEMARK_CERTIFICATES``."""
+    given = variables.get("TIDEMARK_CERTIFICATES")
+    if not given:
+        return variables
+    system = ssl.get_default_verify_paths().cafile
+    known = Path(system).read_text(encoding="utf-8") if system else ""
+    with tempfile.NamedTemporaryFile("w", suffix=".pem", delete=False) as file:
+        file.write(f"{known}\n{given}\n")
+    return {**variables, **dict.fromkeys(_TRUST, file.name)}
+
+
 def main(words: list[str]) -> int:
     """Prepare the version and run the program, if there is one; return the exit code."""
     began = time.monotonic()
     seconds = os.environ.get("TIDEMARK_DEADLINE_SECONDS", str(LONGEST_SECONDS))
     try:
         preparing = prepare_round if ROUND in os.environ else prepare
-        variables = preparing(dict(os.environ), float(seconds))
+        trusted = trusting(dict(os.environ))
+        variables = preparing(trusted, float(seconds))
+        if not words:
+            prepare_each(trusted, float(seconds))
         left = began + float(seconds) - time.monotonic()
         profiled = _under_profiler(variables, max(0.0, left), strict=not words)
     except (ConfigurationError, ValueError) as refusal:

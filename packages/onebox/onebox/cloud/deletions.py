@@ -150,6 +150,7 @@ def _of_services() -> Mapping[str, Delete]:
         "AWS::ECS::Cluster": ecs.delete_cluster,
         "AWS::ECS::TaskDefinition": ecs.deregister_task_definition,
         "AWS::Events::Rule": delete_rule,
+        "AWS::IAM::ManagedPolicy": iam.delete_policy,
         "AWS::IAM::Policy": iam.delete_inline_policy,
         "AWS::IAM::Role": delete_role,
         "AWS::Lambda::Function": lambda_simple_backends[ACCOUNT][REGION].delete_function,

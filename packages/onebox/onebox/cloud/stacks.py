@@ -76,6 +76,7 @@ _KEPT: Mapping[str, Collection[str]] = {
     "AWS::EC2::VPCEndpoint": {"RouteTableIds", "ServiceName", "Tags", "VpcEndpointType", "VpcId"},
     "AWS::EC2::VPCGatewayAttachment": {"InternetGatewayId", "VpcId"},
     "AWS::ECS::Cluster": {"ClusterName", "ClusterSettings"},
+    "AWS::IAM::ManagedPolicy": {"Description", "Path", "PolicyDocument"},
     "AWS::IAM::Policy": {"PolicyDocument", "PolicyName", "Roles"},
     "AWS::IAM::Role": {"AssumeRolePolicyDocument", "PermissionsBoundary", "RoleName", "Tags"},
     "AWS::Logs::LogGroup": {"LogGroupName", "RetentionInDays", "Tags"},
