@@ -530,7 +530,7 @@ def test_time_and_cost_are_those_that_fargate_and_logs_insights_bill():
 
     # 18 tasks of 5 s, each billed for a minute: 1080 s at 0.12485 USD an hour; 36 MB scanned.
     for what, amount, usd, expected, expected_usd in [
-        ("Duration \\[h:mm:ss\\]", "0:01:59", "", "0:09:53", ""),
+        ("Duration \\[h:mm:ss\\]", "0:01:59", "", "0:13:56", ""),
         ("Task time", "90.0 s", "", "", ""),
         ("Task time that Fargate bills", "1,080 s", "0.0375", "1,080 s", "0.0375"),
         ("Log events scanned by queries", "36,000,000 bytes", "0.0002", "305,100 bytes",
