@@ -111,7 +111,8 @@ class RunRequest(Frozen):
     default what a run has room for, at most 100; up to 60 more confirm a first change."""
     within_seconds: Within | None = None
     """The time after which a run until decided begins no further repetition, 10 to 604,800 [s]. It
-    measures five in any case, since fewer have no verdict. Without it the run has no such limit."""
+    measures five in any case, since fewer have no verdict, and ends sooner if the rest of its time
+    would bring none. Without it the run has no such limit."""
     bisect: Bisect | None = None
     """The search for the first version that is slower than an older one, such as
     ``{"base": "8.8.1", "new": "9.8.4", "metric": "compaction_rate"}``. The run compares ``new``
