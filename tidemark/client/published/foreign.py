@@ -22,6 +22,7 @@ from tidemark.model.refusal import Refused
 _Json = Any
 _DATA = re.compile(r"^\s*window\.BENCHMARK_DATA\s*=\s*")
 _NEWEST = "local"
+_OWN_TREND = re.compile(r"(?:http_req|grpc_req|iteration|group|ws|browser)_")
 _LOCUST = ("Type", "Name", "Request Count", "Failure Count")
 
 
@@ -208,14 +209,16 @@ def _k6(value: _Json, place: _Place) -> Iterator[OwnFigure]:
     """Source: k6, ``--summary-export`` and ``handleSummary``."""
     for name, metric in value["metrics"].items():
         values = metric.get("values", metric)
-        is_time = metric.get("contains") == "time" or name.endswith("_duration")
+        # A summary that is exported does not say which trends are times: its own all are.
+        is_time = metric.get("contains") == "time" or _OWN_TREND.match(name) is not None
         if "avg" in values:
             for statistic, number in values.items():
                 if isinstance(number, int | float) and statistic not in {"min", "max"}:
                     unit = "ms" if is_time else "units"
                     yield from _figure(place, f"{name} {statistic}", number, unit)
         elif "rate" in values and "count" in values:
-            yield from _figure(place, f"{name} rate", values["rate"], "1/s", "higher")
+            unit = "B/s" if name.startswith("data_") else "1/s"
+            yield from _figure(place, f"{name} rate", values["rate"], unit, "higher")
         elif "fails" in name or "failed" in name:
             yield from _figure(place, name, values.get("rate", values.get("value")), "share")
 
