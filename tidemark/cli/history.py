@@ -15,7 +15,7 @@ from tidemark.cli.history_plot import charts, plots
 from tidemark.cli.options import exact_option
 from tidemark.cli.saving import check_folder, check_picture, format_option, save, show
 from tidemark.cli.target import Target, stored, target_options
-from tidemark.client.events import answer, events, open_changes
+from tidemark.client.events import answer, confirming, events, open_changes
 from tidemark.client.history import (
     NO_TITLES,
     Row,
@@ -150,7 +150,8 @@ def command(
             _draw(versions, headings, f"{suite}: {what[0]} by version", what[1], output)
         else:
             _print(versions, headings, form, exact=exact, plot=plot)
-        for text in (*sentences(found.changes), *untold_sentences(found.untold)):
+        told = sentences(found.changes), untold_sentences(found.untold)
+        for text in (*told[0], *told[1], *confirming(found.changes, suite)):
             # Standard output holds only the table that people keep.
             click.echo(text, err=form != "table")
 

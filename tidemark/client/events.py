@@ -91,17 +91,19 @@ def answer(tables: Tables, suite: str) -> list[str]:
     return [
         *(list(told) or [none]),
         *untold_sentences([row for row in judged if row["untold"]]),
-        *_confirming(changes, suite),
+        *confirming(changes, suite),
     ]
 
 
-def _confirming(changes: Sequence[Row], suite: str) -> Iterator[str]:
-    """Yield the command that confirms the suspicions of the newest run, if a run can measure it."""
+def confirming(changes: Sequence[Row], suite: str) -> Iterator[str]:
+    """Yield how the suspicions of the newest run are confirmed: by a run, if one can measure it."""
     suspected = [row for row in changes if row["state"] == "suspected"]
     if suspected and suite in written_suites():
         versions = f"{suspected[0]['version_before']},{suspected[0]['version']}"
         command = f"`tidemark run {suite} --versions {versions} --until decided`"
         yield f"The next release confirms a suspicion, or {command} does."
+    elif suspected:
+        yield "The next release confirms a suspicion, or shows that it is gone."
 
 
 def event_sentences(changes: Sequence[Row], figures: int) -> Iterator[str]:

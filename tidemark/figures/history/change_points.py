@@ -37,7 +37,9 @@ _DETRENDED = 1.15
 _PENALTY = 12.0
 # The points on either side of a change that show how certain and how large it is.
 _NEAR, _TAILS = 20, 0.1
-_LEAST_T, _LEAST_STEP, _LEAST_DOMINANCE = 5.62, 1.25, 0.7
+LEAST_T = 5.62
+"""Welch's t of a change."""
+_LEAST_STEP, _LEAST_DOMINANCE = 1.25, 0.7
 _LEAST_CHANGE = math.log(1.01)
 _MOST_MOVED, _MOVED_NEAR = 3, 50
 # A window has so many points, and the penalty of so many: a history has several windows.
@@ -269,9 +271,7 @@ def _weight(values: Sequence[float], edges: Sequence[int], place: int, shortest:
         abs(statistics.median(after) - statistics.median(before)),
         math.sqrt(sum(variances) / 2),
     )
-    return min(
-        t / _LEAST_T, step / _LEAST_STEP, _dominance(before, after) / _LEAST_DOMINANCE, least
-    )
+    return min(t / LEAST_T, step / _LEAST_STEP, _dominance(before, after) / _LEAST_DOMINANCE, least)
 
 
 def _ratio(apart: float, error: float) -> float:

@@ -263,6 +263,7 @@ def _omissions(
         history.runs,
         history.without_canary,
         levels.gone,
+        levels.unclear if runs[-1].run_id == history.runs[-1].run_id else None,
     )
     return untold.of_series(of_series, runs[last], len(runs) - 1 - last)
 

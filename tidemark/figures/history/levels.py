@@ -21,7 +21,7 @@ from tidemark.figures.history.change_points import (
     scaled_values,
 )
 from tidemark.figures.history.drifts import Drift, without_drifts
-from tidemark.figures.history.newest import Newest, newest
+from tidemark.figures.history.newest import Newest, Unclear, newest, unclear
 
 # Two levels are one if they are nearer to each other than this share of the step between.
 _ONE_LEVEL = 0.5
@@ -77,6 +77,8 @@ class Levels(NamedTuple):
     told: list[LevelChange]
     gone: Newest | None = None
     """The change that the run before the newest one was suspected of, if the newest denies it."""
+    unclear: Unclear | None = None
+    """The newest run, if more runs can tell whether its level is another."""
 
 
 def level_changes(runs: Sequence[RunFigure]) -> list[LevelChange]:
@@ -140,7 +142,8 @@ def _levels(
     ended = [_ended(told, place, scaled) for place in range(len(told))]
     short = {each.last for each in ended if each.is_mended and each.state == "new"}
     returned = [each._replace(returns=each.point.index - 1 in short) for each in ended]
-    return Levels(returned, before)
+    waits = unclear(scaled, start) if not last and start < len(values) - 1 else None
+    return Levels(returned, before, waits)
 
 
 def _present_level(steps: Sequence[ChangePoint], drifts: Sequence[Drift], count: int) -> int:

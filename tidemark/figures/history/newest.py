@@ -11,7 +11,7 @@ import statistics
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from tidemark.figures.history.change_points import Scaled
+from tidemark.figures.history.change_points import LEAST_T, SHORTEST, Scaled
 from tidemark.figures.verdicts.student import p_value
 
 FEWEST = 5
@@ -26,6 +26,8 @@ _LEAST_SCATTER = 0.03
 _FREEDOM = 5
 _SUSPECTED, _AGREES = 0.02, 0.05
 """The p-values of the first point, and of each point that confirms it."""
+# The least distance of a point that lies apart, in standard deviations.
+_UNCLEAR = 2.0
 _FALSE_DISCOVERIES = 0.05
 # Figures move together if they are so many, a share of all, and scatter by so little of their gain.
 _FEWEST_ALIKE, _MANY, _ALIKE = 8, 0.1, 0.25
@@ -45,6 +47,16 @@ class Newest(NamedTuple):
     """The probability of such a point, if the level is as before."""
     is_confirmed: bool
     """Whether a second point agrees."""
+
+
+class Unclear(NamedTuple):
+    """The newest point of a history, which lies apart from its level, but not clearly."""
+
+    before: float
+    after: float
+    """The level and the point."""
+    runs: int
+    """About how many runs show whether the level is another one."""
 
 
 class _Level(NamedTuple):
@@ -73,6 +85,23 @@ def newest(scaled: Scaled, start: int, nearest: Sequence[tuple[float, float]]) -
             both = scaled.restored(level.middle), scaled.restored(after)
             return Newest(index, *both, probability, count > 1)
     return None
+
+
+def unclear(scaled: Scaled, start: int) -> Unclear | None:
+    """Return the newest point if more runs can tell whether its level is another, else None.
+
+    So many runs as far away have the evidence of a change point.
+    """
+    before = scaled.values[max(start, len(scaled.values) - 1 - _LEVEL) : -1]
+    if len(before) < FEWEST:
+        return None
+    level = _level(before, is_log=scaled.is_log)
+    apart = abs(scaled.values[-1] - level.middle) / level.scatter if level.scatter else 0.0
+    evidence = (apart / LEAST_T) ** 2 - 1 / len(before)
+    if apart < _UNCLEAR or evidence <= 0:
+        return None
+    values = scaled.restored(level.middle), scaled.restored(scaled.values[-1])
+    return Unclear(*values, max(SHORTEST, math.ceil(1 / evidence)))
 
 
 def _level(values: Sequence[float], *, is_log: bool) -> _Level:

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from tidemark.figures.history.newest import FEWEST, Credible, Newest
+from tidemark.figures.history.newest import FEWEST, Credible, Newest, Unclear
 from tidemark.figures.history.run_medians import RunMedians, Series
 from tidemark.figures.version_rates import change
 from tidemark.model.numerals import figure, percent
@@ -66,6 +66,8 @@ class Judged(NamedTuple):
     """The number of runs in which no trial of the canary counts."""
     gone: Newest | None
     """The change that the run before the newest one was suspected of, if the newest denies it."""
+    unclear: Unclear | None
+    """The newest run of the suite, if more runs can tell whether its level is another."""
 
 
 def of_series(judged: Judged, last: RunMedians, later: int) -> Iterator[Untold]:
@@ -88,11 +90,15 @@ def _sentences(judged: Judged) -> Iterator[str]:
     there = len(judged.runs)
     if there <= FEWEST:
         yield f"cannot tell yet: {there} of about {FEWEST + 1} runs."
+    elif judged.unclear and _matters(judged.unclear, judged.margin):
+        newest = judged.runs[-1].version
+        about = f"cannot tell yet, 1 of about {judged.unclear.runs:,} runs"
+        yield f"{newest} lies apart from the level before, but not clearly: {about}."
     elif judged.gone and _matters(judged.gone, judged.margin):
         yield _gone(judged, judged.gone)
 
 
-def _matters(point: Newest, margin: float) -> bool:
+def _matters(point: Newest | Unclear, margin: float) -> bool:
     size = change_of(point.before, point.after)
     return size is None or abs(size) >= margin
 

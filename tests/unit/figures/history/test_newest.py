@@ -160,3 +160,18 @@ def test_a_suspicion_that_chance_explains_is_not_told_as_gone():
     )
 
     assert [each.sentence for each in judged([*runs, later]).untold if each.sentence] == []
+
+
+def test_a_release_that_lies_apart_but_not_clearly_says_how_many_runs_can_tell():
+    chance = random.Random(1)
+    before = level(chance, 20, scatter=3)
+
+    def sentences(newest):
+        runs = runs_of([*before, newest], version=lambda index: RELEASES[index])
+        return [each.sentence for each in judged(runs).untold if each.sentence]
+
+    assert sentences(100.0) == []
+    assert sentences(91.0) == [
+        "1.20.0 lies apart from the level before, but not clearly: cannot tell yet, 1 of about 5 "
+        "runs."
+    ]
