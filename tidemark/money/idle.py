@@ -15,6 +15,8 @@ from tidemark.money.prices import HOURS_OF_MONTH, REPORT_MEMORY, SERVICE_PRICES
 # Assumed for stored results: about two years of a weekly run, sized as on one machine.
 _RESULTS_GB = 0.2
 _LOG_GROUP_GB = 0.02
+# Assumed for an image: Debian, Python and the tools of the harness, compressed.
+_IMAGE_GB = 0.15
 # Assumed for a scheduled sweep that finds nothing to do: its time, LIST requests and log events.
 _SWEEP_SECONDS = 2.0
 _SWEEP_LISTINGS = 3
@@ -99,9 +101,17 @@ def _rule(properties: Properties) -> float:
 
 
 def _endpoint(properties: Properties) -> float:
-    if properties.get("VpcEndpointType", "Gateway") != "Gateway":
-        raise Unpriced("resources: a VPC endpoint that is no gateway has no price here")
-    return 0.0
+    kind = properties.get("VpcEndpointType", "Gateway")
+    if kind not in {"Gateway", "Interface"}:
+        raise Unpriced(f"resources: a VPC endpoint of the type {kind} has no price here")
+    zones = len(properties.get("SubnetIds", ())) if kind == "Interface" else 0
+    return zones * HOURS_OF_MONTH * SERVICE_PRICES.endpoint_hour
+
+
+def _definition(properties: Properties) -> float:
+    images = (each["Image"] for each in properties.get("ContainerDefinitions", ()))
+    built = sum("container-assets" in str(image) for image in images)
+    return built * _IMAGE_GB * SERVICE_PRICES.stored_image_gb
 
 
 def _cluster(properties: Properties) -> float:
@@ -118,7 +128,11 @@ def _cluster(properties: Properties) -> float:
 _PRICED: Mapping[str, tuple[Callable[[Properties], float], str]] = {
     "AWS::CloudWatch::Alarm": (_alarm, "by alarm, and the metric that the hourly sweep sends"),
     "AWS::CloudWatch::Dashboard": (lambda _: SERVICE_PRICES.dashboard, "by dashboard"),
-    "AWS::EC2::VPCEndpoint": (_endpoint, "a gateway endpoint is free"),
+    "AWS::EC2::VPCEndpoint": (_endpoint, "by zone and hour; a gateway endpoint is free"),
+    "AWS::ECS::TaskDefinition": (
+        _definition,
+        f"{_IMAGE_GB} GB in ECR for each built image, assumed; tasks are charged when they run",
+    ),
     "AWS::ECS::Cluster": (_cluster, "the metrics and log events of Container Insights, assumed"),
     "AWS::Events::Rule": (
         _rule,
@@ -147,14 +161,15 @@ _FREE: Mapping[str, str] = {
     "AWS::EC2::Route": _NETWORK,
     "AWS::EC2::RouteTable": _NETWORK,
     "AWS::EC2::SecurityGroup": _NETWORK,
+    "AWS::EC2::SecurityGroupEgress": _NETWORK,
     "AWS::EC2::SecurityGroupIngress": _NETWORK,
     "AWS::EC2::Subnet": _NETWORK,
     "AWS::EC2::SubnetRouteTableAssociation": _NETWORK,
     "AWS::EC2::VPC": _NETWORK,
     "AWS::EC2::VPCGatewayAttachment": _NETWORK,
-    "AWS::ECS::TaskDefinition": "only tasks are charged",
     "AWS::Glue::Database": _CATALOGUE,
     "AWS::Glue::Table": _CATALOGUE,
+    "AWS::IAM::ManagedPolicy": _PERMISSION,
     "AWS::IAM::Policy": _PERMISSION,
     "AWS::IAM::Role": _PERMISSION,
     "AWS::Lambda::Function": "only invocations are charged",

@@ -63,6 +63,10 @@ class ServicePrices(NamedTuple):
     """A PUT, COPY, POST or LIST request to S3."""
     reading: float
     """A GET request to S3."""
+    stored_image_gb: float
+    """A month of 1 GB of images in ECR."""
+    endpoint_hour: float
+    """An hour of an interface endpoint in one zone."""
     queried_tb: float
     """1 TB that a query of Athena reads."""
 
@@ -98,6 +102,10 @@ SERVICE_PRICES = ServicePrices(
     stored_gb=0.023,
     listing=0.000005,
     reading=0.0000004,
+    # aws.amazon.com/ecr/pricing: a private repository.
+    stored_image_gb=0.10,
+    # aws.amazon.com/privatelink/pricing: interface endpoints.
+    endpoint_hour=0.01,
     # aws.amazon.com/athena/pricing: SQL queries.
     queried_tb=5.00,
 )
