@@ -31,7 +31,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 export PYTHONDONTWRITEBYTECODE :=
 ARGS ?=
 
-.PHONY: run test systems check lint compile bench faults conformance audit sbom bootstrap synth diff deploy verify-aws destroy clean
+.PHONY: run test systems check lint compile bench faults conformance audit sbom bootstrap synth template diff deploy verify-aws destroy clean
 .DEFAULT_GOAL := help
 
 help:  ## List these commands
@@ -95,6 +95,10 @@ synth: $(PYTHON_READY) $(NODE_READY)  ## Synthesise the CloudFormation templates
 	$(CHECK_SUITES)
 	$(CDK) synth --quiet $(ARGS)
 
+template: $(PYTHON_READY) $(NODE_READY)  ## Write one template with parameters into template/, for accounts without the CDK
+	$(CHECK_SUITES)
+	$(BIN)/python -m cdk.release template
+
 diff: $(PYTHON_READY) $(NODE_READY)  ## Show what a deployment would change in the account
 	$(CHECK_SUITES)
 	$(CDK) diff $(ARGS)
@@ -115,7 +119,7 @@ destroy: $(PYTHON_READY) $(NODE_READY)  ## Say what stays, then delete the stack
 	$(CDK) destroy $(STACK) -c stackName=$(STACK) $(ARGS)
 
 clean:  ## Remove what was built; results in .tidemark/ stay
-	rm -rf packages/*/.venv .bench .inferno $(AWS_CLI) $(FUNCTIONS) $(SUPPLY) $(VENV) node_modules cdk.out sbom *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .tidemark/assemblies .tidemark/functions
+	rm -rf packages/*/.venv .bench .inferno $(AWS_CLI) $(FUNCTIONS) $(SUPPLY) $(VENV) node_modules cdk.out template sbom *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .tidemark/assemblies .tidemark/functions
 
 $(PYTHON_READY): requirements.txt pyproject.toml $(PACKAGES:%=%/pyproject.toml)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || \
