@@ -24,7 +24,7 @@ def write(folder: Path) -> None:
             file = folder / f"{name.replace(' ', '-')}.html"
             file.write_text(page(prepared.report()), encoding="utf-8")
             tab.goto(file.as_uri())
-            tab.wait_for_selector(".chart svg", state="attached")
+            tab.wait_for_load_state("networkidle")
             tab.screenshot(path=file.with_suffix(".png"))
 
 

@@ -30,7 +30,9 @@ class Prepared(NamedTuple):
     report: Callable[[], Report]
     heading: str
     answer: str
-    """The first sentence below the heading."""
+    """The sentences below the heading."""
+    first: str
+    """The first item below the answer."""
 
 
 def _with_rates(trial, shares):
@@ -100,64 +102,74 @@ def _of_twenty_versions():
 
 _TITLE = f"RocksDB: {NEW} against {BASE}"
 _BOTH = "ingest_rate, compaction_rate"
-_SLOWER = "▼ slower: ingest_rate (−20.0 %), compaction_rate (−20.0 %)."
-_SLOWER_ELSEWHERE = _SLOWER.replace("▼ slower", "▽ slower on unlike machines")
+_LESS, _MORE = (
+    f"{change} (95 % interval {ends})"
+    for change, ends in (("−20.0 %", "−21.1 % to −18.9 %"), ("+20.0 %", "+18.4 % to +21.6 %"))
+)
 _UNLIKE = "The two sides were not measured alike:"
 PREPARED = {
     "faster": Prepared(
-        partial(_changed, 1.2, 1.2),
-        _TITLE,
-        "▲ faster: ingest_rate (+20.0 %), compaction_rate (+20.0 %).",
+        partial(_changed, 1.2, 1.2), _TITLE, "▲ 2 faster.", f"▲ faster: compaction_rate, {_MORE}"
     ),
-    "slower": Prepared(partial(_changed, 0.8, 0.8), _TITLE, _SLOWER),
-    "same": Prepared(partial(_changed, 1, 1), _TITLE, f"= same: {_BOTH}."),
+    "slower": Prepared(
+        partial(_changed, 0.8, 0.8), _TITLE, "▼ 2 slower.", f"▼ slower: ingest_rate, {_LESS}"
+    ),
+    "same": Prepared(partial(_changed, 1, 1), _TITLE, "= 2 same.", f"= same: {_BOTH}"),
     "cannot tell": Prepared(
         partial(_changed, 1, 1, shape=SCATTERED),
         _TITLE,
-        f"? cannot tell: {_BOTH} (the pairs scatter too much).",
+        "? 2 cannot tell.",
+        f"? cannot tell: {_BOTH} (the pairs scatter too much)",
     ),
     "mixed": Prepared(
         partial(_changed, 1.2, 0.8),
         _TITLE,
-        "▼ slower: compaction_rate (−20.0 %); ▲ faster: ingest_rate (+20.0 %).",
+        "▼ 1 slower, ▲ 1 faster.",
+        f"▼ slower: compaction_rate, {_LESS}",
     ),
     "one missing": Prepared(
         partial(_changed, 1, 1, change=failed),
         _TITLE,
-        f"✗ failed: all 5 trials of 9.8.4; – not comparable: {_BOTH}.",
+        "✗ failed: all 5 trials of 9.8.4, – 2 not comparable.",
+        f"– not comparable: {_BOTH}",
     ),
     "a broken run": Prepared(
         partial(_changed, 1, 1, change=_broken),
         _TITLE,
-        f"✗ failed: 3 of 5 trials of 9.8.4; ? cannot tell: {_BOTH} (2 of the 5 pairs that a "
-        "verdict needs).",
+        "✗ failed: 3 of 5 trials of 9.8.4, ? 2 cannot tell.",
+        f"? cannot tell: {_BOTH} (2 of the 5 pairs that a verdict needs)",
     ),
     "1 trial": Prepared(
         partial(_changed, 1.2, 1, repetitions=1),
         _TITLE,
-        f"? cannot tell: {_BOTH} (1 of the 5 pairs that a verdict needs).",
+        "? 2 cannot tell.",
+        f"? cannot tell: {_BOTH} (1 of the 5 pairs that a verdict needs)",
     ),
     "20 versions": Prepared(
         _of_twenty_versions,
         f"RocksDB: run {RUN}",
-        "ingest_rate: ▼ slower, 9.12.0 against 9.11.0 (−20.0 %).",
+        "Each version against the version before it: ▼ 1 slower, = 37 same.",
+        "▼ slower: ingest_rate, 9.12.0 against 9.11.0, −20.0 % (95 % interval −21.0 % to −18.9 %)",
     ),
     "40 metrics with labels": Prepared(
         _of_many_labels,
         _TITLE,
-        "▼ slower: latency {operation: call00} (+98.5 %), latency {operation: call01} (+98.5 %), "
-        "latency {operation: call02} (+98.5 %) and 37 more; = same: compaction_rate.",
+        "▼ 40 slower, = 1 same.",
+        "▼ slower: latency {operation: call00}, +98.5 % (95 % interval +95.7 % to +101.4 %); "
+        "39 more of latency",
     ),
     "unlike": Prepared(
         _unlike,
         _TITLE,
-        f"? cannot tell: {_BOTH} (different runs measured the versions). {_UNLIKE} Parameter "
-        "records is 1,000,000 records for 9.0.0 and 100,000 records for 9.8.4.",
+        f"? 2 cannot tell. {_UNLIKE} Parameter records is 1,000,000 records for 9.0.0 and 100,000 "
+        "records for 9.8.4.",
+        f"? cannot tell: {_BOTH} (different runs measured the versions)",
     ),
     "environment changed": Prepared(
         partial(_changed, 0.8, 0.8, change=lambda trial: on_machine(trial, cpu_model="Xeon 8488C")),
         _TITLE,
-        f"{_SLOWER_ELSEWHERE} {_UNLIKE} Machine cpu_model is AMD EPYC 7R13 for 9.0.0 and "
-        "Xeon 8488C for 9.8.4.",
+        f"▽ 2 slower on unlike machines. {_UNLIKE} Machine cpu_model is AMD EPYC 7R13 for 9.0.0 "
+        "and Xeon 8488C for 9.8.4.",
+        f"▽ slower on unlike machines: ingest_rate, {_LESS}",
     ),
 }

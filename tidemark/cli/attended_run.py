@@ -20,13 +20,14 @@ from tidemark.cli.machine_load import slowness
 from tidemark.cli.preflight import Machine, check_sizes, check_writes, prepare, warnings
 from tidemark.cli.target import Target, console_link, deployed, place, stored
 from tidemark.cli.this_machine import Here, check_cloud, check_room, starting_seconds
-from tidemark.cli.wording import around, bound, cost, duration
+from tidemark.cli.wording import around, bound, cost
 from tidemark.client.deployed import Deployed
 from tidemark.client.earlier_runs import earlier_paces
 from tidemark.client.ports import Stack
 from tidemark.client.runs import Run, RunClient
 from tidemark.model.axes import varied
 from tidemark.model.cost import Estimate
+from tidemark.model.numerals import duration
 from tidemark.model.parameters import described
 from tidemark.model.request import check_account, check_one_machine
 from tidemark.model.run_spec import RunSpec, beside

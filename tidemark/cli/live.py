@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from tidemark.cli.rates_table import fitting
+from tidemark.cli.printed_report import rates
 from tidemark.cli.remaining import Ahead, Countdown, Outlook, ahead
 from tidemark.cli.report import FILES, save_report
 from tidemark.cli.target import Target
@@ -22,6 +22,8 @@ from tidemark.model.plan import Plan, PlannedTrial
 from tidemark.model.refusal import Refused
 from tidemark.model.results import TrialResult
 from tidemark.model.run_id import is_profiled, place_of
+from tidemark.report.files import load
+from tidemark.report.terminal import print_blocks
 from tidemark.store import keys
 from tidemark.store.run_ends import find_outcome
 from tidemark.store.run_objects import find_report, read_trial, recorded_trials
@@ -147,8 +149,9 @@ def show_result(
 def _print_report(
     client: RunClient, plan: Plan, target: Target, console: Console, *, exact: bool
 ) -> None:
-    if summary := find_report(client.bucket, plan.suite.name, plan.run_id, "summary.json"):
-        console.print(*fitting(json.loads(summary), console, exact=exact), sep="\n")
+    blocks = find_report(client.bucket, plan.suite.name, plan.run_id, f"report.{keys.BLOCKS}")
+    if blocks and (table := rates(load(blocks), exact=exact)):
+        print_blocks([table], console)
     if plan.of_unknown_order:
         console.print(plan.of_unknown_order, soft_wrap=True, markup=False)
     for file in ("search.json", "advice.json"):

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from tidemark.cli.machine_load import slowness
 from tidemark.cli.target import Target
-from tidemark.cli.wording import around, duration
+from tidemark.cli.wording import around
 from tidemark.client.earlier_runs import earlier_paces
 from tidemark.figures.verdicts.needed_trials import with_next_comparison
 from tidemark.figures.verdicts.power import missing
@@ -29,6 +29,7 @@ from tidemark.figures.verdicts.sequential_run import (
 )
 from tidemark.figures.version_rates import Quantity
 from tidemark.model.axes import count
+from tidemark.model.numerals import duration
 from tidemark.model.plan import Plan, PlannedTrial
 from tidemark.model.results import TestResult
 from tidemark.money.pace import Pace, forecast, pace_of_tests

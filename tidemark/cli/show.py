@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
 from tidemark.cli.options import optional_run_argument
@@ -42,7 +40,6 @@ def command(run: str | None, everything: bool, target: Target) -> None:
         active = _active(store, run, target)
         suite, state = active or _ended(store, run, target)
         report = find_report(bucket, suite, run, f"report.{keys.BLOCKS}")
-        summary = find_report(bucket, suite, run, "summary.json") or b"[]"
     click.echo(f"Run {run} {state}\n")
     if report is None:
         command = f"`tidemark report {run}{target.flags}`"
@@ -51,7 +48,7 @@ def command(run: str | None, everything: bool, target: Target) -> None:
         # The import takes time, which a run without a report does not need.
         from tidemark.report.files import load  # noqa: PLC0415
 
-        print_run(load(report), json.loads(summary), everything=everything)
+        print_run(load(report), everything=everything)
 
 
 def _active(store: Stored, run: str, target: Target) -> tuple[str, str] | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from tidemark.model.numerals import duration
 from tidemark.model.sentences import plural
 
 if TYPE_CHECKING:  # a command without a model does not import it
@@ -14,17 +15,6 @@ if TYPE_CHECKING:  # a command without a model does not import it
     from tidemark.store.stored_run import Progress
 
 _CLOSE = 1.25
-
-
-def duration(seconds: float) -> str:
-    """Return a duration in suitable units: ``3.2 s``, ``2 min 5 s``, ``1 h 4 min``."""
-    if seconds < 10:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    if hours:
-        return f"{hours} h {minutes} min"
-    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
 def around(least: float, most: float) -> str:

@@ -187,6 +187,17 @@ def moment(time: datetime | None) -> str:
     return f"{time:%Y-%m-%d %H:%M:%S}" if time else MISSING
 
 
+def duration(seconds: float) -> str:
+    """Return a duration in suitable units: ``3.2 s``, ``2 min 5 s``, ``1 h 4 min``."""
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
 def ranges(numbers: Iterable[int]) -> str:
     """Return whole numbers in order, neighbours joined: ``1–3, 7``."""
     spans: list[tuple[int, int]] = []

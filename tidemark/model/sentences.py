@@ -87,6 +87,14 @@ def visible(text: str) -> str:
     return _HIDDEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
+def middle(text: str, most: int) -> str:
+    """Return a text of at most ``most`` letters without its middle: names differ at their ends."""
+    if len(text) <= most:
+        return text
+    start = most // 2
+    return f"{text[:start]}…{text[len(text) - (most - start - 1) :]}"
+
+
 def shortened(text: str, most_bytes: int) -> str:
     """Return a visible text on one line and within ``most_bytes`` of UTF-8, cut at its end."""
     line = visible(" ".join(text.split()))

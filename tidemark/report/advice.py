@@ -2,39 +2,78 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from tidemark.figures.verdicts.rule import ALARMS
 from tidemark.figures.verdicts.version_verdicts import Verdict
+from tidemark.model.axes import count
+from tidemark.model.numerals import duration
 from tidemark.model.parameters import Value, described
 from tidemark.model.plan import Plan
+from tidemark.model.results import TrialResult
 from tidemark.model.run_spec import FEWEST, RunSpec
 from tidemark.model.sentences import listed, plural
-from tidemark.model.suite import MOST_REPETITIONS, Suite
+from tidemark.model.suite import MOST_REPETITIONS, ROUNDS, Suite
+from tidemark.money.run_cost import run_cost
+from tidemark.report.blocks import Command
 from tidemark.report.run_report.measured import MeasuredRun
 
 # The factor for the size of tests if even the most repetitions would give no verdict.
 _LONGER = 10
 _MOST_NAMES = 3
-_TELLS = ", which would give a verdict in four cases of five if rates change and scatter as before"
+_CHANCE = "It decides in four cases of five if rates change and scatter as before."
+
+
+class Basis(NamedTuple):
+    """A measured run, from which the time and the cost of another one are estimated."""
+
+    plan: Plan
+    trials: Sequence[TrialResult]
+
+    def expected(self, trials: int, longer: Mapping[str, Value]) -> str:
+        """Return how long other trials take and what they cost, '' if nobody can know."""
+        measured = [each for each in self.trials if each.status == "ok"]
+        if not measured or not all(test.started_at and test.ended_at for each in measured
+                                   for test in each.tests):  # fmt: skip
+            return ""
+        factor = trials / len(measured)
+        for name, value in longer.items():
+            before = self.plan.request.parameters[name]
+            factor *= float(value) / float(before) if float(before) else 1.0
+        together = len(self.plan.request.measured_versions)
+        shared = together if self.plan.request.layout == ROUNDS else 1
+        seconds = sum(map(_seconds, measured)) / shared
+        cost = run_cost(self.plan, measured)
+        usd = f", and {cost.total * factor:,.2f} USD on AWS" if cost else ""
+        return f"It takes about {duration(math.ceil(seconds * factor))} of tests{usd}."
+
+
+def _seconds(trial: TrialResult) -> float:
+    """Return the time from the first start of a test to the last end [s]."""
+    starts = [test.started_at for test in trial.tests if test.started_at]
+    ends = [test.ended_at for test in trial.tests if test.ended_at]
+    return (max(ends) - min(starts)).total_seconds() if starts and ends else 0.0
 
 
 def again(
     how: str,
-    suite: Suite,
+    basis: Basis,
     request: RunSpec,
     versions: Sequence[str],
     metrics: Iterable[tuple[str, Verdict]],
     *,
     baseline: str = "",
-) -> str:
+) -> Command:
     """Return how to measure versions again, with the repetitions and parameters that tell.
 
     ``versions`` are as ``tidemark run`` takes them, and ``metrics`` are names with verdicts.
     """
+    suite = basis.plan.suite
     undecided = [(name, verdict) for name, verdict in metrics if is_open(verdict)]
     repetitions = max(request.repetitions, FEWEST, *_needed(undecided))
     short = list(dict.fromkeys(name for name, verdict in undecided if is_hopeless(verdict)))
@@ -44,16 +83,26 @@ def again(
     if request.until:
         extent = f"at most {repetitions} repetitions until decided"
         words.append(f"--until {request.until}")
-    command = " ".join([*words, f"--repetitions {repetitions}", *_options(suite, request, longer)])
-    return f"Measure {how}, with {extent}{_why(undecided, short, longer)}: {command}"
+    trials = repetitions * len(versions) * count(request.axes)
+    return Command(
+        f"Measure {how}, with {extent}{_why(short, longer)}",
+        " ".join([*words, f"--repetitions {repetitions}", *_options(suite, request, longer)]),
+        " ".join(filter(None, [basis.expected(trials, longer), _chance(undecided, short)])),
+    )
+
+
+def _chance(undecided: Iterable[tuple[str, Verdict]], short: Sequence[str]) -> str:
+    # Too few pairs say too little about their spread, from which the power could be estimated.
+    is_known = any(verdict.judgement.pairs >= FEWEST for _, verdict in undecided)
+    return _CHANCE if is_known and not short else ""
 
 
 def confirming(
-    suite: Suite,
+    basis: Basis,
     request: RunSpec,
     changed: Mapping[str, Sequence[str]],
     names: Sequence[str],
-) -> str:
+) -> Command:
     """Return how to measure the new pairs that confirm the changes of some metrics, or do not.
 
     ``changed`` are the changed versions by their base, both as ``tidemark run`` takes them. A base
@@ -61,13 +110,38 @@ def confirming(
     """
     more = len(names) - _MOST_NAMES
     rest = f" and {plural(more, 'more metric')}" if more > 0 else ""
+    suite = basis.plan.suite
     options = ["--until decided", *_options(suite, request, {})]
     commands = "; ".join(
         " ".join([*_of_versions(suite, [base, *versions], base), *options])
         for base, versions in changed.items()
     )
+    versions = sum(1 + len(versions) for versions in changed.values())
     named = f"{listed(names[:_MOST_NAMES])}{rest}"
-    return f"No new pairs have confirmed the change of {named}. These would: {commands}"
+    return Command(
+        f"No new pairs have confirmed the change of {named}. These would",
+        commands,
+        basis.expected(2 * FEWEST * versions * count(request.axes), {}),
+    )
+
+
+def another_version(basis: Basis) -> Command | None:
+    """Return how to measure a second version beside the only one; None if the suite has none."""
+    plan, request = basis.plan, basis.plan.request
+    (version,) = request.versions
+    released = [each for each in plan.suite.subject.versions if each not in request.builds]
+    others = sorted((each for each in released if each != version), key=plan.version_order)
+    if not others or plan.suite.subject.instance:
+        return None
+    before = [each for each in others if plan.version_order(each) < plan.version_order(version)]
+    other = before[-1] if before else others[0]
+    repetitions = max(request.repetitions, FEWEST)
+    words = _of_versions(plan.suite, [requested(plan, each) for each in (other, version)], "")
+    return Command(
+        f"{version} has nothing to be compared with. Measure another version beside it",
+        " ".join([*words, f"--repetitions {repetitions}", *_options(plan.suite, request, {})]),
+        basis.expected(2 * repetitions * count(request.axes), {}),
+    )
 
 
 def _of_versions(suite: Suite, versions: Sequence[str], baseline: str) -> list[str]:
@@ -104,19 +178,16 @@ def _needed(undecided: Iterable[tuple[str, Verdict]]) -> Iterator[int]:
             yield verdict.judgement.pairs + verdict.more_pairs
 
 
-def _why(
-    undecided: Iterable[tuple[str, Verdict]], short: Sequence[str], longer: Mapping[str, Value]
-) -> str:
-    if short:
-        more = len(short) - _MOST_NAMES
-        rest = f" and {plural(more, 'more metric')}" if more > 0 else ""
-        return (
-            f" and {described(longer) or 'longer tests'}, because {MOST_REPETITIONS} repetitions "
-            f"of such short tests would give no verdict on {listed(short[:_MOST_NAMES])}{rest}"
-        )
-    # Too few pairs say too little about their spread, from which the power could be estimated.
-    is_known = any(verdict.judgement.pairs >= FEWEST for _, verdict in undecided)
-    return _TELLS if is_known else ""
+def _why(short: Sequence[str], longer: Mapping[str, Value]) -> str:
+    """Return why tests have to be longer, '' if they are long enough."""
+    if not short:
+        return ""
+    more = len(short) - _MOST_NAMES
+    rest = f" and {plural(more, 'more metric')}" if more > 0 else ""
+    return (
+        f" and {described(longer) or 'longer tests'}, because {MOST_REPETITIONS} repetitions "
+        f"of such short tests would give no verdict on {listed(short[:_MOST_NAMES])}{rest}"
+    )
 
 
 def _longer(suite: Suite, parameters: Mapping[str, Value]) -> dict[str, Value]:
@@ -141,30 +212,34 @@ def _options(suite: Suite, request: RunSpec, longer: Mapping[str, Value]) -> Ite
             yield f"--axis {shlex.quote(f'{name}={given}')}"
 
 
-def advice_on_run(run: MeasuredRun) -> str:
-    """Return what to measure for the verdicts on metrics that decide; '' if none is missing.
+def advice_on_run(run: MeasuredRun) -> Command | None:
+    """Return what to measure for the verdicts on metrics that decide; None if none is missing.
 
     A search has an end of its own, an instance or an imported figure has no pairs, and the changes
     of slowed versions are known.
     """
     plan, request = run.plan, run.plan.request
+    basis = Basis(plan, run.trials)
     ended = plan.imported or request.bisect or request.slowed
+    if not ended and len(request.versions) == 1 and not run.unrecorded():
+        return another_version(basis)
     told = [] if ended else list(_deciding_verdicts(run))
     metrics = [(name, verdict) for _, name, verdict in told]
     unconfirmed = [(pair, name) for pair, name, verdict in told if is_unconfirmed(verdict)]
     if not unconfirmed and not any(is_open(verdict) for _, verdict in metrics):
-        return ""
+        return None
     if _has_missing_trials(run, metrics):
-        return f"Measure the missing trials: tidemark run --resume {plan.run_id}"
+        left = basis.expected(len(run.unrecorded()), {})
+        return Command("Measure the missing trials", f"tidemark run --resume {plan.run_id}", left)
     if unconfirmed:
         changed: defaultdict[str, list[str]] = defaultdict(list)
         for base, version in dict.fromkeys(pair for pair, _ in unconfirmed):
             changed[requested(plan, base)].append(requested(plan, version))
         names = list(dict.fromkeys(name for _, name in unconfirmed))
-        return confirming(plan.suite, request, changed, names)
+        return confirming(basis, request, changed, names)
     versions = [requested(plan, version) for version in request.versions]
     baseline = requested(plan, request.baseline) if request.baseline else ""
-    return again("again", plan.suite, request, versions, metrics, baseline=baseline)
+    return again("again", basis, request, versions, metrics, baseline=baseline)
 
 
 def _deciding_verdicts(run: MeasuredRun) -> Iterator[tuple[tuple[str, str], str, Verdict]]:

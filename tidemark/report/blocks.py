@@ -64,6 +64,20 @@ class Link(NamedTuple):
     file: str
 
 
+class Command(NamedTuple):
+    """A command to copy: what it is for, and what to expect of it."""
+
+    words: str
+    text: str
+    expected: str = ""
+    """Its time, its cost and its chance in sentences, '' if they are not known."""
+
+    @property
+    def sentence(self) -> str:
+        """All of it in one text."""
+        return f"{self.words}: {self.text}{self.expected and f'. {self.expected}'}"
+
+
 class Details(NamedTuple):
     """Blocks that a reader of the results can do without, under a name; forms fold them."""
 
@@ -71,7 +85,7 @@ class Details(NamedTuple):
     blocks: tuple[Block, ...]
 
 
-Block = str | Bullets | Link | Table | Chart | Details
+Block = str | Bullets | Command | Link | Table | Chart | Details
 
 
 class Section(NamedTuple):

@@ -7,7 +7,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tidemark.model.sentences import plural, visible
-from tidemark.report.blocks import Block, Bullets, Chart, Details, Link, Report, Row, Section, Table
+from tidemark.report.blocks import (
+    Block,
+    Bullets,
+    Chart,
+    Command,
+    Details,
+    Link,
+    Report,
+    Row,
+    Section,
+    Table,
+)
 
 # CommonMark 0.31, Backslash escapes. An underscore within a word needs no escape.
 _MARKUP = re.compile(r"[\\`*\[\]<>&|~$]|(?<![^\W_])_|_(?![^\W_])")
@@ -71,19 +82,31 @@ class _Writer:
 
     def _block(self, block: Block) -> str:
         match block:
-            case str():
-                return self._text(block)
+            case str() | Link():
+                return self._paragraph(block)
             case Bullets():
                 return "\n".join(f"- {self._text(item)}" for item in block.items)
-            case Link():
-                # Markdown is read in other places, too, where a link to the file leads nowhere.
-                return f"{self._text(block.words)}: {self._text(block.file)}, beside this report."
+            case Command():
+                return self._command(block)
             case Table():
                 return self._table(block)
             case Details():
                 return self._details(block)
             case Chart():
                 return self._table(block.table) if block.with_table else self._chart(block.table)
+
+    def _paragraph(self, block: str | Link) -> str:
+        if isinstance(block, Link):
+            # Markdown is read in other places, too, where a link to the file leads nowhere.
+            return f"{self._text(block.words)}: {self._text(block.file)}, beside this report."
+        return self._text(block)
+
+    def _command(self, block: Command) -> str:
+        """Return a command as code, in a fence that is longer than any of its own."""
+        fence = "`" * max(3, 1 + max(map(len, re.findall("`+", block.text)), default=0))
+        code = f"{fence}sh\n{visible(' '.join(block.text.split()))}\n{fence}"
+        words = f"{self._text(block.words)}:"
+        return "\n\n".join([words, code, *filter(None, [self._text(block.expected)])])
 
     def _details(self, block: Details) -> str:
         contents = self._within_fold(block.blocks)

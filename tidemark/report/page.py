@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from html import escape
 from itertools import groupby
 from pathlib import Path
@@ -12,18 +11,31 @@ from urllib.parse import quote
 
 from tidemark.model.sentences import visible
 from tidemark.pages import shell
-from tidemark.report.blocks import Block, Bullets, Chart, Details, Link, Report, Row, Section, Table
-from tidemark.report.marks import DECIDED, FAILURES, MARKS, marked
+from tidemark.report.blocks import (
+    Block,
+    Bullets,
+    Chart,
+    Command,
+    Details,
+    Link,
+    Report,
+    Row,
+    Section,
+    Table,
+)
+from tidemark.report.marks import DECIDED, FAILURES, MARKED, MARKS
 
 FOLDER = Path(__file__).parent
 # Cells with more characters may break into lines.
 _LINE = 32
-# The class of each verdict and of failures; all but the same and the missing have a colour.
+# A page with fewer sections needs no list of them.
+_FEWEST_LISTED = 4
+# The class of each verdict's mark and of that of failures; all but the same and the missing have a
+# colour.
 _CLASSES = {
-    marked(word): word if word in DECIDED else {"not comparable": "missing"}.get(word, "untold")
-    for word in MARKS
-} | dict.fromkeys(FAILURES.values(), "failed")
-_VERDICT = re.compile("|".join(map(re.escape, _CLASSES)))
+    mark: word if word in DECIDED else {"not comparable": "missing"}.get(word, "untold")
+    for word, mark in MARKS.items()
+} | {each[0]: "failed" for each in FAILURES.values()}
 
 
 def page(report: Report) -> str:
@@ -31,7 +43,8 @@ def page(report: Report) -> str:
     body = Template(_file("page.html")).substitute(
         title=escape(report.title),
         summary=_blocks(report.summary),
-        sections="\n".join(map(_section, report.sections)),
+        contents=_contents(report.sections),
+        sections="\n".join(_section(each, _id(n)) for n, each in enumerate(report.sections, 1)),
     )
     # The charts' JSON in the body means the same with these escapes.
     return shell.page(
@@ -43,8 +56,28 @@ def _file(name: str) -> str:
     return (FOLDER / name).read_text(encoding="utf-8")
 
 
-def _section(section: Section) -> str:
-    return f"<section>\n<h2>{escape(section.heading)}</h2>\n{_blocks(section.blocks)}\n</section>"
+def _contents(sections: Sequence[Section]) -> str:
+    """Return the list of a page's sections, '' for a page that needs none."""
+    if len(sections) < _FEWEST_LISTED:
+        return ""
+    entries = (
+        f'<li><a href="#{_id(number)}">{escape(section.heading)}</a></li>'
+        for number, section in enumerate(sections, start=1)
+    )
+    return f'<nav aria-label="Contents"><ul>{"".join(entries)}</ul></nav>'
+
+
+def _id(number: int) -> str:
+    return f"section-{number}"
+
+
+def _section(section: Section, name: str) -> str:
+    """Return a section; one that a reader of the results can do without is folded."""
+    heading, blocks = f"<h2>{escape(section.heading)}</h2>", _blocks(section.blocks)
+    if not section.details:
+        return f'<section id="{name}">\n{heading}\n{blocks}\n</section>'
+    folded = f"<details>\n<summary>{heading}</summary>\n{blocks}\n</details>"
+    return f'<section id="{name}" class="folded">\n{folded}\n</section>'
 
 
 def _blocks(blocks: Iterable[Block]) -> str:
@@ -61,13 +94,13 @@ def _grid(charts: Iterable[str]) -> str:
 
 def _block(block: Block) -> str:
     match block:
-        case str():
-            return f"<p>{_colored(shell.words(block))}</p>"
+        case str() | Link():
+            return f"<p>{_paragraph(block)}</p>"
         case Bullets():
             items = "".join(f"<li>{_colored(shell.words(item))}</li>" for item in block.items)
             return f"<ul>{items}</ul>"
-        case Link():
-            return f'<p><a href="{quote(block.file)}">{escape(block.words)}</a></p>'
+        case Command():
+            return _command(block)
         case Table():
             return _table(block)
         case Chart():
@@ -76,13 +109,26 @@ def _block(block: Block) -> str:
             return _details(block.name, _blocks(block.blocks))
 
 
+def _paragraph(block: str | Link) -> str:
+    if isinstance(block, Link):
+        return f'<a href="{quote(block.file)}">{escape(block.words)}</a>'
+    return _colored(shell.words(block))
+
+
+def _command(command: Command) -> str:
+    words, expected = (shell.words(each) for each in (f"{command.words}:", command.expected))
+    after = f'<p class="quiet">{expected}</p>' if expected else ""
+    code = f"<pre><code>{escape(command.text)}</code></pre>"
+    return f'<div class="command"><p>{words}</p>{code}{after}</div>'
+
+
 def _details(name: str, contents: str) -> str:
     return f"<details>\n<summary>{escape(name)}</summary>\n{contents}\n</details>"
 
 
 def _colored(html: str) -> str:
     """Return HTML with its verdicts in their colours."""
-    return _VERDICT.sub(lambda found: f'<b class="{_CLASSES[found[0]]}">{found[0]}</b>', html)
+    return MARKED.sub(lambda found: f'<b class="{_CLASSES[found[0][0]]}">{found[0]}</b>', html)
 
 
 def _table(table: Table) -> str:

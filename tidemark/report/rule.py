@@ -44,6 +44,13 @@ def confirmation(word: str, stage: Stage, pairs: int) -> str:
     return f"confirmed by {pairs} new pairs" if stage == "confirmed" else "no new pairs confirm it"
 
 
+def note(verdict: Verdict) -> str:
+    """Return whether new pairs confirmed a verdict, and which are left out; '' for neither."""
+    judged = verdict.judgement
+    confirmed = confirmation(judged.word, verdict.stage, judged.pairs) if verdict.first else ""
+    return ", ".join(each for each in (confirmed, left_out(verdict)) if each)
+
+
 def left_out(verdict: Verdict | None) -> str:
     """Return which pairs lie too far from all others to count, or scatter most; '' for none."""
     if verdict and verdict.odd:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Literal
 
 from rich import box
 from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
 from tidemark.model.sentences import visible
-from tidemark.report.blocks import Block, Bullets, Chart, Details, Link, Report, Row, Table
-from tidemark.report.marks import marked
+from tidemark.report.blocks import Block, Bullets, Chart, Command, Details, Link, Report, Row, Table
+from tidemark.report.marks import MARKS
 
 STYLES = {"slower": "bold red", "faster": "bold green", "cannot tell": "yellow"}
 """The style of each verdict on a terminal that has colours."""
@@ -32,6 +34,12 @@ def screen_lines(report: Report, console: Console) -> list[str]:
         parts += _blocks(section.blocks, console.width)
     drawn = [line for part in parts for line in (*drawn_lines([part], console), "")]
     return drawn[:-1]
+
+
+def print_blocks(blocks: Iterable[Block], console: Console) -> None:
+    """Print blocks."""
+    for part in _blocks(blocks, console.width):
+        console.print(part)
 
 
 def drawn_lines(parts: Iterable[RenderableType], console: Console) -> list[str]:
@@ -53,6 +61,9 @@ def _blocks(blocks: Iterable[Block], width: int) -> Iterator[RenderableType]:
                 yield _text(block)
             case Bullets():
                 yield _bullets(block)
+            case Command():
+                yield from map(_text, filter(None, (f"{block.words}:", block.expected)))
+                yield Padding(_text(block.text), (0, 0, 0, _GAP))
             case Link():
                 yield _text(f"{block.words}: {block.file}, beside this report.")
             case Table():
@@ -143,7 +154,7 @@ def _text(text: str) -> Text:
     """Return a text on one line, with its verdicts in colour."""
     shown = Text(_one_line(text))
     for word, style in STYLES.items():
-        shown.highlight_words([marked(word)], style)
+        shown.highlight_regex(rf"{re.escape(MARKS[word])} (?:[\d,]+ )?{word}", style)
     return shown
 
 

@@ -20,7 +20,9 @@ import yaml
 from tests.checks.bench.slowed_runs import opened, run
 from tests.checks.bench.slowed_service import SLOWED, SLOWER
 from tidemark.model.checkout import ROOT
-from tidemark.store import keys
+from tidemark.store.stored_plan import read_plan
+from tidemark.store.stored_run import read_run
+from tidemark.store.version_rows import verdict_rows
 
 FOLDER = ROOT / ".bench" / "operation"
 SUITE = "kiwi"
@@ -64,16 +66,15 @@ def named(folder: Path, new: str) -> Sequence[str]:
     """Return the operations that the newest run says are slower in a version than in the base."""
     with opened(folder) as bucket:
         newest = max(bucket.folders("runs/"))
-        stored = bucket.read(keys.report(SUITE, newest, "summary.json"))
-    rates = json.loads(stored)
+        stored = read_run(bucket, read_plan(bucket, newest))
     judged = [
-        (json.loads(rate["labels"])["operation"], rate["statistic"], rate["verdict"])
-        for rate in rates
-        if rate["metric"] == "latency" and rate["version"] == new and rate["verdict"]
+        (json.loads(row["labels"])["operation"], row["statistic"], row["verdict"])
+        for row in verdict_rows(stored)
+        if (row["metric"], row["baseline"], row["version"]) == ("latency", BASE, new)
     ]
-    for operation, statistic, verdict in judged:
-        print(f"  {new} {operation} {statistic}: {verdict['word']}", flush=True)
-    return sorted({operation for operation, _, verdict in judged if verdict["word"] == "slower"})
+    for operation, statistic, word in judged:
+        print(f"  {new} {operation} {statistic}: {word}", flush=True)
+    return sorted({operation for operation, _, word in judged if word == "slower"})
 
 
 def main(runs: int) -> int:

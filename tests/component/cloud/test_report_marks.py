@@ -24,6 +24,7 @@ from tidemark.client.tables import ask_saved
 from tidemark.figures.profiles.growth import ProfiledTrial, compare
 from tidemark.pages.pictures import picture
 from tidemark.report.blocks import Report
+from tidemark.report.comparison.changes_chart import MOST
 from tidemark.report.comparison.contents import comparison
 from tidemark.report.comparison.document import document
 from tidemark.report.comparison.sides import sides
@@ -135,6 +136,7 @@ def texts():
 )
 def test_each_mark_of_each_chart_is_at_the_figure_of_its_table(tab, texts, name, view):
     opened = tab(texts(name), view)
+    opened.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = true })")
     drawn = opened.locator(".chart[role=img] > svg")
     expect(drawn).to_have_count(opened.locator(".chart").count(), timeout=60_000)
 
@@ -191,17 +193,25 @@ def near(value: float, cell: str, pixel: float) -> bool:
 def _changes(figure: Figure) -> None:
     rows = [row for row in figure.beside if "Δ" in row and "Metric" in row and "Test" not in row]
     lower, plot = _lower_is_better(), figure.plot
-    changed = [row for row in rows if row["Δ"] != "none"][:40]
+    changed = [row for row in rows if row["Δ"] != "none"][:20]
     assert len(plot.named("intervals")) == len(changed) >= 2
     zero = next(at for text, at in plot.x.labels if number(text) == 0)
     last, end = plot.x.labels[-1]
     pixel = number(last) / (end - zero)
     for place, (row, (label, _)) in enumerate(zip(changed, plot.y.labels, strict=True)):
         title = row["Metric"].rpartition(" [")[0]
-        # A phone may have room for the beginning alone.
-        assert label == title or (label.endswith("…") and title.startswith(label[:-1]))
+        columns = [*row]
+        labels = columns[1 : columns.index("Verdict")]
+        told = ", ".join(f"{each}: {row[each]}" for each in labels if row[each])
+        _same_name(label, f"{title} {{{told}}}" if told else title)
         sign = -1 if title.partition(": ")[2].split()[0] in lower else 1
         _change(figure, place, row, lambda x, sign=sign: sign * (x - zero) * pixel, pixel)
+
+
+def _same_name(label: str, name: str) -> None:
+    """Hold that a label is a name, whose lines may lack their middle."""
+    start, _, end = label.partition("…")
+    assert name.startswith(start) and name.endswith(end) if "…" in label else label == name
 
 
 def _change(figure, place, row, share, pixel) -> None:
@@ -455,7 +465,7 @@ def test_each_chart_of_a_picture_of_a_history_has_the_figures_of_its_labels(tabl
 def test_the_picture_of_a_comparison_has_its_figures():
     run = two.loads()
     found = document(sides((run, BASE), (run, NEW)))
-    metrics = [each for each in found.metrics if each.effect is not None][:40]
+    metrics = [each for each in found.metrics if each.effect is not None][:MOST]
 
     (plot,) = plots(changes_picture(found, ".svg").decode())
 

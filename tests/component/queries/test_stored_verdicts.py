@@ -14,7 +14,6 @@ from tidemark.model.version_order import NEWEST, PREVIOUS
 from tidemark.report.comparison.document import document
 from tidemark.report.comparison.sides import sides
 from tidemark.report.run_report.measured import measured_run
-from tidemark.report.run_report.versions import summary
 from tidemark.run.record_rates import record_rates
 from tidemark.store import keys
 from tidemark.store.run_ends import record_run
@@ -171,11 +170,14 @@ def test_the_table_of_a_run_has_the_verdicts_of_the_stored_trials(buckets, name)
     run = read_run(buckets[name], read_plan(buckets[name], RUN))
     bases = run.plan.bases
 
+    measured = measured_run(run)
     found = {
-        (row["test"], row["metric"], bases[row["version"]], row["version"]): (
-            *(row["verdict"][name] for name in ("word", "reason", "low", "high")), row["change"],
+        (quantity.test, quantity.metric.name, base, version): (
+            judged.word, judged.reason, judged.low, judged.high, verdict.change,
         )
-        for row in summary(measured_run(run)) if row["verdict"]
+        for quantity in measured.quantities for version, base in bases.items()
+        for verdict in [measured.verdict(base, version, quantity)]
+        for judged in [verdict.judgement]
     }  # fmt: skip
     assert found
     assert found == {names: told for names, told in recomputed(run).items() if names in found}

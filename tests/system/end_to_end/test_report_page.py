@@ -3,7 +3,7 @@
 import json
 import re
 
-FILES = ("report.md", "report.html", "report.blocks.json", "summary.json", "advice.json")
+FILES = ("report.md", "report.html", "report.blocks.json", "advice.json")
 
 
 def report(deployed, run, file):

@@ -1,6 +1,5 @@
 """Equality of figures, bit for bit, in objects, Athena, history and report."""
 
-import json
 import random
 import statistics
 from datetime import UTC, datetime
@@ -12,14 +11,22 @@ from tests.checks.conformance.figures import measured_run
 from tidemark.client.decisions import exclude
 from tidemark.client.history import histories
 from tidemark.client.tables import StatementFailed, ask_saved
+from tidemark.figures.version_rates import summarise
 from tidemark.store import keys
 from tidemark.store.columns import PARTITIONS, TABLES
-from tidemark.store.run_objects import find_report
+from tidemark.store.stored_plan import read_plan
+from tidemark.store.stored_run import read_run
 
 
 @pytest.fixture(scope="module")
 def tables(deployed):
     return deployed.app.tables
+
+
+def rates_of(bucket, run_id):
+    """Return the rates of a run's versions, as its report has them."""
+    run = read_run(bucket, read_plan(bucket, run_id))
+    return summarise(run.plan, run.trials, run.exclusions)
 
 
 @pytest.mark.parametrize("table", sorted(TABLES))
@@ -48,9 +55,7 @@ def test_athena_gives_the_stored_rates_bit_for_bit(deployed, measured, tables):
 
 
 def test_the_reports_figures_equal_the_saved_query_bit_for_bit(deployed, measured, tables):
-    summary = json.loads(
-        find_report(deployed.client.bucket, "rocksdb", measured.run_id, "summary.json")
-    )
+    rates = rates_of(deployed.client.bucket, measured.run_id)
     query = (Path(__file__).parents[3] / "queries" / "sql" / "rates_by_version.sql").read_text()
     # The saved query covers all runs; this one covers one run.
     of_run = query.replace("WHERE trials > 0", "WHERE run_id = ? AND trials > 0")
@@ -64,7 +69,7 @@ def test_the_reports_figures_equal_the_saved_query_bit_for_bit(deployed, measure
     assert {
         (row["version"], row["metric"]): (number(row["mean"]), number(row["stddev"]))
         for row in answer
-    } == {(rate["version"], rate["metric"]): (rate["value"], rate["spread"]) for rate in summary}
+    } == {(rate.version, rate.metric): (rate.value, rate.spread) for rate in rates}
 
 
 @pytest.fixture(scope="module")
@@ -88,11 +93,10 @@ def repeated(deployed):
 def test_means_and_spreads_are_equal_in_objects_athena_history_and_report(
     deployed, repeated, tables
 ):
-    body = find_report(deployed.client.bucket, "rocksdb", repeated.run_id, "summary.json")
     report = {
-        (rate["version"], rate["metric"]): (rate["value"], rate["spread"], rate["trials"])
-        for rate in json.loads(body)
-        if rate["version"] in {"8.8.1", "8.10.0"}
+        (rate.version, rate.metric): (rate.value, rate.spread, rate.trials)
+        for rate in rates_of(deployed.client.bucket, repeated.run_id)
+        if rate.version in {"8.8.1", "8.10.0"}
     }
     rows = ask_saved(tables, "rates_by_version", {"suite": "rocksdb"}).records()
     history = {

@@ -13,13 +13,17 @@ from tests.plans import DATABASES, naming, plan_of, with_axes
 from tests.unit.fakes import FakeBucket
 from tests.unit.measured_runs import bucket_of, ended, measured, planned, with_values
 from tidemark.cli.live import Place, place, show_result
-from tidemark.cli.rates_table import fitting, table
 from tidemark.cli.remaining import ahead
 from tidemark.cli.target import Target
 from tidemark.client.runs import Run
 from tidemark.figures.verdicts.sequential_run import SequentialRun, after
 from tidemark.model.level_alarm import LevelAlarm
+from tidemark.report.blocks import Details, Report, Row, Section, Table
+from tidemark.report.files import dump
+from tidemark.report.run_report.versions import ALL_DIGITS
+from tidemark.report.terminal import print_blocks
 from tidemark.store import keys
+from tidemark.store.keys import BLOCKS
 
 PLAN = planned(["9.0.0"], repetitions=2)
 TWO = planned(["9.0.0"], repetitions=2, name="r")
@@ -211,67 +215,25 @@ def test_a_run_prints_the_changes_of_level_that_its_message_tells():
     )
 
 
-def test_the_table_of_a_run_has_the_verdict_and_interval_of_each_change():
-    rate = {
-        "name": "ingest_rate", "unit": "records/s", "direction": "higher", "samples": 12,
-        "baseline": None, "nearer": "",
-        "spread": 1.5,
-    }  # fmt: skip
-    verdict = {"word": "faster", "effect": 0.051, "low": 0.031, "high": 0.072}
-    printed = io.StringIO()
-
-    Console(file=printed, width=120).print(
-        table(
-            [
-                {**rate, "version": "9.0.0", "value": 100.0, "change": None, "verdict": None},
-                {**rate, "version": "9.8.4", "value": 105.0, "change": 0.05, "verdict": verdict},
-            ]
-        )
+@pytest.mark.parametrize(("exact", "told"), [(False, "734 k 22 k"), (True, "734,306.6 22,316.3")])
+def test_a_run_prints_the_table_of_its_report_with_all_digits_on_request(tmp_path, exact, told):
+    shown, whole = (
+        Table(name, ("Metric", "Rate"), (Row(("latency", figures)),))
+        for name, figures in ((ALL_DIGITS, "734 k 22 k"), (ALL_DIGITS, "734,306.6 22,316.3"))
     )
-
-    first, second = (line.split() for line in printed.getvalue().splitlines() if "ingest" in line)
-    assert first[-1] == "12"
-    assert " ".join(second[2:]) == "105.0 1.5 records/s 12 +5.1 % +3.1 % to +7.2 % ▲ faster"
-
-
-@pytest.mark.parametrize("name", ["ingest_rate", "latency p99 {operation: create}"])
-def test_on_a_narrow_terminal_each_metric_has_a_table_with_whole_figures(name):
-    rate = {
-        "version": "9.8.4", "name": name, "unit": "records/s", "direction": "higher",
-        "samples": 12, "baseline": None, "nearer": "", "value": 1_616_000.0, "spread": 60_000.0,
-        "verdict": {"word": "cannot tell", "effect": -0.193, "low": -0.222, "high": -0.163},
-    }  # fmt: skip
-    console = Console(file=io.StringIO(), width=80)
-
-    console.print(*fitting([rate], console))
-
-    _, title, heading, row = console.file.getvalue().splitlines()
-    assert title.rstrip() == f"{name} [records/s]"
-    assert " ".join(heading.split()) == "Version Rate ± spread Δ before 95 % interval Verdict"
-    told = "9.8.4 1.616 M 0.060 M −19.3 % −22.2 % to −16.3 % ? cannot tell"
-    assert " ".join(row.split()) == told
-
-
-@pytest.mark.parametrize(
-    ("exact", "told"),
-    [
-        (False, "734 k 22 k ms 12 13.8 times as long 12.0 to 15.5 times ▼ slower"),
-        (True, "734,306.6 22,316.3 ms 12 13.8 times as long 12.0 to 15.5 times ▼ slower"),
-    ],
-)
-def test_the_table_of_a_run_has_all_digits_on_request_and_large_changes_as_times(exact, told):
-    rate = {
-        "version": "9.8.4", "name": "latency", "unit": "ms", "direction": "lower", "samples": 12,
-        "baseline": None, "nearer": "",
-        "value": 734306.64, "spread": 22316.3, "change": 12.8,
-        "verdict": {"word": "slower", "effect": 12.8, "low": 11.0, "high": 14.5},
-    }  # fmt: skip
+    results = Section("Results", (shown, Details(ALL_DIGITS, (whole,))))
+    files = {f"report.{BLOCKS}": dump(Report("x", (), (results,))).encode()}
+    client = SimpleNamespace(
+        await_end=lambda _: True, status=lambda _: ("SUCCEEDED", None),
+        bucket=bucket_of(planned(name="r"), files=files),
+    )  # fmt: skip
     printed = io.StringIO()
 
-    Console(file=printed, width=130).print(table([rate], exact=exact))
+    console = Console(file=printed)
+    show_result(client, Run("r", "arn"), Target(tmp_path, None), console, exact=exact)
 
     (line,) = (line.split() for line in printed.getvalue().splitlines() if "latency" in line)
-    assert " ".join(line[2:]) == told
+    assert " ".join(line[1:]) == told
 
 
 @pytest.mark.parametrize(
@@ -283,19 +245,13 @@ def test_the_table_of_a_run_has_all_digits_on_request_and_large_changes_as_times
 )  # fmt: skip
 def test_each_verdict_has_a_mark_and_on_a_terminal_a_colour(monkeypatch, word, mark, color):
     monkeypatch.delenv("NO_COLOR", raising=False)
-    rate = {
-        "version": "9.8.4", "name": "ingest_rate", "unit": "records/s", "direction": "higher",
-        "samples": 12,
-        "baseline": None, "nearer": "",
-        "spread": 1.5, "value": 1.0, "change": 0.05,
-        "verdict": {"word": word, "effect": 0.05, "low": -0.1, "high": 0.2},
-    }  # fmt: skip
     printed = io.StringIO()
-
     console = Console(file=printed, width=120, force_terminal=True, color_system="standard")
-    console.print(table([rate]))
 
-    assert f"{color}{mark} {word}" in printed.getvalue()
+    print_blocks([f"{mark} 3 {word}", f"{mark} {word}"], console)
+
+    assert printed.getvalue().count(color) >= 2
+    assert f"{color}{mark} 3 {word}" in printed.getvalue()
 
 
 def test_a_run_of_unknown_order_says_how_its_versions_are_compared(tmp_path):

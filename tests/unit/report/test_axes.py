@@ -110,12 +110,16 @@ def test_a_trial_without_a_rate_keeps_its_axes(run):
 def test_the_report_shows_each_value_as_a_label(text):
     version = "9.8.4 against 9.0.0"
     assert "each measured 6 × for each database (postgresql, mariadb): " in text
-    assert f"ingest_rate {{database: mariadb}}: ▼ slower, {version} (−19.86 %)." in text
+    assert f"{version}: ▼ 1 slower, = 3 same." in text
+    assert "- ▼ slower: ingest_rate {database: mariadb}, −19.86 % (95 % interval " in text
     assert row(text, "Axis database")[1] == "postgresql, mariadb"
-    table = text.partition("## ingest_rate {database: mariadb}\n")[2].partition("\n## ")[0]
-    assert row(table, "9.8.4")[5] == "6 of 6"
-    # Samples of the other value are not in the chart and its table.
-    assert sum(line.endswith(" yes |") for line in table.splitlines()) == 12
+    table = text.partition("## ingest_rate: 2 by label and statistic\n")[2].partition("\n## ")[0]
+    assert row(table, "mariadb", "9.8.4")[6] == "6 of 6"
+    # Samples of the other value are not in a chart and its table.
+    charts = table.split("**Every sample")[1:]
+    assert [sum(line.endswith(" yes |") for line in each.splitlines()) for each in charts] == [
+        12
+    ] * 2
     assert "## compaction {database: mariadb} over time\n" in text
 
 
@@ -146,12 +150,11 @@ def test_a_value_that_one_side_did_not_measure_is_not_comparable():
 
     text = markdown(comparison(sides((less, "9.0.0"), (both, "9.8.4"))))
 
-    missing = row(text, "ingest", "ingest_rate {database: mariadb} \\[records/s\\]")
-    assert missing[2] == "– not comparable"
+    missing = row(text, "ingest", "ingest_rate \\[records/s\\]", "mariadb")
+    assert missing[3] == "– not comparable"
     assert "no trial of 9.0.0 {database: mariadb} is recorded" in text
-    assert (
-        row(text, "ingest", "ingest_rate {database: postgresql} \\[records/s\\]")[5] != missing[5]
-    )
+    measured = row(text, "ingest", "ingest_rate \\[records/s\\]", "postgresql")
+    assert measured[6] != missing[6]
     assert "Axis database is postgresql for 9.0.0 and postgresql, mariadb for 9.8.4" in text
     assert "The two sides were not measured alike: Axis database is postgresql for 9.0.0" in text
     assert "--axis database=postgresql" in text
@@ -188,11 +191,11 @@ def test_a_run_from_before_there_were_axes_is_shown_and_compared_with_nothing():
     text = markdown(comparison(sides((older, "9.0.0"), (newer, "9.8.4"))))
 
     results, _, _ = text.partition("The values of database beside each other")
-    without = row(results, "ingest", "ingest_rate \\[records/s\\]")
-    assert (without[6], without[2]) == ("missing", "– not comparable")
+    without = row(results, "ingest", "ingest_rate \\[records/s\\]", "")
+    assert (without[7], without[3]) == ("missing", "– not comparable")
     assert "no trial of 9.8.4 without axes is recorded" in text
-    under = row(text, "ingest", "ingest_rate {database: mariadb} \\[records/s\\]")
-    assert (under[5], under[2]) == ("missing", "– not comparable")
+    under = row(results, "ingest", "ingest_rate \\[records/s\\]", "mariadb")
+    assert (under[6], under[3]) == ("missing", "– not comparable")
     assert "## Graphs: ingest\n" in text
 
 

@@ -31,19 +31,19 @@ from tests.unit.measured_runs import (
     with_values,
 )
 from tests.unit.prepared_results import PREPARED
-from tidemark.cli.rates_table import fitting
+from tidemark.cli.printed_report import rates
 from tidemark.model.checkout import ROOT
 from tidemark.model.exclusions import NONE
 from tidemark.model.kept_files import Artefact, KeptFile
 from tidemark.model.numerals import figure, ranges
 from tidemark.model.plan import Resume
-from tidemark.report.blocks import Table, brief
+from tidemark.report.blocks import Details, Table, brief
 from tidemark.report.files import dump, load
 from tidemark.report.markdown import markdown, plain
 from tidemark.report.page import page
 from tidemark.report.run_report.measured import measured_run
 from tidemark.report.run_report.publishing import report
-from tidemark.report.run_report.versions import summary
+from tidemark.report.terminal import print_blocks
 from tidemark.store.keys import BLOCKS
 from tidemark.store.stored_run import StoredRun
 from tidemark.store.version_rows import verdict_rows
@@ -115,17 +115,19 @@ def test_the_summary_names_slower_metrics_first_then_failed_trials_then_the_same
     ]
     trials[-1] = failed(trials[-1])
 
-    first, second, third = report_of(plan, trials).summary[0].items
-    assert first == "compaction_rate: ▼ slower, 9.8.4 against 9.0.0 (−20.00 %)."
-    assert second == "✗ failed: 1 of 12 trials."
-    assert third == "ingest_rate: = same within ±5 %."
+    headline, items, *_ = report_of(plan, trials).summary
+    assert headline == "9.8.4 against 9.0.0: ▼ 1 slower, ✗ failed: 1 of 12 trials, = 1 same."
+    assert items.items == (
+        "▼ slower: compaction_rate, −20.00 % (95 % interval −20.00 % to −20.00 %)",
+        "= same: ingest_rate",
+    )
 
 
 def test_the_summary_of_many_versions_names_the_first_and_the_last():
     text = markdown(PREPARED["20 versions"].report())
 
     assert "RocksDB 9.0.0 to 9.19.0 (20 versions), each measured 5 ×: " in text
-    assert "9.12.0 against 9.11.0 (−20.0 %)" in text, "as many digits as a comparison has"
+    assert "9.12.0 against 9.11.0, −20.0 % (" in text, "as many digits as a comparison has"
 
 
 def test_the_same_stored_run_gives_the_same_bytes():
@@ -158,10 +160,10 @@ def test_a_run_names_the_test_of_a_metric_that_two_tests_have():
     text = markdown(report(run))
 
     both = ["ingest: compaction_rate", "compaction: compaction_rate"]
-    assert all(f"- {name}: " in text for name in both)
+    assert f"= same: {', '.join(reversed(both))}\n" in text
     assert all(f"| {name} \\[records/s\\] |" in text for name in both)
     printed = io.StringIO()
-    Console(file=printed, width=60).print(*fitting(summary(run), Console(width=60)))
+    print_blocks([rates(report(run))], Console(file=printed, width=80))
     assert all(f"{name} [records/s]" in printed.getvalue() for name in both)
 
 
@@ -176,7 +178,8 @@ def test_the_summary_leaves_out_changes_that_are_the_same():
 
     text = markdown_of(plan, trials)
 
-    assert "- ingest_rate: ▼ slower, 9.8.4 against 9.0.0 (−10.69 %).\n" in text
+    assert "Each version against the version before it: ▼ 1 slower, = 3 same.\n" in text
+    assert "- ▼ slower: ingest_rate, 9.8.4 against 9.0.0, −10.69 % (95 % interval " in text
     assert "9.0.0 against 8.8.1" not in text
     assert "If nothing has changed, at most 1 % of runs until decided say slower or faster" in text
 
@@ -221,10 +224,7 @@ def test_a_larger_figure_is_slower_if_lower_is_better():
 
     text = markdown_of(plan, ingest_of(plan, {"9.0.0": [0.5], "9.8.4": [0.75]}))
 
-    assert (
-        "cannot tell (1 of the 5 pairs that a verdict needs), 9.8.4 against 9.0.0 (+50.00 %)"
-        in text
-    )
+    assert "| +50.00 % | none | ? cannot tell (1 of the 5 pairs that a verdict needs) |" in text
     assert "ingest_rate in s by version; lower is better" in text
 
 
@@ -457,7 +457,7 @@ def test_a_run_of_one_version_and_one_trial_has_a_report():
 
     text = markdown_of(plan, measured(plan))
 
-    assert re.search(r"^- ingest_rate: 9\.8\.4: [\d,.]+ records/s\.$", text, re.MULTILINE)
+    assert re.search(r"^- ingest_rate of 9\.8\.4: [\d,.]+ k records/s$", text, re.MULTILINE)
 
 
 def test_a_run_without_any_trial_or_sample_has_a_report():
@@ -666,6 +666,7 @@ def test_a_hostile_text_is_shown_in_the_page_without_effect():
         "html", "head", "meta", "link", "title", "style", "body", "main", "header", "section",
         "h1", "h2", "p", "ul", "li", "div", "table", "caption", "thead", "tbody", "tr", "th", "td",
         "b", "s", "figure", "figcaption", "span", "script", "noscript", "details", "summary",
+        "nav", "a", "pre", "code",
     }  # fmt: skip
     *specs, program = elements.scripts
     assert {json.loads(spec)["width"] for spec in specs} == {"container"}
@@ -697,7 +698,7 @@ def test_control_characters_and_characters_of_direction_have_no_effect():
 def test_a_hostile_text_is_shown_in_markdown_without_effect():
     text = re.sub("</?(details|summary|b)>", "", markdown(hostile_run()))
 
-    assert not re.search(r"(?<!\\)[<`\[]", text)
+    assert not re.search(r"(?<!\\)[<`\[]", re.sub(r"```sh\n.*\n```", "", text))
     assert "\\<img src=" in text
     assert " @&#8203;all a/b#&#8203;12 GH-&#8203;3" in text
     assert not re.search(r"@all|#12|GH-3", text)
@@ -723,7 +724,7 @@ def test_the_page_needs_no_network_and_runs_only_its_own_script():
         for name, value in attributes.items()
         if name in {"src", "href"}
     ]
-    assert links == ["data:,"]
+    assert links == ["data:,", *(f"#section-{number}" for number in range(1, len(links)))]
 
 
 def test_every_table_of_the_page_has_a_caption_and_names_its_rows_and_columns():
@@ -739,6 +740,7 @@ def test_every_table_of_the_page_has_a_caption_and_names_its_rows_and_columns():
         "45 samples of compaction_rate", "Progress of ingest", "Progress of compaction",
     ]  # fmt: skip
     blocks = [block for section in contents.sections for block in section.blocks]
+    blocks += [each for block in blocks if isinstance(block, Details) for each in block.blocks]
     assert tags.count("table") == len(charts) + sum(isinstance(block, Table) for block in blocks)
 
 
@@ -768,7 +770,7 @@ def test_publish_report_writes_the_same_files_again(world, plan):
     folder = f"reports/rocksdb/{plan.run_id}"
     assert keys == {
         name: f"{folder}/{name}"
-        for name in ("report.md", "report.html", f"report.{BLOCKS}", "summary.json", "advice.json")
+        for name in ("report.md", "report.html", f"report.{BLOCKS}", "advice.json")
     }
     assert before[keys["report.md"]].startswith(b"# RocksDB: run ")
     assert before[keys["report.html"]].startswith(b"<!DOCTYPE html>")

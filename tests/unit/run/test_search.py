@@ -10,7 +10,7 @@ from rich.console import Console
 from tests.plans import RUN, rocksdb, with_axes
 from tests.unit.measured_runs import charts, left_out, row
 from tests.unit.run.test_choose_trial import Measuring, in_batch
-from tidemark.cli.rates_table import fitting
+from tidemark.cli.printed_report import rates
 from tidemark.cli.remaining import ahead
 from tidemark.figures.verdicts import needed_trials
 from tidemark.figures.verdicts.sequential_run import closed, standing_of
@@ -21,7 +21,7 @@ from tidemark.report.markdown import markdown
 from tidemark.report.run_report.decisions import search_path
 from tidemark.report.run_report.measured import measured_run
 from tidemark.report.run_report.publishing import publish_report, report
-from tidemark.report.run_report.versions import summary
+from tidemark.report.terminal import print_blocks
 from tidemark.store import keys
 from tidemark.store.stored_run import read_standing
 
@@ -102,7 +102,7 @@ def test_the_report_has_the_comparisons_in_the_order_of_the_search(ended):
 
 def test_the_table_and_the_chart_of_a_search_compare_with_its_base(ended):
     run = measured_run(ended.stored)
-    text = markdown(report(run)).partition("**Rates and changes**")[2]
+    text = markdown(report(run)).partition("**Rates and changes**")[2].partition("<details>")[0]
     versions = ["8.10.0", "9.0.0", "9.8.4"]
     rows = [row(text, r"ingest_rate \[records/s\]", each) for each in versions]
 
@@ -128,13 +128,12 @@ def test_the_table_and_the_chart_of_a_search_compare_with_its_base(ended):
 
 def test_the_terminal_table_of_a_search_compares_with_its_base(ended):
     console = Console(file=io.StringIO(), width=160)
-    console.print(*fitting(summary(measured_run(ended.stored)), console))
+    print_blocks([rates(report(measured_run(ended.stored)))], console)
 
     lines = [" ".join(each.split()) for each in console.file.getvalue().splitlines()]
     printed = [each for each in lines if "ingest_rate" in each]
-    assert any("Δ to 8.8.1" in each for each in lines)
     assert [each.partition(" % ")[2].rpartition("% ")[2] for each in printed[1:]] == [
-        "nearer to 8.8.1", "nearer to 9.8.4", "▼ slower",
+        "nearer to 8.8.1", "nearer to 9.8.4", "▼ slower, confirmed by 5 new pairs",
     ]  # fmt: skip
 
 

@@ -6,15 +6,17 @@ edge is a change, or an end of its interval, beyond the axis, with its figure.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from tidemark.model.numerals import change, interval, percent_places
+from tidemark.model.sentences import middle
 from tidemark.pages import vega_lite
 from tidemark.pages.vega_lite import Json, as_it_is, figures, layer, tooltip
 from tidemark.report.blocks import Block, Chart, Mark, Table
 
-MOST = 40
+MOST = 20
 """The most metrics of the chart; more would be taller than a screen."""
 _CAPTION = "Δ of each metric with its 95 % interval; worse is left of zero for every metric."
 _BEYOND = " An arrow at the edge is a change, or an end of its interval, of more than 100 %."
@@ -26,6 +28,7 @@ _ROW, _ABOVE = 28, 11  # pixels: of a metric, and from its point to a label abov
 _FIGURE = 12  # pixels: of the figure below an arrow
 _LINE = 14  # pixels: of the labels of a metric, which are a line of their own
 _LABELS = " {"  # the start of the labels in the name of a metric
+_LONGEST_LINE, _LONGEST_NARROW = 76, 52  # letters of a name, and on a phone
 _TICKS = 5
 _ARROWS = {-_FARTHEST: "triangle-left", _FARTHEST: "triangle-right"}
 # A phone has no room for names beside the points.
@@ -140,8 +143,10 @@ def _arrows(of: DrawnChange) -> Iterator[Json]:
 
 def _by_metric(points: Sequence[Json], further: int) -> Json:
     """Return the axis of names, with ``further`` pixels for lines of labels."""
-    labels = f"indexof(datum.label, '{_LABELS}')"
-    lines = f"[slice(datum.label, 0, {labels}), slice(datum.label, {labels} + 1)]"
+    wide, narrow = (
+        json.dumps({point["metric"]: _lines(point["metric"], most) for point in points})
+        for most in (_LONGEST_LINE, _LONGEST_NARROW)
+    )
     return {
         "field": "metric",
         "type": "nominal",
@@ -152,12 +157,18 @@ def _by_metric(points: Sequence[Json], further: int) -> Json:
             "labelAlign": {"expr": f"{_NARROW} ? 'left' : 'right'"},
             "labelOffset": {"expr": f"{_NARROW} ? -{_ABOVE + further} : 0"},
             "labelPadding": {"expr": f"{_NARROW} ? 0 : 12"},
-            "labelExpr": f"{labels} < 0 ? datum.label : {lines}",
+            "labelExpr": f"({_NARROW} ? {narrow} : {wide})[datum.value]",
             "labelLineHeight": _LINE,
             "labelLimit": {"expr": f"{_NARROW} ? containerSize()[0] - {_EDGE} : {_LONGEST}"},
             "domain": False,
         },
     }
+
+
+def _lines(title: str, most: int) -> list[str]:
+    """Return the lines of a metric's name, with its labels below it; a long one has no middle."""
+    name, _, labels = title.partition(_LABELS)
+    return [middle(each, most) for each in (name, labels and f"{{{labels}") if each]
 
 
 def _by_gain(far: float) -> Json:

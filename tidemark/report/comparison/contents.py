@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence, Set
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from itertools import product
 
 from tidemark.model.labels import figure_name, labelled_name
-from tidemark.model.numerals import change
+from tidemark.model.numerals import NONE, change, interval
 from tidemark.model.sentences import plural
 from tidemark.report import grown_functions
-from tidemark.report.blocks import Block, Details, Report, Section
+from tidemark.report.blocks import Block, Bullets, Details, Report, Section
 from tidemark.report.charts import Group
 from tidemark.report.comparison import by_labels, results, setup
-from tidemark.report.comparison.findings import action_items, comments
+from tidemark.report.comparison.findings import action_items, comments, next_step
 from tidemark.report.comparison.results import why_incomparable
 from tidemark.report.comparison.setup import unlike_work
 from tidemark.report.comparison.sides import Pair, Sides
 from tidemark.report.grown_functions import Grown
-from tidemark.report.marks import FAILURES, answers
+from tidemark.report.marks import FAILURES, Told, answer_items, headline
+from tidemark.report.rule import note
 from tidemark.report.run_report import trials
 from tidemark.report.run_report.course import course
 from tidemark.report.run_report.versions import MOST_CHARTS
@@ -39,7 +40,15 @@ def comparison(sides: Sides, functions: Sequence[Grown] = ()) -> Report:
 
 
 def _summary(sides: Sides, pairs: Sequence[Pair]) -> Iterator[Block]:
-    yield answer(sides, pairs)
+    told, failures = [_told(pair, sides) for pair in pairs], _failed_trials(sides)
+    found = headline(told, list(failures.values())) or "There is no metric to compare"
+    yield " ".join((f"{found}.", *_unlike(sides)))
+    # The headline tells of failed trials already.
+    reasons = (each._replace(reason=_beside(each.reason, failures)) for each in told)
+    if items := tuple(answer_items(reasons)):
+        yield Bullets(items)
+    if step := next_step(sides):
+        yield step
     yield " ".join(_counts(sides))
 
 
@@ -52,11 +61,12 @@ def _counts(sides: Sides) -> Iterator[str]:
 
 
 def _sections(sides: Sides, pairs: Sequence[Pair], functions: Sequence[Grown]) -> Iterator[Section]:
-    yield Section("Results", tuple(results.blocks(sides, pairs)))
+    ordered = sorted(pairs, key=lambda pair: _told(pair, sides).place)
+    yield Section("Results", tuple(results.blocks(sides, ordered)))
     if users := tuple(by_labels.supported_users(sides, pairs)):
         yield Section("Supported users", users, evidence=True)
     if by := (*by_labels.axis_blocks(sides, pairs), *by_labels.blocks(sides, pairs)):
-        yield Section("Results by axis and label", by, evidence=True)
+        yield Section("Results by axis and label", by, details=True)
     if functions:
         yield Section("Functions", tuple(grown_functions.blocks(functions)), evidence=True)
     yield Section("Comments", comments(sides), evidence=True)
@@ -102,38 +112,24 @@ def _samples(pair: Pair, sides: Sides) -> Block:
     )
 
 
-def answer(sides: Sides, pairs: Sequence[Pair]) -> str:
-    """Return the metrics of each verdict, slower ones first, with the sizes of changes.
-
-    The trials that failed follow the changes. The reason of a missing verdict stands behind the
-    metrics that share it. A further sentence says what was not alike.
-    """
-    names: defaultdict[str, list[str]] = defaultdict(list)
-    reasons: defaultdict[str, set[str]] = defaultdict(set)
-    for pair in pairs:
-        names[pair.word].append(f"{pair.name}{_size(pair)}")
-        reasons[pair.word].add(_reason_of(pair, sides))
-    failures = _failed_trials(sides)
-    told = {
-        word: f"{text}{_why(reasons[word] - failures.keys())}"
-        for word, text in answers(names).items()
-    }
-    changed = {pair.word for pair in pairs if pair.is_change}
-    changes = [told.pop(word) for word in [*told] if word in changed]
-    found = [*changes, *failures.values(), *told.values()]
-    first = f"{'; '.join(found) or 'There is no metric to compare'}."
-    return " ".join((first, *_unlike(sides)))
+def _told(pair: Pair, sides: Sides) -> Told:
+    """Return the verdict on a metric as the answer tells it."""
+    judged = pair.verdict and pair.verdict.judgement
+    return Told(
+        name=pair.name,
+        family=pair.metric.name,
+        word=pair.word,
+        reason=judged.reason if judged else why_incomparable(pair, sides),
+        decides=pair.metric.decides,
+        effect=pair.effect,
+        change=change(pair.effect, pair.metric, pair.places),
+        interval=interval(judged, pair.metric, pair.places) if judged else NONE,
+        note=note(pair.verdict) if pair.verdict else "",
+    )
 
 
-def _reason_of(pair: Pair, sides: Sides) -> str:
-    verdict = pair.verdict
-    return verdict.judgement.reason if verdict else why_incomparable(pair, sides)
-
-
-def _why(reasons: Set[str]) -> str:
-    """Return the reason of all metrics of a verdict, '' if they have several or none."""
-    reason = next(iter(reasons)) if len(reasons) == 1 else ""
-    return f" ({reason})" if reason else ""
+def _beside(reason: str, failures: Collection[str]) -> str:
+    return "" if reason in failures else reason
 
 
 def _failed_trials(sides: Sides) -> dict[str, str]:
@@ -150,7 +146,3 @@ def _unlike(sides: Sides) -> Iterator[str]:
     if unlike := unlike_work(sides):
         more = f", and {len(unlike) - 1} more" if len(unlike) > 1 else ""
         yield f"The two sides were not measured alike: {unlike[0]}{more}."
-
-
-def _size(pair: Pair) -> str:
-    return f" ({change(pair.effect, pair.metric, pair.places)})" if pair.is_change else ""

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from typing import NamedTuple, TypeVar
 
 from tidemark.figures.verdicts.version_verdicts import Verdict
 from tidemark.model.numerals import NONE, change, figure, interval, percent, times_as
 from tidemark.model.sentences import listed, plural, shortened
 from tidemark.report import advice
-from tidemark.report.blocks import Block, Bullets
+from tidemark.report.blocks import Block, Bullets, Command
 from tidemark.report.comparison.results import why_incomparable
 from tidemark.report.comparison.setup import differing_settings, unlike_work
 from tidemark.report.comparison.sides import Pair, Reading, Side, Sides
 from tidemark.report.comparison.trends import drift
-from tidemark.report.marks import CHANGES
+from tidemark.report.marks import CHANGES, MOST_NAMES, first_names
 from tidemark.report.rule import left_out, within
 from tidemark.report.run_report import trials
 from tidemark.report.run_report.machines import differences, level_sentences, work_sentences
@@ -25,7 +25,10 @@ _WIDE = 0.05
 _MOST_TROUBLES = 5
 _LONGEST_TROUBLE = 500  # bytes
 # A suite with many labels has hundreds of findings; the table of results has all verdicts.
-_MOST_SENTENCES = 20
+_MOST_SENTENCES = 8
+
+_Key = TypeVar("_Key", bound=Hashable)
+_Each = TypeVar("_Each")
 
 
 class _JudgedMetric(NamedTuple):
@@ -78,21 +81,9 @@ def comments(sides: Sides) -> tuple[Block, ...]:
     metrics = _judged_metrics(sides)
     machines = " on unlike machines" if sides.unlike_machines else ""
     groups = {
-        "Changes:": [
-            f"{metric.name} is {metric.change} with {sides.new.name}{machines}, {metric.evidence}."
-            for metric in metrics
-            if metric.word in CHANGES
-        ],
-        "The same:": [
-            f"{metric.name} is the same within {margin}{machines}, {metric.evidence}."
-            for metric in metrics
-            for margin in [within(metric.new.metric)]
-            if metric.word == "same"
-        ],
-        "Undecided:": [
-            *(_undecided(metric) for metric in metrics if metric.word == "cannot tell"),
-            *(f"{pair.name} cannot be compared: {why}." for pair, why in _incomparable(sides)),
-        ],
+        "Changes:": list(_changes(metrics, sides.new.name, machines)),
+        "The same:": list(_same(metrics, machines)),
+        "Undecided:": [*_undecided(metrics), *_not_comparable(sides)],
         "Suspicious:": list(_suspicious(sides)),
     }
     blocks: list[Block] = []
@@ -101,8 +92,82 @@ def comments(sides: Sides) -> tuple[Block, ...]:
     return (*blocks,) or ("There is no metric to compare.",)
 
 
+def _changes(metrics: Sequence[_JudgedMetric], new: str, machines: str) -> Iterator[str]:
+    for changed in _changed(metrics):
+        shown = changed[: 1 if len(changed) > MOST_NAMES else MOST_NAMES]
+        for metric in shown:
+            text = f"{metric.name} is {metric.change} with {new}{machines}, {metric.evidence}."
+            more = len(changed) - len(shown)
+            of_metric = f" {plural(more, 'more change')} of {metric.pair.metric.name}."
+            yield text + (of_metric if more else "")
+
+
+def _changed(metrics: Sequence[_JudgedMetric]) -> Iterable[list[_JudgedMetric]]:
+    """Return the changes in one direction of each metric, the largest first."""
+    changed = (metric for metric in metrics if metric.word in CHANGES)
+    by_size = sorted(changed, key=lambda each: -abs(each.pair.effect or 0))
+    return _grouped(by_size, lambda each: (each.word, each.pair.metric.name)).values()
+
+
+def _same(metrics: Sequence[_JudgedMetric], machines: str) -> Iterator[str]:
+    same = (metric for metric in metrics if metric.word == "same")
+    for margin, of_margin in _grouped(same, lambda each: within(each.new.metric)).items():
+        told = f"the same within {margin}{machines}"
+        if len(of_margin) > MOST_NAMES:
+            largest = max(of_margin, key=lambda each: abs(each.pair.effect or 0))
+            size = change(largest.pair.effect, largest.pair.metric, largest.pair.places)
+            yield f"{_count(of_margin)} are {told}, at most {size} ({largest.name})."
+        else:
+            yield from (f"{metric.name} is {told}, {metric.evidence}." for metric in of_margin)
+
+
+def _undecided(metrics: Sequence[_JudgedMetric]) -> Iterator[str]:
+    """Yield why metrics have no verdict; many metrics with one reason are only counted."""
+    untold = (metric for metric in metrics if metric.word == "cannot tell")
+    for reason, of_reason in _grouped(untold, _reason).items():
+        if len(of_reason) > MOST_NAMES:
+            yield f"{_count(of_reason)}: {reason} ({_names(of_reason)})."
+        else:
+            yield from (_no_verdict(metric, reason) for metric in of_reason)
+
+
+def _no_verdict(metric: _JudgedMetric, reason: str) -> str:
+    if metric.pair.effect is None:
+        return f"{metric.name}: {reason}."
+    found = change(metric.pair.effect, metric.pair.metric, metric.pair.places)
+    return f"{metric.name}: {reason}. Δ {found}, {metric.evidence}."
+
+
+def _count(named: Sequence[_JudgedMetric | Pair]) -> str:
+    return plural(len(named), "metric")
+
+
+def _reason(metric: _JudgedMetric) -> str:
+    return metric.verdict.judgement.reason
+
+
+def _not_comparable(sides: Sides) -> Iterator[str]:
+    for why, pairs in _incomparable(sides).items():
+        if len(pairs) > MOST_NAMES:
+            yield f"{_count(pairs)} cannot be compared: {why} ({_names(pairs)})."
+        else:
+            yield from (f"{pair.name} cannot be compared: {why}." for pair in pairs)
+
+
+def _grouped(each: Iterable[_Each], key: Callable[[_Each], _Key]) -> dict[_Key, list[_Each]]:
+    """Return members by their key, in the order in which keys come first."""
+    groups: dict[_Key, list[_Each]] = {}
+    for one in each:
+        groups.setdefault(key(one), []).append(one)
+    return groups
+
+
+def _names(named: Sequence[_JudgedMetric | Pair]) -> str:
+    return first_names([each.name for each in named])
+
+
 def action_items(sides: Sides) -> Bullets:
-    """Return the actions that follow from the findings."""
+    """Return the actions that follow from the findings, beside the next measurement."""
     return Bullets(tuple(_actions(sides)) or ("No action items.",))
 
 
@@ -120,21 +185,15 @@ def _judged_metrics(sides: Sides) -> list[_JudgedMetric]:
     ]
 
 
-def _incomparable(sides: Sides) -> list[tuple[Pair, str]]:
-    return [(pair, why) for pair in sides.pairs() if (why := why_incomparable(pair, sides))]
+def _incomparable(sides: Sides) -> dict[str, list[Pair]]:
+    """Return the metrics that cannot be compared, by the reason."""
+    why = _grouped(sides.pairs(), lambda pair: why_incomparable(pair, sides))
+    return {reason: pairs for reason, pairs in why.items() if reason}
 
 
 def _is_unpublished(pair: Pair, sides: Sides) -> bool:
     """Tell whether a page lacks a metric, which nobody here can find the reason of."""
     return any(reading is None and side.run.plan.imported for reading, side in sides.readings(pair))
-
-
-def _undecided(metric: _JudgedMetric) -> str:
-    effect, reason = metric.pair.effect, metric.verdict.judgement.reason
-    if effect is None:
-        return f"{metric.name}: {reason}."
-    found = change(effect, metric.pair.metric, metric.pair.places)
-    return f"{metric.name}: {reason}. Δ {found}, {metric.evidence}."
 
 
 def _suspicious(sides: Sides) -> Iterator[str]:
@@ -157,17 +216,34 @@ def _suspicious(sides: Sides) -> Iterator[str]:
         yield from work_sentences(side.run, side.version, side.name)
         yield from _troubles(side)
         yield from _thin(side)
+    yield from _scattered(sides)
+    yield from drift(sides)
+
+
+def _scattered(sides: Sides) -> Iterator[str]:
+    """Yield the metrics whose trials scatter widely; many of a side are one sentence."""
+    wide: list[tuple[str, float, Pair, Reading]] = []
     for pair in sides.pairs():
         for reading, side in sides.readings(pair):
             if reading and reading.rate.spread and reading.rate.value:
                 share = reading.rate.spread / abs(reading.rate.value)
                 if share > _WIDE:
-                    values = ", ".join(figure(value) for value in sorted(reading.values))
-                    yield (
-                        f"The trials of {side.name} scatter by {percent(share)} of their mean in "
-                        f"{pair.name}: {values} {reading.metric.unit}."
-                    )
-    yield from drift(sides)
+                    wide.append((side.name, share, pair, reading))
+    for name, of_side in _grouped(wide, lambda each: each[0]).items():
+        if len(of_side) > MOST_NAMES:
+            widest = sorted(of_side, key=lambda each: -each[1])
+            each = first_names([f"{percent(share)} in {pair.name}" for _, share, pair, _ in widest])
+            yield (
+                f"The trials of {name} scatter widely in {plural(len(of_side), 'metric')}, as "
+                f"shares of their mean: {each}."
+            )
+            continue
+        for _, share, pair, reading in of_side:
+            values = ", ".join(figure(value) for value in sorted(reading.values))
+            yield (
+                f"The trials of {name} scatter by {percent(share)} of their mean in "
+                f"{pair.name}: {values} {reading.metric.unit}."
+            )
 
 
 def _published(sides: Sides) -> list[Side]:
@@ -197,21 +273,17 @@ def _thin(side: Side) -> Iterator[str]:
 
 
 def _actions(sides: Sides) -> Iterator[str]:
-    metrics, is_unlike = _judged_metrics(sides), bool(unlike_work(sides))
-    again = _again(sides, metrics, is_unlike)
-    if again and is_unlike:
-        yield again
-    how = " (measured unlike)" if is_unlike else ""
-    yield from _first([text for metric in metrics for text in _reasons(metric, how)])
-    if again and not is_unlike:
-        yield again
-    yield from _first(
-        [
-            f"Find out why {pair.name} cannot be compared: {why}."
-            for pair, why in _incomparable(sides)
-            if not _is_unpublished(pair, sides)
-        ]
-    )
+    how = " (measured unlike)" if unlike_work(sides) else ""
+    metrics = _judged_metrics(sides)
+    changes = (metric for changed in _changed(metrics) for metric in changed[:MOST_NAMES])
+    yield from _first([text for metric in changes for text in _reasons(metric, how)])
+    untold = (metric for metric in metrics if metric.word == "cannot tell")
+    without = (metric for metric in untold if metric.verdict.judgement.method == "none")
+    for reason, of_reason in _grouped(without, _reason).items():
+        yield f"Find out why there is no verdict on {_names(of_reason)}: {reason}."
+    for why, pairs in _incomparable(sides).items():
+        if known := [pair for pair in pairs if not _is_unpublished(pair, sides)]:
+            yield f"Find out why {_names(known)} cannot be compared: {why}."
     if sides.unlike_machines:
         yield "Measure both on machines of one kind."
     for side in sides.both:
@@ -235,13 +307,11 @@ def _reasons(metric: _JudgedMetric, how: str) -> Iterator[str]:
         yield f"{changed}, or accept it with a reason."
     elif word == "faster" and abs(metric.pair.effect or 0) > verdict.margins.same:
         yield f"{changed}: it may be intended, or something went wrong."
-    elif word == "cannot tell" and verdict.judgement.method == "none":
-        reason = verdict.judgement.reason
-        yield f"Find out why there is no verdict on {metric.name}: {reason}."
 
 
-def _again(sides: Sides, metrics: Sequence[_JudgedMetric], is_unlike: bool) -> str:
+def next_step(sides: Sides) -> str | Command:
     """Return what to measure again, and how, to get a verdict; '' for nothing."""
+    metrics, is_unlike = _judged_metrics(sides), bool(unlike_work(sides))
     if _published(sides):
         return "Measure both in one run: a verdict needs pairs of trials, which no page publishes."
     if sides.new.run.plan.suite.subject.instance:
@@ -264,7 +334,7 @@ def _again(sides: Sides, metrics: Sequence[_JudgedMetric], is_unlike: bool) -> s
         how = f"{sides.base.version} again, as run {sides.base.run.plan.run_id} did"
     return advice.again(
         how,
-        sides.new.run.plan.suite,
+        advice.Basis(sides.whole.plan, sides.whole.trials),
         base.model_copy(update={"repetitions": max(base.repetitions, new.repetitions)}),
         versions,
         # The scatter of sides that were not measured alike says little about the length of tests.

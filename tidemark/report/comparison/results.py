@@ -10,7 +10,8 @@ from tidemark.model.sentences import part_of, plural
 from tidemark.report.blocks import Block, Details, Row, Table
 from tidemark.report.comparison import changes_chart
 from tidemark.report.comparison.sides import Pair, Reading, Side, Sides
-from tidemark.report.marks import MARKS, marked
+from tidemark.report.label_columns import label_cells, label_columns, without_labels
+from tidemark.report.marks import marked
 from tidemark.report.rule import rule
 
 _EXPLANATION = (
@@ -26,11 +27,8 @@ _MOST_AT_ONCE = 5
 def blocks(sides: Sides, pairs: Sequence[Pair]) -> Iterator[Block]:
     """Yield the chart of changes, the table of the metrics that matter most, and the other metrics.
 
-    Metrics are in the order of the suites, or the worst verdict comes first if there are more than
-    a comment shows at once.
+    ``pairs`` have the changes first, and among them the metrics that decide.
     """
-    if len(pairs) > _MOST_AT_ONCE:
-        pairs = sorted(pairs, key=lambda pair: [*MARKS].index(pair.word))
     first, others = pairs[:_MOST_AT_ONCE], pairs[_MOST_AT_ONCE:]
     changes = [change for change in map(_change, pairs) if change]
     yield changes_chart.chart(changes, len(pairs), _table(sides, first))
@@ -56,23 +54,25 @@ def _change(pair: Pair) -> changes_chart.DrawnChange | None:
     )
 
 
-def _table(sides: Sides, pairs: Iterable[Pair]) -> Table:
+def _table(sides: Sides, pairs: Sequence[Pair]) -> Table:
     """Return the table of changes, in the digits that their intervals and spreads support."""
     base, new = sides.base.name, sides.new.name
     figures = ("Δ", "95 % interval", *_means(sides))
+    labels = label_columns(pair.quantity for pair in pairs)
     return Table(
         caption=f"Changes from {base} to {new}",
-        columns=("Metric", "Verdict", *figures),
-        rows=tuple(_short_row(pair) for pair in pairs),
+        columns=("Metric", *labels, "Verdict", *figures),
+        rows=tuple(_short_row(pair, labels) for pair in pairs),
         numbers=frozenset(figures),
     )
 
 
-def _short_row(pair: Pair) -> Row:
+def _short_row(pair: Pair, labels: Sequence[str]) -> Row:
     judgement = pair.verdict and pair.verdict.judgement
     return Row(
         (
-            f"{pair.title} [{pair.metric.unit}]",
+            f"{without_labels(pair.quantity).title} [{pair.metric.unit}]",
+            *label_cells(pair.quantity, labels),
             marked(pair.word),
             change(pair.effect, pair.metric, pair.places),
             interval(judgement, pair.metric, pair.places) if judgement else NONE,
@@ -88,13 +88,14 @@ def _short(pair: Pair, reading: Reading | None) -> str:
     return f"{supported(reading.rate.value, reading.rate.spread)[0]}{_other_unit(pair, reading)}"
 
 
-def _figures(sides: Sides, pairs: Iterable[Pair]) -> Table:
+def _figures(sides: Sides, pairs: Sequence[Pair]) -> Table:
     base, new = sides.base.name, sides.new.name
     figures = ("Δ", "95 % interval", *_means(sides), f"± of {base}", f"± of {new}")
+    labels = label_columns(pair.quantity for pair in pairs)
     return Table(
         caption=f"Metrics of {base} (base) and {new} (new)",
-        columns=("Test", "Metric", "Verdict", *figures, "Trials"),
-        rows=tuple(_row(pair) for pair in pairs),
+        columns=("Test", "Metric", *labels, "Verdict", *figures, "Trials"),
+        rows=tuple(_row(pair, labels) for pair in pairs),
         numbers=frozenset(figures),
     )
 
@@ -150,12 +151,13 @@ def _why_missing(pair: Pair, reading: Reading | None, side: Side) -> str:
     return f"no trial of {name} that counts has this rate"
 
 
-def _row(pair: Pair) -> Row:
+def _row(pair: Pair, labels: Sequence[str]) -> Row:
     verdict = pair.verdict
     return Row(
         (
             pair.quantity.test,
-            f"{pair.quantity.name_in_test} [{pair.metric.unit}]",
+            f"{without_labels(pair.quantity).name_in_test} [{pair.metric.unit}]",
+            *label_cells(pair.quantity, labels),
             marked(pair.word),
             change(pair.effect, pair.metric),
             interval(verdict.judgement, pair.metric) if verdict else NONE,

@@ -28,7 +28,6 @@ from tidemark.report.run_report import versions as comparison
 from tidemark.report.run_report.decisions import search_path
 from tidemark.report.run_report.measured import MeasuredRun, measured_run
 from tidemark.report.run_report.setup import setup, spent
-from tidemark.report.run_report.versions import summary
 from tidemark.store import keys
 from tidemark.store.bucket import Bucket
 from tidemark.store.history import record_history
@@ -49,11 +48,14 @@ def report(run: MeasuredRun) -> Report:
 
 def _report_summary(run: MeasuredRun) -> Iterator[Block]:
     if run.plan.imported:
-        yield comparison.in_short(run)
+        yield from comparison.answer(run)
         yield f"{run.plan.suite.title} {listed(run.plan.request.versions)}: {trials.count(run)}"
         return
     search = run.plan.request.bisect
-    yield decisions.search_path(run, search).sentence if search else comparison.in_short(run)
+    if search:
+        yield decisions.search_path(run, search).sentence
+    else:
+        yield from comparison.answer(run)
     if run.plan.of_unknown_order:
         yield run.plan.of_unknown_order
     if advised := advice.advice_on_run(run):
@@ -145,8 +147,8 @@ def _files(run: MeasuredRun) -> Iterator[tuple[str, str]]:
     """Yield each file of a report with its text."""
     contents = report(run)
     yield "report.html", page(contents)
-    yield "summary.json", json.dumps(summary(run))
-    yield "advice.json", json.dumps({"sentence": advice_on_run(run)})
+    advised = advice_on_run(run)
+    yield "advice.json", json.dumps({"sentence": advised.sentence if advised else ""})
     if run.plan.request.bisect:
         yield "search.json", search_path(run, run.plan.request.bisect).json()
     yield f"report.{keys.BLOCKS}", dump(contents)

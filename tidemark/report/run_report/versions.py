@@ -4,17 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from tidemark.figures.verdicts.version_verdicts import Verdict
 from tidemark.figures.version_rates import Quantity, VersionRate
-from tidemark.model.labels import figure_name
-from tidemark.model.numerals import MISSING, change, figure, interval, percent_places, supported
+from tidemark.model.numerals import (
+    MISSING,
+    NONE,
+    change,
+    figure,
+    interval,
+    percent_places,
+    supported,
+)
 from tidemark.model.sentences import plural
 from tidemark.report import charts
 from tidemark.report.blocks import Block, Bullets, Details, Row, Section, Table
-from tidemark.report.marks import CHANGES, FAILURES, marked
-from tidemark.report.rule import confirmation, left_out, rule, within
+from tidemark.report.label_columns import label_cells, label_columns, without_labels
+from tidemark.report.marks import CHANGES, FAILURES, Told, answer_items, headline, marked
+from tidemark.report.rule import left_out, note, rule
 from tidemark.report.run_report import trials
 from tidemark.report.run_report.measured import MeasuredRun, Measurement
 from tidemark.report.samples_chart import Column, chart
@@ -27,7 +35,8 @@ _EXPLANATION = (
 )
 
 _FIGURES = ("Trials", "Samples", "Min", "Max")
-_RESULTS = ("Metric", "Version", "Rate", "± spread", "Δ", "95 % interval", "Verdict")
+ALL_DIGITS = "All digits and samples"
+"""The name of the table of results in all digits."""
 _MOST_ROWS, _MOST_NAMED, _MOST_LEVELS = 24, 10, 4  # as much as a screen shows
 _FEWEST_LEVELS = 3  # versions that a chart shows better than a table
 _NUMBERS = frozenset({"Rate", "± spread", *_FIGURES})
@@ -44,6 +53,8 @@ class _Step(NamedTuple):
     """The verdict on both; None if one of them has no rate."""
     without_base: str = "first version"
     """The word for a version without a base."""
+    exact: bool = False
+    """Whether changes have all digits, and not only those that their intervals support."""
 
     @property
     def change(self) -> str:
@@ -64,11 +75,9 @@ class _Step(NamedTuple):
         if self.verdict.nearer:
             return f"nearer to {self.verdict.nearer}"
         word, reason = self.verdict.judgement.word, self.verdict.judgement.reason
-        told = left_out(self.verdict)
         if self.verdict.first and not reason:
-            confirmed = confirmation(word, self.verdict.stage, self.verdict.judgement.pairs)
-            return ", ".join([marked(word), confirmed, *([told] if told else [])])
-        why = ", ".join(each for each in (reason, told) if each)
+            return f"{marked(word)}, {note(self.verdict)}"
+        why = ", ".join(each for each in (reason, left_out(self.verdict)) if each)
         return f"{marked(word)} ({why})" if why else marked(word)
 
     @property
@@ -81,7 +90,7 @@ class _Step(NamedTuple):
     def _places(self) -> int:
         """The places of percentages that the interval of the change supports."""
         judged = self.verdict and self.verdict.judgement
-        return percent_places(judged.low, judged.high) if judged else 2
+        return percent_places(judged.low, judged.high) if judged and not self.exact else 2
 
     @property
     def level(self) -> tuple[str, str]:
@@ -97,36 +106,62 @@ class _Step(NamedTuple):
         return self.verdict.judgement.word if self.verdict else ""
 
     @property
-    def is_change(self) -> bool:
-        """Whether the version is slower or faster than its base."""
-        return self.word in CHANGES
-
-    @property
     def is_news(self) -> bool:
         """Whether the verdict is missing, or is not the same."""
         return self.word != "same"
 
-    @property
-    def in_words(self) -> str:
-        """The step in a few words."""
-        if self.base is None:
-            return f"{self.rate.version}: {figure(self.rate.value)} {self.rate.unit}"
-        versions = f"{self.rate.version} against {self.base.version}"
-        return f"{self.conclusion}, {versions} ({self.change})"
 
+def answer(run: MeasuredRun) -> Iterator[Block]:
+    """Yield how many metrics have which verdict, the changes that matter most, and the others.
 
-def in_short(run: MeasuredRun) -> Bullets:
-    """Return the changes of each quantity, slower ones first, and how many trials failed.
-
-    Only the first few of many quantities are named.
+    A run without two versions to compare has its figures instead.
     """
-    all_steps = [(quantity, _steps(run, quantity)) for quantity in run.quantities]
-    all_steps.sort(key=lambda pair: _urgency(pair[1]))
-    changed = sum(_urgency(steps) < len(CHANGES) for _, steps in all_steps[:_MOST_NAMED])
-    named = [f"{quantity.name}: {_sentence(quantity, steps)}." for quantity, steps in all_steps]
-    more = len(named) - _MOST_NAMED
-    others = [f"{plural(more, 'more metric')}."] if more > 0 else []
-    return Bullets((*named[:changed], *_failures(run), *named[changed:_MOST_NAMED], *others))
+    steps = [(quantity, step) for quantity in run.quantities for step in _steps(run, quantity)]
+    pairs = dict.fromkeys(_pair(step) for _, step in steps if step.base)
+    told = [_told(quantity, step, named=len(pairs) > 1) for quantity, step in steps
+            if step.base and not (step.verdict and step.verdict.nearer)]  # fmt: skip
+    failed = list(_failures(run))
+    if told:
+        base = run.plan.request.baseline or "the version before it"
+        of = next(iter(pairs)) if len(pairs) == 1 else f"Each version against {base}"
+        yield f"{of}: {headline(told, failed)}."
+        yield Bullets(tuple(answer_items(told)))
+    else:
+        alone = "One version has nothing to be compared with"
+        yield " ".join(f"{sentence}." for sentence in (*failed, alone))
+        yield Bullets(tuple(_figures(steps)))
+
+
+def _pair(step: _Step) -> str:
+    return f"{step.rate.version} against {step.base.version}" if step.base else ""
+
+
+def _told(quantity: Quantity, step: _Step, *, named: bool) -> Told:
+    """Return the verdict on a version; its versions are ``named`` if there are several."""
+    verdict = step.verdict
+    return Told(
+        name=quantity.name,
+        family=quantity.metric.name,
+        word=step.word or "not comparable",
+        reason=verdict.judgement.reason if verdict else step.change,
+        decides=quantity.metric.decides,
+        effect=verdict.judgement.effect if verdict else None,
+        change=step.change,
+        interval=step.interval or NONE,
+        note=note(verdict) if verdict else "",
+        versions=_pair(step) if named else "",
+    )
+
+
+def _figures(steps: Sequence[tuple[Quantity, _Step]]) -> Iterator[str]:
+    """Yield the first figures of one version, those that decide first."""
+    ordered = sorted(steps, key=lambda each: not each[0].metric.decides)
+    for quantity, step in ordered[:_MOST_NAMED]:
+        value, spread = _supported(step.rate)
+        within = f" ± {spread}" if spread else ""
+        yield f"{quantity.name} of {step.rate.version}: {value}{within} {step.rate.unit}"
+    if (more := len(ordered) - _MOST_NAMED) > 0:
+        yield f"{plural(more, 'more metric')}"
 
 
 def _urgency(steps: Sequence[_Step]) -> int:
@@ -138,29 +173,7 @@ def _urgency(steps: Sequence[_Step]) -> int:
 def _failures(run: MeasuredRun) -> Iterator[str]:
     if failed := trials.failed(run):
         word, count = failed
-        yield f"{FAILURES[word]}: {count}."
-
-
-def summary(run: MeasuredRun) -> list[dict[str, Any]]:
-    """Return the rate of each version and quantity, with the judgement on its change, if any."""
-    verdicts = {
-        (quantity.key, step.rate.version): step.verdict
-        for quantity in run.quantities
-        for step in _steps(run, quantity)
-        if step.verdict
-    }
-    names = {quantity.key: quantity.name for quantity in run.quantities}
-    return [
-        {
-            **rate.model_dump(),
-            "name": names[rate.key],
-            "verdict": verdict.judgement._asdict() if verdict else None,
-            "nearer": verdict.nearer if verdict else "",
-            "baseline": run.plan.request.baseline,
-        }
-        for rate in run.rates
-        for verdict in [verdicts.get((rate.key, rate.version))]
-    ]
+        yield f"{FAILURES[word]}: {count}"
 
 
 def _explanation(run: MeasuredRun) -> str:
@@ -174,21 +187,30 @@ def _explanation(run: MeasuredRun) -> str:
 def results(run: MeasuredRun) -> Section:
     """Return the rates of all quantities by version, or the changes alone if that is too long."""
     rows = [(quantity, step) for quantity in run.quantities for step in _steps(run, quantity)]
+    shown = rows
     if len(rows) > _MOST_ROWS:
         news = [(quantity, step) for quantity, step in rows if step.base and step.is_news]
-        shown = sorted(news, key=lambda row: not row[1].is_change)[:_MOST_ROWS]
-    else:
-        shown = rows
-    table = Table(
-        caption="Rates and changes",
-        columns=_RESULTS,
-        rows=tuple(Row(_result(quantity, step)) for quantity, step in shown),
-        numbers=frozenset(_RESULTS[2:6]),
-    )
+        news.sort(key=lambda row: _told(*row, named=False).place)
+        shown = (news or rows)[:_MOST_ROWS]
     rest = f"The sections below have {plural(len(rows) - len(shown), 'more row')}."
-    explained = Details("How to read the figures", (_explanation(run),))
-    others = (rest, explained) if len(shown) < len(rows) else (explained,)
-    return Section("Results", (*_levels(run), table, *others))
+    more = (rest,) if len(shown) < len(rows) else ()
+    details = (
+        Details(ALL_DIGITS, (_rates(shown, exact=True),)),
+        Details("How to read the figures", (_explanation(run),)),
+    )
+    return Section("Results", (*_levels(run), _rates(shown), *more, *details))
+
+
+def _rates(rows: Sequence[tuple[Quantity, _Step]], *, exact: bool = False) -> Table:
+    """Return the table of rates and changes, with all digits or those that spreads support."""
+    labels = label_columns(quantity for quantity, _ in rows)
+    figures = ("Rate", "± spread", *(("Samples",) if exact else ()), "Δ", "95 % interval")
+    return Table(
+        caption=ALL_DIGITS if exact else "Rates and changes",
+        columns=("Metric", *labels, "Version", *figures, "Verdict"),
+        rows=tuple(Row(_result(*row, labels, exact=exact)) for row in rows),
+        numbers=frozenset(figures),
+    )
 
 
 def _levels(run: MeasuredRun) -> Iterator[Block]:
@@ -201,54 +223,53 @@ def _levels(run: MeasuredRun) -> Iterator[Block]:
             yield charts.version_levels(quantity, levels)
 
 
-def _result(quantity: Quantity, step: _Step) -> tuple[str, ...]:
+def _result(
+    quantity: Quantity, step: _Step, labels: Sequence[str], *, exact: bool
+) -> tuple[str, ...]:
     rate = step.rate
-    name = f"{quantity.name} [{rate.unit}]"
+    name = f"{without_labels(quantity).name} [{rate.unit}]"
+    values: tuple[str, ...] = _supported(rate)
+    if exact:
+        spread = "" if rate.spread is None else figure(rate.spread)
+        values = figure(rate.value), spread, str(rate.samples)
+    step = step._replace(exact=exact)
     changed = (step.change, step.interval, step.conclusion) if step.base else ("", "", "")
-    return name, rate.version, *_supported(rate), *changed
+    return name, *label_cells(quantity, labels), rate.version, *values, *changed
 
 
 def sections(run: MeasuredRun) -> Iterator[Section]:
-    """Yield a section for each quantity: its rates by version, and every sample.
+    """Yield a section for each metric of a test: its rates by label and version, and its samples.
 
-    The quantities of a metric beyond the first ``MOST_CHARTS`` have one table and no charts.
+    The quantities of a metric beyond the first ``MOST_CHARTS`` have no charts.
     """
-    for _, of_metric in groupby(run.quantities, key=lambda quantity: quantity.key[:3]):
-        first, *others = of_metric
-        yield from (_section(run, each) for each in [first, *others[: MOST_CHARTS - 1]])
-        if more := others[MOST_CHARTS - 1 :]:
-            name = figure_name(first.metric.name, first.statistic, "")
-            yield Section(f"{name}: {len(more)} more", (_rest(run, more),), details=True)
+    for _, of_metric in groupby(run.quantities, key=lambda quantity: quantity.key[:2]):
+        yield _section(run, list(of_metric))
 
 
-def _section(run: MeasuredRun, quantity: Quantity) -> Section:
-    steps, measurements = _steps(run, quantity), list(run.measurements(quantity))
+def _section(run: MeasuredRun, quantities: Sequence[Quantity]) -> Section:
+    first, count = quantities[0], len(quantities)
+    drawn = (_samples(run, each) for each in quantities[:MOST_CHARTS])
+    more = count - MOST_CHARTS
+    rest = [f"The table has {more} more, without charts."] if more > 0 else []
+    if count == 1:
+        return Section(first.name, (_table(run, quantities), *drawn), details=True)
+    name = without_labels(first)._replace(statistic="mean").name
+    heading = f"{name}: {count:,} by label and statistic"
+    return Section(heading, (_table(run, quantities), *rest, *drawn), details=True)
+
+
+def _samples(run: MeasuredRun, quantity: Quantity) -> Block:
+    measurements = list(run.measurements(quantity))
     columns = [
         Column(
-            step.rate.version,
-            step.rate.value,
-            step.rate.planned,
-            [each for each in measurements if each.trial.version == step.rate.version],
+            rate.version,
+            rate.value,
+            rate.planned,
+            [each for each in measurements if each.trial.version == rate.version],
         )
-        for step in steps
+        for rate in run.rates_of(quantity)
     ]
-    contents = (_table(run, quantity, steps, measurements), chart(quantity, columns))
-    return Section(quantity.name, contents, details=True)
-
-
-def _rest(run: MeasuredRun, quantities: Sequence[Quantity]) -> Table:
-    metric = quantities[0].metric
-    better = f"{metric.direction} is better"
-    return Table(
-        caption=f"{metric.name} in {metric.unit} by labels and version; {better}",
-        columns=("Labels", *_columns(run)),
-        rows=tuple(
-            Row((quantity.labels.replace('"', ""), *_cells(step, list(run.measurements(quantity)))))
-            for quantity in quantities
-            for step in _steps(run, quantity)
-        ),
-        numbers=_NUMBERS,
-    )
+    return chart(quantity, columns)
 
 
 def _steps(run: MeasuredRun, quantity: Quantity) -> list[_Step]:
@@ -266,29 +287,31 @@ def _steps(run: MeasuredRun, quantity: Quantity) -> list[_Step]:
     return [step(rate) for rate in rates.values()]
 
 
-def _sentence(quantity: Quantity, steps: Sequence[_Step]) -> str:
-    # A version without a base is news only if the run has no other version.
-    compared = [step for step in steps if step.base]
-    changes = [step.in_words for step in compared or steps if step.is_news]
-    return "; ".join(changes) or f"{marked('same')} within {within(quantity.metric)}"
-
-
-def _columns(run: MeasuredRun) -> tuple[str, ...]:
+def _table(run: MeasuredRun, quantities: Sequence[Quantity]) -> Table:
+    """Return the rates of a metric by version, with its labels and statistics if it has several."""
+    metric, several = quantities[0].metric, len(quantities) > 1
     base = run.plan.request.baseline or "the version before"
-    return "Version", "Rate", "± spread", f"Δ to {base}", "Verdict", *_FIGURES
-
-
-def _table(
-    run: MeasuredRun,
-    quantity: Quantity,
-    steps: Sequence[_Step],
-    measurements: Sequence[Measurement],
-) -> Table:
-    metric = quantity.metric
+    labels = label_columns(quantities) if several else ()
+    statistic = ("Statistic",) if len({each.statistic for each in quantities}) > 1 else ()
+    name = metric.name if several else quantities[0].name
     return Table(
-        caption=f"{quantity.name} in {metric.unit} by version; {metric.direction} is better",
-        columns=_columns(run),
-        rows=tuple(Row(_cells(step, measurements)) for step in steps),
+        caption=f"{name} in {metric.unit} by version; {metric.direction} is better",
+        columns=(
+            *(*labels, *statistic, "Version", "Rate", "± spread", f"Δ to {base}", "Verdict"),
+            *_FIGURES,
+        ),
+        rows=tuple(
+            Row(
+                (
+                    *label_cells(each, labels),
+                    *(each.statistic for _ in statistic),
+                    *_cells(step, measurements),
+                )
+            )
+            for each in quantities
+            for measurements in [list(run.measurements(each))]
+            for step in _steps(run, each)
+        ),
         numbers=_NUMBERS,
     )
 
