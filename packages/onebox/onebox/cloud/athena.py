@@ -29,6 +29,7 @@ from sqlglot import exp
 from cwli.cancellation import Cancellation, Cancelled
 from onebox.account import ACCOUNT, REGION
 from onebox.athena import api as athena
+from onebox.cloud.console import describe_tables
 from onebox.cloud.endpoint import Endpoint
 from onebox.cloud.objects import FileKey
 from onebox.cloud.refusals import not_honoured
@@ -216,6 +217,7 @@ class AthenaQueries:
         }
         for name, action in actions.items():
             self._replacements.set(AthenaResponse, name, _response_method(action))
+        describe_tables(self._replacements, catalogue)
         self._replacements.refuse(AthenaResponse, _NOT_OVER_THE_ENGINE, InvalidRequestException)
 
     def close(self) -> None:

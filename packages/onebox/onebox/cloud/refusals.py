@@ -40,15 +40,24 @@ def signed_for_s3(environ: WSGIEnvironment) -> bool:
     return _FOR_S3.match(environ.get("HTTP_AUTHORIZATION", "")) is not None
 
 
-def refused(environ: WSGIEnvironment, refusal: Forbidden) -> Response:
-    """Return the answer to a forbidden request, in the form that its service's clients read."""
+def lacking(environ: WSGIEnvironment, error: NotImplementedError) -> Response:
+    """Return the answer to an operation that one machine lacks: 501, with its name."""
+    target = environ.get("HTTP_X_AMZ_TARGET", "").rpartition(".")[2]
+    named = re.search(r"The (\w+) action", str(error))
+    action = target or (named[1].title().replace("_", "") if named else "This operation")
+    message = f"{action} is not supported on one machine."
+    return refused(environ, Forbidden("NotImplemented", message), 501)
+
+
+def refused(environ: WSGIEnvironment, refusal: Forbidden, status: int = 403) -> Response:
+    """Return the answer to a refused request, in the form that its service's clients read."""
     headers = {"x-amzn-ErrorType": refusal.code}
     code, message = escape(refusal.code), escape(str(refusal))
     error = f"<Error><Code>{code}</Code><Message>{message}</Message></Error>"
     if signed_for_s3(environ):
-        return Response(error, 403, headers, content_type="application/xml")
+        return Response(error, status, headers, content_type="application/xml")
     if "form-urlencoded" in environ.get("CONTENT_TYPE", ""):
         body = f"<ErrorResponse>{error}</ErrorResponse>"
-        return Response(body, 403, headers, content_type="text/xml")
+        return Response(body, status, headers, content_type="text/xml")
     body = json.dumps({"__type": refusal.code, "message": str(refusal)})
-    return Response(body, 403, headers, content_type="application/json")
+    return Response(body, status, headers, content_type="application/json")

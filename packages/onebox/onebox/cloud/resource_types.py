@@ -22,6 +22,7 @@ from moto.sns.models import sns_backends
 from moto.sqs.models import sqs_backends
 
 from cwli import insights
+from onebox.cloud.console import save
 
 
 @dataclass(frozen=True)
@@ -166,9 +167,15 @@ def athena_named_query(resource: TemplateResource) -> tuple[str, Mapping[str, st
 
 @resource_type("AWS::Logs::QueryDefinition", {"LogGroupNames", "Name", "QueryString"})
 def query_definition(resource: TemplateResource) -> str:
-    """Check a saved query, which no API here lists; its Ref is an id."""
+    """Save a query for DescribeQueryDefinitions; its Ref is its id."""
+    properties = resource.properties
+    definition = {
+        "name": properties.get("Name", resource.name),
+        "queryString": properties["QueryString"],
+        "logGroupNames": properties.get("LogGroupNames"),
+    }
     try:
-        insights.compile(resource.properties["QueryString"])
+        save(definition, resource.name)
     except insights.QueryError as error:
         raise ValidationError(message=f"QueryString of {resource.name}: {error}") from None
     return resource.name

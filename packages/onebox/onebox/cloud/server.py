@@ -9,8 +9,9 @@ import socket
 import threading
 from collections.abc import Callable, Iterable
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from flask import Flask, request
 from moto.moto_server.werkzeug_app import (
     DomainDispatcherApplication,
     MotoRequestHandler,
@@ -20,7 +21,7 @@ from moto.moto_server.werkzeug_app import (
 import onebox.cloud.data_files  # noqa: F401 (before moto's EC2)
 from onebox.cloud.endpoint import Endpoint
 from onebox.cloud.listener import LOOPBACK, Listener, QuietHandler, raise_descriptors
-from onebox.cloud.refusals import Forbidden, refused
+from onebox.cloud.refusals import Forbidden, lacking, refused
 from onebox.cloud.signatures import signer
 from onebox.cloud.task_permissions import check_task
 
@@ -63,6 +64,13 @@ def _for_signers_only(
     return answer
 
 
+def _backend_app(service: Any) -> Flask:  # noqa: ANN401 (moto lists its services)
+    """Return moto's app of a service, which answers operations that it lacks by their names."""
+    app = create_backend_app(service)
+    app.register_error_handler(NotImplementedError, lambda error: lacking(request.environ, error))
+    return app
+
+
 def _check(environ: WSGIEnvironment, key: str) -> None:
     host, accepted = environ.get("HTTP_HOST", ""), f"{LOOPBACK}:{environ['SERVER_PORT']}"
     # moto would take the name of a bucket from another host.
@@ -99,7 +107,7 @@ class Server:
         with listener:
             self.endpoint = Endpoint(listener.getsockname()[1], secrets.token_urlsafe(32))
             app = _for_signers_only(
-                DomainDispatcherApplication(create_backend_app),
+                DomainDispatcherApplication(_backend_app),
                 self.endpoint.key,
                 self._trust,
             )

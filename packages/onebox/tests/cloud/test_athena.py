@@ -448,3 +448,15 @@ def test_a_stack_creates_a_database_with_tables_and_a_workgroup_with_saved_queri
     )["QueryExecutionId"]
     assert await_end(query_id)["Status"]["State"] == "SUCCEEDED"
     assert rows(api.get_query_results(QueryExecutionId=query_id)) == [["_col0"], ["2.5E7"]]
+
+
+def test_the_tables_of_a_database_are_described(api):
+    where = {"CatalogName": "AwsDataCatalog", "DatabaseName": "tidemark"}
+    (table,) = api.list_table_metadata(**where)["TableMetadataList"]
+    assert table == api.get_table_metadata(**where, TableName="rates")["TableMetadata"]
+    assert table["Columns"][1] == {"Name": "value", "Type": "double"}
+    assert [column["Name"] for column in table["PartitionKeys"]] == ["suite", "year"]
+    listed = api.list_databases(CatalogName="AwsDataCatalog")["DatabaseList"]
+    assert {"Name": "tidemark"} in listed
+    with pytest.raises(ClientError, match=r"tidemark.none does not exist in AwsDataCatalog"):
+        api.get_table_metadata(**where, TableName="none")
