@@ -6,7 +6,7 @@ import statistics
 import pytest
 
 from tests.checks.bench.histories import alarms, machine_slower, spike, version_slower
-from tests.checks.bench.noises import NOISES, UNLIKE, normal
+from tests.checks.bench.noises import CLOSELY, NOISES, UNLIKE, normal
 from tests.checks.bench.verdict_runs import Metric, fixed, until_decided
 from tests.checks.bench.verdicts import UNLIKE_SCATTERS, percentage, simulated
 from tidemark.figures.verdicts.rule import ALARMS, UNCONFIRMED
@@ -35,6 +35,14 @@ def test_runs_until_decided_seldom_alarm_if_noise_is_not_alike(noise, scatter):
 
     # 1 % of runs of two metrics, with the error of so few runs.
     assert sum(shares(lambda chance: until_decided(metric, chance), 1500, *ALARMS)) <= 0.7
+
+
+def test_runs_with_time_for_few_pairs_find_more_than_the_first_level_alone_and_seldom_alarm():
+    timed = Metric(normal, 0.03, 0.1, metrics=4, time_for=12)
+    assert shares(lambda chance: until_decided(timed, chance), 200, "slower")[0] >= 65
+
+    close = Metric(UNLIKE[CLOSELY], 0.15, metrics=2, time_for=12)
+    assert sum(shares(lambda chance: until_decided(close, chance), 600, *ALARMS)) <= 0.7
 
 
 @pytest.mark.parametrize("noise", UNLIKE)
