@@ -198,6 +198,8 @@ _OF_ALL_RUNS: Mapping[str, Mapping[str, str]] = {
         "cost_usd": "double",  # of both versions' trials, on AWS [USD]
         "change": "double",  # (new - base) / base of the means of all trials
         "unlike_machines": "boolean",  # the machines of both versions differ
+        "outliers": "string",  # repetitions whose pairs lie far from all others, '' for none
+        "odd": "int",  # the repetition that scatters most, null if the verdict is told
     },
     # One row per frame of a profile. Key: run_id, path.
     "profiles": {

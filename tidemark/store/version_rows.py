@@ -169,4 +169,6 @@ def _columns(verdict: Verdict) -> Row:
         "trials_base": verdict.trials_base,
         "trials_new": verdict.trials_new,
         "change": verdict.change,
+        "outliers": ", ".join(map(str, verdict.outliers)),
+        "odd": verdict.odd,
     }

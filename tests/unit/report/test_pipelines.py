@@ -50,6 +50,7 @@ def test_a_document_has_each_metric_with_its_verdict_and_figures():
     assert ingest["base_mean"] == sum(BASE) / 5
     assert ingest["change"] == pytest.approx(-0.2)
     assert (ingest["pairs"], ingest["more_pairs"]) == (5, None)
+    assert (ingest["outliers"], ingest["odd"]) == ([], None)
     assert compaction["verdict"] == "same"
     assert ComparisonDocument.model_validate(written) == SLOWER
 

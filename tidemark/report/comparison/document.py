@@ -60,6 +60,10 @@ class ComparedMetric(Frozen):
     """The pairs still needed for a verdict; null if there is one, or if no run may have them."""
     detectable: float | None
     """The change that as many pairs find in four cases of five."""
+    outliers: tuple[int, ...]
+    """The repetitions whose pairs lie far from all others and do not count."""
+    odd: int | None
+    """The repetition whose pair scatters most, if that is why nothing can be told; else null."""
 
 
 class ComparisonDocument(Frozen):
@@ -148,6 +152,8 @@ def _metric(pair: Pair, sides: Sides) -> ComparedMetric:
         stage=verdict.stage if verdict else "first",
         more_pairs=verdict.more_pairs if verdict else None,
         detectable=verdict.detectable if verdict else None,
+        outliers=verdict.outliers if verdict else (),
+        odd=verdict.odd if verdict else None,
     )
 
 
