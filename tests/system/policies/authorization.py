@@ -223,7 +223,43 @@ def _describe_clusters(parameters: Parameters) -> list[Request]:
     return [Request("ecs:DescribeClusters", f"{_arn('ecs')}:cluster/{name}") for name in names]
 
 
+# --- Athena: a query looks its tables up in Glue, reads their objects and writes its answer, with
+# the permissions of its caller (Athena user guide, "Access control") ---
+
+
+def _start_athena_query(parameters: Parameters) -> list[Request]:
+    database = parameters["QueryExecutionContext"]["Database"]
+    glue, table = _arn("glue"), f"table/{database}/rates"
+    return [
+        *_on_workgroup("athena:StartQueryExecution", parameters["WorkGroup"]),
+        *(
+            Request(f"glue:{action}", f"{glue}:{resource}")
+            for action in ("GetDatabase", "GetTable", "GetPartitions")
+            for resource in ("catalog", f"database/{database}", table)
+        ),
+        Request("glue:GetDatabase", f"{glue}:database/default"),
+    ]
+
+
+def _on_workgroup(action: str, workgroup: str) -> list[Request]:
+    return [Request(action, f"{_arn('athena')}:workgroup/{workgroup}")]
+
+
+def _of_query(action: str) -> Callable[[Parameters], list[Request]]:
+    # A query belongs to the workgroup that it was started in, which has the name of the stack.
+    return lambda _: _on_workgroup(action, "Tidemark")
+
+
+def _describe_stacks(parameters: Parameters) -> list[Request]:
+    stack = f"{_arn('cloudformation')}:stack/{parameters['StackName']}/0123456789abcdef"
+    return [Request("cloudformation:DescribeStacks", stack)]
+
+
 _CALLS: Mapping[str, Callable[[Parameters], list[Request]]] = {
+    "athena:GetQueryExecution": _of_query("athena:GetQueryExecution"),
+    "athena:GetQueryResults": _of_query("athena:GetQueryResults"),
+    "athena:StartQueryExecution": _start_athena_query,
+    "cloudformation:DescribeStacks": _describe_stacks,
     "ecs:DescribeClusters": _describe_clusters,
     "ecs:DescribeTaskDefinition": lambda _: [Request("ecs:DescribeTaskDefinition", "*")],
     "ecs:DescribeTasks": _in_cluster("ecs:DescribeTasks", lambda parameters: parameters["tasks"]),
@@ -260,6 +296,7 @@ _CALLS: Mapping[str, Callable[[Parameters], list[Request]]] = {
     "sqs:SendMessage": _on_queue("sqs:SendMessage"),
     "ssm:GetParameter": _get_parameter,
     "states:DescribeExecution": _on_parameter("states:DescribeExecution", "executionArn"),
+    "states:GetExecutionHistory": _on_parameter("states:GetExecutionHistory", "executionArn"),
     "states:ListExecutions": _on_parameter("states:ListExecutions", "stateMachineArn"),
     "states:StartExecution": _on_parameter("states:StartExecution", "stateMachineArn"),
     "states:StopExecution": _on_parameter("states:StopExecution", "executionArn"),

@@ -61,10 +61,16 @@ class Call:
         return cls(**json.loads(line))
 
 
-def read_call(environ: WSGIEnvironment) -> Call | None:
-    """Return the call of a request, None without a role; the request stays readable."""
+def read_call(environ: WSGIEnvironment, *, of_owner: bool = False) -> Call | None:
+    """Return the call of a request by a role, or else ``of_owner``; None for any other caller.
+
+    The request stays readable.
+    """
     scope = _SCOPE.search(environ.get("HTTP_AUTHORIZATION", ""))
-    if scope is None or scope["caller"] == access_key_id(""):
+    if scope is None or (scope["caller"] == access_key_id("")) is not of_owner:
+        return None
+    # The cloud itself sends metrics, as its owner.
+    if scope["service"] == "monitoring":
         return None
     body = _body(environ)
     request = Request({**environ, "wsgi.input": BytesIO(body), "CONTENT_LENGTH": str(len(body))})

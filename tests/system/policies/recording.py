@@ -56,8 +56,11 @@ class Recorder:
 
 
 @contextmanager
-def recorded(folder: Path) -> Iterator[Recorder]:
-    """Record the calls to the cloud of this process below ``folder`` while the context is open."""
+def recorded(folder: Path, *, of_owner: bool = False) -> Iterator[Recorder]:
+    """Record the calls of roles to the cloud of this process while the context is open.
+
+    They are below ``folder``. With ``of_owner`` the calls are those of whoever owns the cloud.
+    """
     subfolder = folder / uuid4().hex
     subfolder.mkdir(parents=True)
     recorder, replacements = Recorder(subfolder), Replacements()
@@ -66,7 +69,7 @@ def recorded(folder: Path) -> Iterator[Recorder]:
     def answer(
         server: WSGIApplication, environ: WSGIEnvironment, start_response: StartResponse
     ) -> Iterable[bytes]:
-        if call := read_call(environ):
+        if call := read_call(environ, of_owner=of_owner):
             recorder.record(call)
         return app(server, environ, start_response)  # type: ignore[no-any-return]
 
@@ -84,5 +87,9 @@ def read_recordings(folder: Path) -> list[Recording]:
 
 def _read(folder: Path) -> Recording:
     text = (folder / _DEPLOYMENT).read_text(encoding="utf-8")
-    lines = (folder / _CALLS).read_text(encoding="utf-8").splitlines()
-    return Recording(Deployment.from_json(text), tuple(map(Call.from_json, lines)))
+    return Recording(Deployment.from_json(text), read_calls(folder / _CALLS))
+
+
+def read_calls(file: Path) -> tuple[Call, ...]:
+    """Return the calls of a file that a recorder wrote."""
+    return tuple(map(Call.from_json, file.read_text(encoding="utf-8").splitlines()))

@@ -1,0 +1,102 @@
+"""The policies of people, against the calls of the commands that these people type."""
+
+import pytest
+from click.testing import CliRunner
+
+from onebox.cloud.policy_evaluation import allowed, read_statements
+from tests.system.end_to_end.deployed import deploy
+from tests.system.policies.authorization import requests
+from tests.system.policies.deployment import read_deployment
+from tests.system.policies.recording import read_calls, recorded
+from tidemark.cli import compare, dashboard, exclude, history, report, run, runs, show, sql, stop
+
+pytestmark = pytest.mark.systems
+
+VERSIONS = ("--versions", "9.0.0,9.8.4", "--layout", "trials", "--repetitions", "1")
+READING = {
+    "runs": (runs.command, []),
+    "show": (show.command, []),
+    "report": (report.command, ["RUN"]),
+    "compare": (compare.command, ["9.0.0", "9.8.4"]),
+    "history": (history.command, ["rocksdb"]),
+    "sql": (sql.command, ["SELECT version, value FROM rates"]),
+    "dashboard": (dashboard.command, []),
+}
+RUNNING = {"run": (run.command, ["rocksdb", *VERSIONS, "--set", "records=2000"])}
+CHANGING = {
+    "exclude": (exclude.exclude, ["RUN", "--reason", "seen"]),
+    "include": (exclude.include, ["RUN"]),
+}
+STOPPING = {"stop": (stop.command, ["RUN", "--reason", "seen"])}
+ALLOWED = {
+    "ReaderPolicy": READING,
+    "PipelinePolicy": {**READING, **RUNNING, **STOPPING},
+    "OperatorPolicy": {**READING, **RUNNING, **STOPPING, **CHANGING},
+}
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory):
+    """Return the statements of each policy, and the IAM requests of each command."""
+    calls = tmp_path_factory.mktemp("calls")
+    with (
+        deploy(
+            tmp_path_factory.mktemp("state"), calls / "roles", context={"policies": True}
+        ) as deployed,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        endpoint = deployed.cloud.endpoint
+        for name, value in endpoint.environment().items():
+            patch.setenv(name, value)
+        deployment = read_deployment(endpoint)
+        needed = {}
+        for name, command in {**RUNNING, **READING, **CHANGING, **STOPPING}.items():
+            if name == "stop":
+                deployed.client.start({"suite": "rocksdb", "parameters": {"records": 1_000_000}})
+                deployed.until(lambda: len(stored_runs(deployed)) == 2)
+            run_id = max(stored_runs(deployed), default="")
+            invoke(command, run_id, calls / name)
+            (file,) = (calls / name).glob("*/calls.jsonl")
+            recorded_calls = read_calls(file)
+            needed[name] = {
+                request for call in recorded_calls for request in requests(call, deployment)
+            }
+        yield {name: statements(deployed, name) for name in ALLOWED}, needed
+
+
+def stored_runs(deployed):
+    return [*deployed.app.bucket.folders("runs/")]
+
+
+def invoke(command, run_id, folder):
+    program, words = command
+    given = [run_id if word == "RUN" else word for word in words]
+    with recorded(folder, of_owner=True):
+        done = CliRunner().invoke(program, [*given, "--aws", "--state", str(folder / "saved")])
+    assert done.exit_code == 0, (given, done.output, done.exception)
+
+
+def statements(deployed, name):
+    iam = deployed.cloud.endpoint.client("iam")
+    version = iam.get_policy_version(PolicyArn=deployed.stack.outputs[name], VersionId="v1")
+    return read_statements(version["PolicyVersion"]["Document"])
+
+
+@pytest.mark.parametrize("policy", ALLOWED)
+def test_a_policy_allows_each_call_of_its_commands(recording, policy):
+    statements, needed = recording
+
+    denied = {
+        f"{name}: {request.action} on {request.resource}"
+        for name in ALLOWED[policy]
+        for request in needed[name]
+        if not allowed(request, statements[policy])
+    }
+    assert denied == set()
+
+
+def test_a_reader_can_neither_measure_nor_change_what_was_measured(recording):
+    statements, needed = recording
+
+    for name in ("run", "stop", "exclude"):
+        assert not all(allowed(request, statements["ReaderPolicy"]) for request in needed[name])
