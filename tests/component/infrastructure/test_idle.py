@@ -8,7 +8,7 @@ from tidemark.dashboard.data_sets import DATA_SETS, read_data_set
 from tidemark.model.checkout import ROOT
 from tidemark.model.request import example_input, resolve_request
 from tidemark.model.suite_files import read_suites
-from tidemark.money.estimate import estimate
+from tidemark.money.estimate import SAVED_QUERIES, TABLES_READ, estimate
 from tidemark.money.idle import Unpriced, idle_charges
 from tidemark.money.prices import SERVICE_PRICES, list_prices
 
@@ -98,7 +98,8 @@ def test_the_table_of_the_cost_page_is_computed_from_templates_and_unit_prices(t
         "a run of 110 tasks, 5 times for two versions": run_usd(
             tasks=110, repetitions=5, versions=["9.0.0", "9.8.4"]
         ),
-        "each saved query once, over 200 runs of 8 suites": 12 * 10e6 / 1e12 * 5 + 18 * table,
+        "each saved query once, over 200 runs of 8 suites": SAVED_QUERIES * 10e6 / 1e12 * 5
+        + TABLES_READ * table,
         "the same objects, read once for each data set of QuickSight": table
         * sum(len(read_data_set(name).tables) for name in DATA_SETS),
     }
