@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from datetime import datetime
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -122,9 +123,15 @@ def _in_syntax(ours: Ask, trinos: Ask) -> Iterator[str]:
 def _in_functions(ours: LocalEngine, trinos: Ask) -> Iterator[str]:
     """Yield the statements about functions whose texts in a result differ."""
     for statement in statements():
-        theirs = [[text(value) for value in row] for row in trinos(statement)[1]]
+        theirs = [[_shown(value) for value in row] for row in trinos(statement)[1]]
         if (our := ours.texts(statement)) != theirs:
             yield f"{statement}: {our}, Trino {theirs}"
+
+
+def _shown(value: Any) -> str | None:
+    """Return a value as a result shows it, a time with a zone in UTC."""
+    has_zone = isinstance(value, datetime) and value.tzinfo is not None
+    return f"{text(value)} UTC" if has_zone else text(value)
 
 
 def _in_operands(ours: Ask, trinos: Ask) -> Iterator[str]:

@@ -34,10 +34,13 @@ NAMES: Mapping[str, Names] = {
     "DOUBLE": Names("double", "double", "DOUBLE", 17),
     "BOOLEAN": Names("boolean", "boolean", "BOOLEAN", 0),
     "TIMESTAMP": Names("timestamp", "timestamp(3)", "TIMESTAMP", 3),
+    "TIMESTAMPTZ": Names(
+        "", "timestamp(3) with time zone", "TIMESTAMP", 3
+    ),  # always in UTC, as the times of tables are
     "DATE": Names("date", "date", "DATE", 0),
 }
 """By the name of the kind in sqlglot."""
-_DUCKDB = {names.glue: names.duckdb for names in NAMES.values()}
+_DUCKDB = {names.glue: names.duckdb for names in NAMES.values() if names.glue}
 
 
 def duckdb_type(glue: str) -> str:

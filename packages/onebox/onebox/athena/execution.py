@@ -210,18 +210,27 @@ def _execute(
             scanned += _load(connection, scan, table, objects, most_bytes - scanned, kept)
         cursor = connection.execute(translation.sql)
         _check_types(cursor, translation.columns)
-        return Rows(_fetched(cursor), scanned)
+        return Rows(_fetched(cursor, translation.columns), scanned)
     except duckdb.InterruptException:
         raise
     except duckdb.Error as error:
         raise _athena_error(error) from error
 
 
-def _fetched(cursor: duckdb.DuckDBPyConnection) -> list[list[str | None]]:
+def _fetched(
+    cursor: duckdb.DuckDBPyConnection, columns: Sequence[Column]
+) -> list[list[str | None]]:
+    endings = [" UTC" if "time zone" in column.trino else "" for column in columns]
     rows: list[list[str | None]] = []
     size = 0
     while values := cursor.fetchmany(_ROWS_AT_ONCE):
-        texts = [[text(value) for value in row] for row in values]
+        texts = [
+            [
+                None if value is None else f"{text(value)}{end}"
+                for value, end in zip(row, endings, strict=True)
+            ]
+            for row in values
+        ]
         rows += texts
         size += sum(map(sys.getsizeof, chain.from_iterable(texts)))
         if len(rows) > MOST_ROWS:
@@ -277,7 +286,7 @@ def _check_types(cursor: duckdb.DuckDBPyConnection, columns: Sequence[Column]) -
     """Refuse a result whose types differ from those of Athena."""
     for (name, actual, *_), column in zip(cursor.description or (), columns, strict=True):
         # DuckDB has a type of its own for a column of nulls.
-        if str(actual) not in {column.duckdb, '"NULL"'}:
+        if str(actual).replace(" ", "") not in {column.duckdb, '"NULL"'}:
             raise QueryError(
                 "GENERIC_INTERNAL_ERROR",
                 f"Column {name} is {actual} on one machine and {column.trino} in Athena",

@@ -20,6 +20,7 @@ from onebox.athena.values import (
     Type,
     array,
     common,
+    decimal,
     duckdb_name,
     element,
     kind,
@@ -93,6 +94,10 @@ DOUBLE = Parameter("double", NUMBER.kinds | {Kind.DECIMAL})
 TRUTH = Parameter("boolean", frozenset({Kind.BOOLEAN}))
 TIME = Parameter("timestamp", TIMES)
 LIST = Parameter("array", frozenset({Kind.ARRAY}))
+MOMENT = Parameter("timestamp", frozenset({Kind.TIMESTAMP, Kind.TIMESTAMPTZ}))
+UTC = Parameter("zone", TEXT.kinds, "UTC")
+WITH_LAMBDA = ("filter", "transform")
+"""The functions of an array and a lambda, which stands first here."""
 DIGITS = Parameter("digits", INTEGERS, r"\d")
 PATH = Parameter("path", TEXT.kinds, r"\$(\.[A-Za-z_]\w*|\[\d+\])*")
 _SHORT_UNITS = "millisecond|second|minute|hour|day|week"
@@ -103,8 +108,15 @@ _LETTERS = {
     "Y": "%Y", "y": "%y", "m": "%m", "d": "%d", "H": "%H", "i": "%M", "s": "%S", "S": "%S",
     "T": "%H:%M:%S", "j": "%j", "a": "%a", "W": "%A", "b": "%b", "M": "%B", "p": "%p", "%": "%%",
 }  # fmt: skip
-# The only pattern of format(): a whole number with separated thousands.
-GROUPED = Parameter("format", TEXT.kinds, "%,d")
+FORMATTED = Parameter("format", TEXT.kinds, r"(?:[^%]|%%|%s|%,?d|%,?\.\d\df|%,?\.\df)*")
+"""The patterns of format(): texts, whole numbers, and doubles of some digits."""
+_FORMATTED = re.compile(r"%(?:%|(?P<text>s)|(?P<comma>,?)(?:(?P<whole>d)|\.(?P<digits>\d+)f))")
+_JODA = {
+    "yyyy": "%Y", "MM": "%m", "dd": "%d", "HH": "%H", "mm": "%M", "ss": "%S", "SSS": "%g",
+}  # fmt: skip
+JODA = Parameter(
+    "format", TEXT.kinds, f"(?:[^A-Za-z%']|(?<![A-Za-z])(?:{'|'.join(_JODA)})(?![A-Za-z]))*"
+)
 FORMAT = Parameter("format", TEXT.kinds, f"([^%]|%[{''.join(_LETTERS)}])*")
 PARSED = Parameter("format", TEXT.kinds, "([^%]|%[YmdHis])*")
 # DuckDB does not tell a group that matches nothing from one that does not take part.
@@ -221,6 +233,13 @@ def _round(value: exp.Expr, *digits: exp.Expr) -> exp.Expr:
     return named("round_to" if digits else "round")(value, *digits)
 
 
+def _rounded(value: exp.Expr, *digits: exp.Expr) -> exp.Expr:
+    if kind(value) is Kind.DECIMAL and value.type:
+        types = [value.type, *(scalar(Kind.INT) for _ in digits)]
+        return cast(named("round")(value, *digits), _type_of_round(types))
+    return _round(value, *digits) if kind(value) is Kind.DOUBLE else value
+
+
 def _modulus(left: exp.Expr, right: exp.Expr) -> exp.Expr:
     return exp.paren(exp.Mod(this=exp.paren(left), expression=exp.paren(right)), copy=False)
 
@@ -304,12 +323,89 @@ def _try(value: exp.Expr) -> exp.Expr:
     return named(f"try_{value.name}")(*value.expressions) if cast_text else named("try")(value)
 
 
-def _grouped(_form: exp.Expr, whole: exp.Expr) -> exp.Expr:
-    text = named("format")(exp.Literal.string("{:,}"), whole)
+def _formatted(form: exp.Expr, *values: exp.Expr) -> exp.Expr:
+    """Return the text of Java's Formatter, in which null is a text and 5 is rounded up."""
+    parts: list[exp.Expr] = []
+    rest, end = iter(values), 0
+    for found in _FORMATTED.finditer(form.name):
+        before = form.name[end : found.start()] + ("%" if found[0] == "%%" else "")
+        parts.append(exp.Literal.string(before))
+        end = found.end()
+        if found[0] != "%%":
+            value = next(rest, None)
+            if value is None:
+                raise QueryError("INVALID_FUNCTION_ARGUMENT", f"Format specifier '{found[0]}'")
+            parts.append(_formatted_value(found, value))
+    parts.append(exp.Literal.string(form.name[end:]))
+    return _concat(*parts)
+
+
+def _formatted_value(found: re.Match[str], value: exp.Expr) -> exp.Expr:
+    type_, comma = kind(value), "," if found["comma"] else ""
+    if found["digits"]:
+        accepted = type_ is Kind.DOUBLE
+        digits = exp.Literal.number(found["digits"])
+        rounded = named("rounded_half_up")(value, digits)
+        text = named("format")(exp.Literal.string(f"{{:{comma}.{found['digits']}f}}"), rounded)
+    elif found["whole"]:
+        accepted = type_ in INTEGERS
+        text = named("format")(exp.Literal.string(f"{{:{comma}}}"), value)
+    else:
+        accepted = type_ in INTEGERS | {Kind.VARCHAR, Kind.BOOLEAN, Kind.DATE}
+        text = cast(value, scalar(Kind.VARCHAR))
+    if not accepted:
+        raise not_supported(f"format '{found[0]}' of {trino_name(value.type)}", value)
     return named("coalesce")(text, exp.Literal.string("null"))
 
 
+def _quantile(value: exp.Expr, share: exp.Expr) -> exp.Expr:
+    """Return the exact quantile, which Trino approximates."""
+    if not (isinstance(share, exp.Literal) and 0 <= float(share.name) <= 1):
+        raise not_supported("approx_percentile of other than a literal from 0 to 1", share)
+    name = "quantile_cont" if kind(value) is Kind.DOUBLE else "quantile_disc"
+    return named(name)(value, share)
+
+
+def _distinct(value: exp.Expr) -> exp.Expr:
+    return named("count")(exp.Distinct(expressions=[value]))
+
+
+def _trimmed(name: str, of_blanks: str) -> Write:
+    return lambda *arguments: named(name if len(arguments) > 1 else of_blanks)(*arguments)
+
+
+def _format_datetime(time: exp.Expr, form: exp.Expr) -> exp.Expr:
+    return named("strftime")(time, exp.Literal.string(_joda(form)))
+
+
+def _parse_datetime(text: exp.Expr, form: exp.Expr) -> exp.Expr:
+    return named("parsed")(text, exp.Literal.string(_joda(form)))
+
+
+def _joda(form: exp.Expr) -> str:
+    return re.sub("[A-Za-z]+", lambda match: _JODA[match[0]], form.name)
+
+
+def _type_of_round(types: Sequence[Type]) -> Type:
+    if types[0].this is not Kind.DECIMAL or not types[0].expressions:
+        return types[0]
+    digits, scale = (int(each.name) for each in types[0].expressions)
+    if len(types) == 1:
+        return decimal(min(38, digits - scale + min(scale, 1)), 0)
+    return decimal(min(38, digits + 1), scale)
+
+
+def _at_timezone(time: exp.Expr, zone: exp.Expr) -> exp.Expr:
+    return cast(time, scalar(Kind.TIMESTAMPTZ))
+
+
+def _type_name(value: exp.Expr) -> exp.Expr:
+    return exp.Literal.string(trino_name(value.type))
+
+
 def _iso(time: exp.Expr) -> exp.Expr:
+    if kind(time) is Kind.TIMESTAMPTZ:
+        return _concat(named("iso_timestamp")(time), exp.Literal.string("Z"))
     return named("iso_date" if kind(time) is Kind.DATE else "iso_timestamp")(time)
 
 
@@ -328,7 +424,10 @@ def _widest(types: Sequence[Type]) -> Type | None:
     return widest
 
 
-def _type_of_sum(types: Sequence[Type]) -> Type:
+def _type_of_sum(types: Sequence[Type]) -> Type | None:
+    if types[0].this is Kind.DECIMAL:
+        parts = types[0].expressions
+        return decimal(38, int(parts[1].name)) if parts else None
     return scalar(Kind.DOUBLE if types[0].this is Kind.DOUBLE else Kind.BIGINT)
 
 
@@ -349,6 +448,51 @@ def _type_of_reduce(types: Sequence[Type]) -> Type | None:
 
 def _type_of_offset(types: Sequence[Type]) -> Type | None:
     return types[0] if len(types) < 3 else common(types[0], types[2])
+
+
+def _with_lambda(name: str) -> Write:
+    return lambda function, values: named(name)(values, function)
+
+
+def _type_of_position(types: Sequence[Type]) -> Type | None:
+    return scalar(Kind.BIGINT) if common(element(types[0]), types[1]) else None
+
+
+def _type_of_flat(types: Sequence[Type]) -> Type | None:
+    inner = element(types[0])
+    return inner if inner.this is Kind.ARRAY else None
+
+
+def _array_extreme(name: str) -> Write:
+    def write(values: exp.Expr) -> exp.Expr:
+        if values.type and element(values.type).this in {Kind.DOUBLE, Kind.ARRAY}:
+            raise not_supported(f"array_{name} of {trino_name(values.type)}", values)
+        whole = exp.EQ(this=named("list_count")(values), expression=named("len")(values.copy()))
+        return _if(whole, named(f"list_{name}")(values.copy()))
+
+    return write
+
+
+def _array_distinct(values: exp.Expr) -> exp.Expr:
+    # DuckDB's list_distinct has an order of its own, and drops nulls.
+    variable = exp.to_identifier("x")
+    place = exp.Lambda(
+        this=exp.EQ(
+            this=named("list_position")(values.copy(), variable.copy()),
+            expression=exp.to_identifier("i"),
+        ),
+        expressions=[variable, exp.to_identifier("i")],
+    )
+    return named("list_filter")(values, place)
+
+
+def _array_position(values: exp.Expr, value: exp.Expr) -> exp.Expr:
+    found = named("list_position")(values, value)
+    missing = [
+        exp.Is(this=exp.paren(each.copy()), expression=exp.null()) for each in (values, value)
+    ]
+    place = named("coalesce")(found, exp.Literal.number(0))
+    return cast(_if(exp.or_(*missing), exp.null(), place), scalar(Kind.BIGINT))
 
 
 def _function(
@@ -375,10 +519,18 @@ def _over_rows(
 
 
 FUNCTIONS: dict[str, Function] = {
-    # Aggregates, without approx_percentile and approx_distinct, whose values only Trino computes.
+    # Aggregates. Trino approximates two of them, which are exact here.
+    "approx_percentile": _over_rows((NUMBER, DOUBLE), _same(0), _quantile),
+    "approx_distinct": _over_rows((ANY,), Kind.BIGINT, _distinct),
+    "geometric_mean": _over_rows((DOUBLE,), Kind.DOUBLE, "geomean"),
+    **{
+        name: _over_rows((DOUBLE, DOUBLE), Kind.DOUBLE, name)
+        for name in ("corr", "covar_samp", "covar_pop", "regr_slope", "regr_intercept")
+    },
+    "listagg": _over_rows((TEXT, TEXT), Kind.VARCHAR, "string_agg", ordered=True),
     "count": _over_rows((ANY,), Kind.BIGINT, "count", fewest=0),
     "count_if": _over_rows((TRUTH,), Kind.BIGINT, "count_if", finish=cast),
-    "sum": _over_rows((NUMBER,), _type_of_sum, "sum", finish=cast),
+    "sum": _over_rows((DOUBLE,), _type_of_sum, "sum", finish=cast),
     "avg": _over_rows((NUMBER,), Kind.DOUBLE, "avg"),
     "min": _over_rows((PLAIN,), _same(0), "min"),
     "max": _over_rows((PLAIN,), _same(0), _max, finish=_finish_max),
@@ -428,9 +580,12 @@ FUNCTIONS: dict[str, Function] = {
     "concat": _function((TEXT,), Kind.VARCHAR, _concat, fewest=2, repeats=True),
     "substr": _function((TEXT, WHOLE, WHOLE), Kind.VARCHAR, "part", fewest=2),
     "substring": _function((TEXT, WHOLE, WHOLE), Kind.VARCHAR, "part", fewest=2),
-    "trim": _function((TEXT,), Kind.VARCHAR, "stripped"),
-    "ltrim": _function((TEXT,), Kind.VARCHAR, "left_stripped"),
-    "rtrim": _function((TEXT,), Kind.VARCHAR, "right_stripped"),
+    **{
+        name: _function((TEXT, TEXT), Kind.VARCHAR, _trimmed(name, of_blanks), fewest=1)
+        for name, of_blanks in (
+            *(("trim", "stripped"), ("ltrim", "left_stripped"), ("rtrim", "right_stripped")),
+        )
+    },
     "replace": _function((TEXT, TEXT, TEXT), Kind.VARCHAR, "replaced"),
     "reverse": _function((TEXT,), Kind.VARCHAR, "reverse"),
     "translate": _function((TEXT, TEXT, TEXT), Kind.VARCHAR, "translate"),
@@ -441,7 +596,7 @@ FUNCTIONS: dict[str, Function] = {
     "split": _function((TEXT, TEXT), lambda types: array(types[0]), "fields"),
     "split_part": _function((TEXT, TEXT, WHOLE), Kind.VARCHAR, "field"),
     "strpos": _function((TEXT, TEXT), Kind.BIGINT, "strpos"),
-    "format": _function((GROUPED, WHOLE), Kind.VARCHAR, _grouped),
+    "format": _function((FORMATTED, ANY), Kind.VARCHAR, _formatted, fewest=2, repeats=True),
     "starts_with": _function((TEXT, TEXT), Kind.BOOLEAN, "starts_with"),
     "regexp_like": _function((TEXT, TEXT), Kind.BOOLEAN, "regexp_matches"),
     "regexp_extract": _function((TEXT, GROUPS, DIGITS), Kind.VARCHAR, "extracted", fewest=2),
@@ -453,7 +608,7 @@ FUNCTIONS: dict[str, Function] = {
     "ceiling": _function((NUMBER,), _same(0), _by_type(named("ceil"), _identity)),
     "floor": _function((NUMBER,), _same(0), _by_type(named("floor"), _identity)),
     "sign": _function((NUMBER,), _same(0), _as("sign")),
-    "round": _function((NUMBER, DIGITS), _same(0), _by_type(_round, _identity), fewest=1),
+    "round": _function((DOUBLE, DIGITS), _type_of_round, _rounded, fewest=1),
     "mod": _function((NUMBER, NUMBER), _widest, _modulus),
     **{name: _function((DOUBLE,), Kind.DOUBLE, name) for name in ("sqrt", "exp", "ln", "log10")},
     "power": _function((DOUBLE, DOUBLE), Kind.DOUBLE, "power"),
@@ -476,7 +631,14 @@ FUNCTIONS: dict[str, Function] = {
     "date_diff": _function((UNIT, TIME, TIME), Kind.BIGINT, _date_diff),
     "date_add": _function((UNIT, WHOLE, TIME), _same(2), _as("moved")),
     "date_format": _function((TIME, FORMAT), Kind.VARCHAR, _date_format),
+    "format_datetime": _function((TIME, JODA), Kind.VARCHAR, _format_datetime),
+    "parse_datetime": _function((TEXT, JODA), Kind.TIMESTAMPTZ, _parse_datetime),
     "date_parse": _function((TEXT, PARSED), Kind.TIMESTAMP, _date_parse),
+    "now": _function((), Kind.TIMESTAMPTZ, "this_moment"),
+    "localtimestamp()": _function((), Kind.TIMESTAMP, "this_moment"),
+    "from_unixtime": _function((DOUBLE,), Kind.TIMESTAMPTZ, "unix_moment"),
+    "from_iso8601_timestamp": _function((TEXT,), Kind.TIMESTAMPTZ, "iso_moment"),
+    "at_timezone": _function((MOMENT, UTC), Kind.TIMESTAMPTZ, _at_timezone),
     "from_iso8601_date": _function((TEXT,), Kind.DATE, "text_to_DATE"),
     "last_day_of_month": _function((TIME,), Kind.DATE, "last_day"),
     "to_iso8601": _function((TIME,), Kind.VARCHAR, _iso),
@@ -504,6 +666,28 @@ FUNCTIONS: dict[str, Function] = {
     "arrays_overlap": _function((LIST, LIST), _type_of_overlap, "share_element"),
     "array_sort": _function((LIST,), _same(0), "list_sort"),
     "sequence": _function((WHOLE, WHOLE), lambda _: array(scalar(Kind.BIGINT)), "counted"),
+    "array[]": _function((LIST, WHOLE), lambda types: element(types[0]), "subscripted"),
+    "array_max": _function((LIST,), lambda types: element(types[0]), _array_extreme("max")),
+    "array_min": _function((LIST,), lambda types: element(types[0]), _array_extreme("min")),
+    "array_distinct": _function((LIST,), _same(0), _array_distinct),
+    "array_position": _function((LIST, ANY), _type_of_position, _array_position),
+    "slice": _function((LIST, WHOLE, WHOLE), _same(0), "sliced"),
+    "flatten": _function((LIST,), _type_of_flat, "flatten"),
+    # The type of the array is known first if it stands last.
+    "filter": _function((TRUTH, LIST), _same(1), _with_lambda("list_filter")),
+    "transform": _function(
+        (ANY, LIST), lambda types: array(types[0]), _with_lambda("list_transform")
+    ),
+    "width_bucket": _function((DOUBLE, DOUBLE, DOUBLE, WHOLE), Kind.BIGINT, "bucket"),
+    "log": _function((DOUBLE, DOUBLE), Kind.DOUBLE, "log_of"),
+    "bitwise_and": _function((WHOLE, WHOLE), Kind.BIGINT, "and_bits"),
+    "bitwise_or": _function((WHOLE, WHOLE), Kind.BIGINT, "or_bits"),
+    "bitwise_xor": _function((WHOLE, WHOLE), Kind.BIGINT, "xor_bits"),
+    "json_array_length": _function((TEXT,), Kind.BIGINT, "array_length"),
+    "e": _function((), Kind.DOUBLE, "euler"),
+    "random": _function((), Kind.DOUBLE, "random"),
+    "rand": _function((), Kind.DOUBLE, "random"),
+    "typeof": _function((Parameter("T", ANY.kinds - TEXT.kinds),), Kind.VARCHAR, _type_name),
     "element_at": _function((LIST, WHOLE), lambda types: element(types[0]), "element"),
     # Only doubles are accepted. DuckDB lacks the last step, which must return its argument.
     "reduce": _function((LIST, DOUBLE, DOUBLE, DOUBLE), _type_of_reduce, _reduce),

@@ -10,6 +10,7 @@ _WHOLE = r"'\s*[+-]?[0-9]+\s*'"
 _DOUBLE = r"'\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*|NaN|[+-]?Infinity'"
 _DATE = "'[0-9]{4}-[0-9]{2}-[0-9]{2}'"
 _TIMESTAMP = r"'[0-9]{4}-[0-9]{2}-[0-9]{2}( [0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,3})?)?)?'"
+_MOMENT = r"'\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|\+00:00)?)?'"
 _TRUTH = "'(?i)t|true|f|false|1|0'"
 
 # Trino's name and the texts that Trino casts, for each type of DuckDB. DuckDB casts more texts.
@@ -53,7 +54,42 @@ MACROS = [
     "double_nullif(a, b) AS CASE WHEN double_eq(a, b) THEN NULL ELSE a END",
     # Scaling before rounding lets the binary value decide how 2.675 is rounded to two digits.
     "round_to(x, digits) AS round(x * power(10, digits)) / power(10, digits)",
-    "timestamp_text(x) AS strftime(x, '%Y-%m-%d %H:%M:%S.%g')",
+    "timestamp_text(x, zone) AS strftime(x, '%Y-%m-%d %H:%M:%S.%g') || zone",
+    "this_moment() AS make_timestamp_ms(epoch_ms(now()))",
+    "unix_moment(x) AS make_timestamp_ms(CAST(round(CAST(x AS DOUBLE) * 1000) AS BIGINT))",
+    f"iso_moment(s) AS CASE WHEN s IS NULL THEN NULL WHEN regexp_full_match(s, {_MOMENT}) "
+    "THEN CAST(rtrim(split_part(s, '+', 1), 'Z') AS TIMESTAMP) ELSE "
+    "error('NOT_SUPPORTED: from_iso8601_timestamp of ''' || s || ''', which is no time in UTC "
+    "of at most milliseconds, is not supported on one machine') END",
+    # The shortest text that reads as the same double, always with an exponent.
+    "plain_text(x) AS CAST(x AS VARCHAR)",
+    "figures(t) AS replace(split_part(t, 'e', 1), '.', '')",
+    "exponent(t) AS CAST(coalesce(nullif(split_part(t, 'e', 2), ''), '0') AS INTEGER) "
+    "+ length(split_part(split_part(t, 'e', 1), '.', 1)) - 1 "
+    "- (length(figures(t)) - length(ltrim(figures(t), '0')))",
+    "scientific(digits, ten) AS digits[1] || '.' || coalesce(nullif(digits[2:], ''), '0') "
+    "|| 'E' || ten",
+    "double_text(x) AS CASE WHEN isnan(x) THEN 'NaN' WHEN isinf(x) THEN "
+    "CASE WHEN x > 0 THEN 'Infinity' ELSE '-Infinity' END "
+    "ELSE CASE WHEN x < 0 OR CAST(x AS VARCHAR) LIKE '-%' THEN '-' ELSE '' END || "
+    "CASE WHEN x = 0 THEN '0E0' ELSE scientific(trim(figures(CAST(abs(x) AS VARCHAR)), '0'), "
+    "exponent(CAST(abs(x) AS VARCHAR))) END END",
+    "rounded_half_up(x, digits) AS CASE WHEN abs(x) >= 1e15 OR NOT isfinite(x) THEN x ELSE "
+    "CAST(round(CAST(CAST(x AS VARCHAR) AS DECIMAL(38, 18)), CAST(digits AS INTEGER)) AS DOUBLE) "
+    "END",
+    "subscripted(list, n) AS CASE WHEN n = 0 THEN "
+    "error('INVALID_FUNCTION_ARGUMENT: SQL array indices start at 1') WHEN n < 0 THEN "
+    "error('INVALID_FUNCTION_ARGUMENT: Array subscript is negative: ' || n) WHEN n > len(list) "
+    "THEN error('INVALID_FUNCTION_ARGUMENT: Array subscript must be less than or equal to array "
+    "length: ' || n || ' > ' || len(list)) ELSE list[n] END",
+    "sliced(list, start, n) AS CASE WHEN start = 0 THEN "
+    "error('INVALID_FUNCTION_ARGUMENT: SQL array indices start at 1') WHEN n < 0 THEN "
+    "error('INVALID_FUNCTION_ARGUMENT: length must be greater than or equal to 0') "
+    "WHEN abs(start) > len(list) OR n = 0 THEN list[1:0] WHEN start < 0 "
+    "THEN list[len(list) + start + 1:least(len(list), len(list) + start + n)] "
+    "ELSE list[start:start + n - 1] END",
+    "bucket(x, low, high, n) AS CASE WHEN x < low THEN 0 WHEN x >= high THEN n + 1 "
+    "ELSE CAST(floor((x - low) / (high - low) * n) AS BIGINT) + 1 END",
     "iso_timestamp(x) AS strftime(x, '%Y-%m-%dT%H:%M:%S.%g')",
     "iso_date(x) AS strftime(x, '%Y-%m-%d')",
     "unix_seconds(x) AS epoch_ms(x) / 1000e0",
@@ -98,6 +134,13 @@ MACROS = [
     r"parsed(s, form) AS CASE WHEN regexp_matches(s, '^\s|\s$') THEN "
     "error('INVALID_FUNCTION_ARGUMENT: Invalid format: ' || s) ELSE strptime(s, form) END",
     "counted(a, b) AS generate_series(a, b, CASE WHEN a > b THEN -1 ELSE 1 END)",
+    "log_of(base, x) AS ln(x) / ln(base)",
+    "array_length(s) AS CASE WHEN json_valid(s) AND json_type(s) = 'ARRAY' "
+    "THEN CAST(json_array_length(s) AS BIGINT) END",
+    "and_bits(a, b) AS CAST(a & b AS BIGINT)",
+    "or_bits(a, b) AS CAST(a | b AS BIGINT)",
+    "xor_bits(a, b) AS CAST(xor(a, b) AS BIGINT)",
+    "euler() AS 2.718281828459045e0",
     "infinite() AS CAST('Infinity' AS DOUBLE)",
     "not_a_number() AS CAST('NaN' AS DOUBLE)",
     f"stripped(s) AS trim(s, {_SPACE})",

@@ -7,6 +7,7 @@ The grammar is sqlglot's for Trino, but functions keep the names of the query: o
 from __future__ import annotations
 
 import ctypes
+import re
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -22,6 +23,7 @@ from sqlglot.errors import ParseError
 from sqlglot.parsers.trino import TrinoParser
 
 from onebox.athena.errors import TOO_DEEP, MalformedQuery
+from onebox.athena.forms import as_query, with_functions
 from onebox.athena.grammar import first_mismatch
 from onebox.athena.tokens import tokens
 
@@ -111,13 +113,13 @@ def _end(thread: int) -> None:
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(_Ended))
 
 
-_SPECIAL_FORMS = ("CAST", "TRY_CAST", "EXTRACT")
+_SPECIAL_FORMS = ("CAST", "TRY_CAST", "EXTRACT", "TRIM", "SUBSTRING")
 # Other statements of Athena. AWS documentation, Athena, "DDL statements", "DML queries, functions,
 # and operators".
 _STATEMENTS = (
     *("ALTER", "CREATE", "DEALLOCATE", "DELETE", "DESC", "DESCRIBE", "DROP", "EXECUTE", "EXPLAIN"),
     *("INSERT", "MERGE", "MSCK", "OPTIMIZE", "PREPARE", "SHOW", "TABLE", "UNLOAD", "UPDATE"),
-    *("USING", "VACUUM", "VALUES"),
+    *("USING", "VACUUM"),
 )
 
 
@@ -136,6 +138,8 @@ class Athena(Trino):
     """The dialect in which sqlglot reads Athena's queries."""
 
     Parser = _Parser
+    # sqlglot counts the elements of an array from 0 else.
+    INDEX_OFFSET = 0
 
 
 _BINARY = {"this", "expression"}
@@ -159,6 +163,7 @@ _PARTS: dict[type[exp.Expr], set[str]] = {
     exp.Where: {"this"},
     exp.Having: {"this"},
     exp.Group: {"expressions"},
+    **{part: {"expressions"} for part in (exp.GroupingSets, exp.Rollup, exp.Cube)},
     exp.Order: {"this", "expressions"},
     exp.Ordered: {"this", "desc", "nulls_first"},
     exp.Limit: {"expression"},
@@ -226,7 +231,7 @@ def parse(text: str, parameters: Sequence[str] = ()) -> exp.Query:
     MalformedQuery
         If the text is not one query, or has a part that is not supported.
     """
-    statement = _statement(text)
+    statement = _statement(as_query(text))
     _insert(statement, [_constant(parameter) for parameter in parameters])
     for part in statement.walk():
         _check_part(part)
@@ -240,6 +245,8 @@ def _statement(text: str) -> exp.Query:
         (statement,) = Athena().parser().parse(words, text)
     except ParseError as error:
         raise _unread(error) from error
+    if statement is not None:
+        statement = with_functions(statement)
     if not isinstance(statement, exp.Query):
         raise _refusal(f"{words[0].text.upper()} is not supported on one machine")
     return statement
@@ -308,13 +315,20 @@ def _insert(statement: exp.Query, constants: list[exp.Expr]) -> None:
         place.replace(constant)
 
 
+def _sql_name(part: exp.Expr) -> str:
+    """Return the words of SQL for a part: ``CURRENT_TIME`` for sqlglot's CurrentTime."""
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(part).__name__).upper()
+    return words.replace(" ", "_") if words.startswith(("CURRENT ", "LOCAL ")) else words
+
+
 def _check_part(part: exp.Expr) -> None:
     fields = {name for name, value in part.args.items() if value}
-    name = part.key.upper()
+    name = _sql_name(part)
     if type(part) not in _PARTS:
         raise _refusal(f"{name} is not supported on one machine", part)
     if more := fields - _PARTS[type(part)]:
         words = ", ".join(sorted(word.strip("_").upper() for word in more))
+        words = words.replace("SAMPLE", "TABLESAMPLE")
         raise _refusal(f"{name} with {words} is not supported on one machine", part)
     if isinstance(part, exp.Join) and not {part.side, part.kind} <= _JOINS:
         raise _refusal(f"{part.side} {part.kind} JOIN is not supported on one machine", part)

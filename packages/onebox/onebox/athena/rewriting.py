@@ -84,8 +84,13 @@ def _cast(node: exp.Cast) -> exp.Expr:
         return named(f"{prefix}text_to_{type_}")(value)
     if kind(value) is Kind.DOUBLE and target.this in INTEGERS:
         value = named("round")(value)
-    elif kind(value) is Kind.TIMESTAMP and target.this is Kind.VARCHAR:
-        return named("timestamp_text")(value)
+    elif kind(value) in {Kind.TIMESTAMP, Kind.TIMESTAMPTZ} and target.this is Kind.VARCHAR:
+        zone = exp.Literal.string(" UTC" if kind(value) is Kind.TIMESTAMPTZ else "")
+        return named("timestamp_text")(value, zone)
+    elif kind(value) is Kind.DOUBLE and target.this is Kind.VARCHAR:
+        return named("double_text")(value)
+    elif kind(value) is Kind.DOUBLE and target.this is Kind.DECIMAL:
+        value = named("plain_text")(value)
     return type(node)(this=value, to=Type.build(type_, dialect="duckdb"))
 
 

@@ -15,6 +15,7 @@ from sqlglot.optimizer.scope import Scope, traverse_scope
 from onebox.athena.catalogue import Catalogue, Table, read_table
 from onebox.athena.errors import QueryError, not_supported
 from onebox.athena.execution import Column, Translation
+from onebox.athena.forms import DESCRIBED
 from onebox.athena.parser import Athena, deeply, parse
 from onebox.athena.rewriting import rewrite
 from onebox.athena.scans import scans
@@ -123,11 +124,56 @@ def _read_tables(
         for alias, (node, source) in scope.selected_sources.items():
             if not isinstance(source, exp.Table):
                 continue
+            if source.db == "information_schema":
+                node.replace(_described(source.name, alias, database, catalogue, source))
+                continue
             table = _look_up(source, database, catalogue)
             name = f"{alias} @ {id(source)}"
             yield name, table
             table_alias = node.args.get("alias") or exp.TableAlias(this=exp.to_identifier(alias))
             node.replace(exp.Table(this=exp.to_identifier(name, quoted=True), alias=table_alias))
+
+
+_DESCRIBED = {
+    "tables": ("table_catalog", "table_schema", "table_name", "table_type", "is_current"),
+    "schemata": ("catalog_name", "schema_name"),
+    "columns": (
+        *("table_catalog", "table_schema", "table_name", "column_name", "ordinal_position"),
+        *("column_default", "is_nullable", "data_type", "hive_type", "is_current", DESCRIBED),
+    ),
+}
+"""The columns of the tables of information_schema; the last ones are of DESCRIBE and SHOW."""
+
+
+def _described(
+    name: str, alias: str, database: str | None, catalogue: Catalogue, near: exp.Table
+) -> exp.Expr:
+    """Return the rows of a table of information_schema."""
+    if name not in _DESCRIBED:
+        path = f"{CATALOGUE}.information_schema.{name}"
+        raise QueryError("TABLE_NOT_FOUND", f"Table '{path}' does not exist", near)
+    for named in near.root().find_all(exp.EQ) if name == "columns" else ():
+        known = (each for tables in catalogue.values() for each in tables)
+        if named.left.name == DESCRIBED and named.right.name not in known:
+            raise QueryError("TABLE_NOT_FOUND", f"Table '{named.right.name}' does not exist")
+    rows: list[tuple[object, ...]] = []
+    for schema, tables in catalogue.items():
+        if name == "schemata":
+            rows.append((CATALOGUE, schema))
+        for table, description in tables.items() if name != "schemata" else ():
+            first, last = (CATALOGUE, schema, table), schema == database
+            if name == "tables":
+                rows.append((*first, "BASE TABLE", last))
+                continue
+            described = read_table(description)
+            types = {**described.columns, **described.partitioned_by}
+            for place, (column, type_) in enumerate(types.items(), 1):
+                trino = trino_name(glue_type(type_))
+                rows.append((*first, column, place, "", "YES", trino, type_, last, table))
+    tuples = [exp.Tuple(expressions=[exp.convert(value) for value in row]) for row in rows]
+    names = [exp.to_identifier(column) for column in _DESCRIBED[name]]
+    alias_ = exp.TableAlias(this=exp.to_identifier(alias), columns=names)
+    return exp.Values(expressions=tuples, alias=alias_)
 
 
 def _look_up(node: exp.Table, database: str | None, catalogue: Catalogue) -> Table:

@@ -15,7 +15,7 @@ from sqlglot.optimizer.annotate_types import TypeAnnotator, annotate_types
 from sqlglot.typing import EXPRESSION_METADATA
 
 from onebox.athena.errors import QueryError, not_supported
-from onebox.athena.functions import function_of, type_of_call
+from onebox.athena.functions import WITH_LAMBDA, function_of, type_of_call
 from onebox.athena.parser import Athena
 from onebox.athena.values import (
     INTEGERS,
@@ -25,6 +25,7 @@ from onebox.athena.values import (
     Type,
     array,
     common,
+    element,
     kind,
     scalar,
     trino_name,
@@ -42,17 +43,20 @@ _ARITHMETIC: dict[type[exp.Expr], str] = {
     exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/", exp.Mod: "%",
 }  # fmt: skip
 _SIGNS = _COMPARISONS | _ARITHMETIC
-# The types to which a type may be cast; not a double to a text, for which Trino has its own format.
+# The types to which a type may be cast.
 _CASTS = {
     Kind.NULL: {*NUMBERS, *TIMES, Kind.VARCHAR, Kind.BOOLEAN},
-    Kind.VARCHAR: {*INTEGERS, *TIMES, Kind.DOUBLE, Kind.BOOLEAN, Kind.VARCHAR},
-    Kind.INT: {*INTEGERS, Kind.DOUBLE, Kind.VARCHAR},
-    Kind.BIGINT: {*INTEGERS, Kind.DOUBLE, Kind.VARCHAR},
-    Kind.DECIMAL: {Kind.DOUBLE},
-    Kind.DOUBLE: {*INTEGERS, Kind.DOUBLE},
+    Kind.VARCHAR: {
+        *(*INTEGERS, Kind.DATE, Kind.TIMESTAMP, Kind.DOUBLE, Kind.BOOLEAN, Kind.VARCHAR),
+    },
+    Kind.INT: {*NUMBERS, Kind.VARCHAR},
+    Kind.BIGINT: {*NUMBERS, Kind.VARCHAR},
+    Kind.DECIMAL: {*NUMBERS, Kind.VARCHAR},
+    Kind.DOUBLE: {*NUMBERS, Kind.VARCHAR},
     Kind.BOOLEAN: {Kind.BOOLEAN, Kind.VARCHAR},
     Kind.DATE: {*TIMES, Kind.VARCHAR},
     Kind.TIMESTAMP: {*TIMES, Kind.VARCHAR},
+    Kind.TIMESTAMPTZ: {*TIMES, Kind.VARCHAR},
 }
 
 
@@ -75,7 +79,8 @@ def _mismatch(text: str, near: exp.Expr) -> QueryError:
 
 
 def _refuse_decimal(value: exp.Expr, type_: Type | None = None) -> None:
-    if (type_ or value.type or _UNKNOWN).this is Kind.DECIMAL:
+    found = type_ or value.type or _UNKNOWN
+    if found.this is Kind.DECIMAL and not found.expressions:
         raise not_supported("A decimal, unlike a double such as 1.5e0,", value)
 
 
@@ -131,7 +136,8 @@ def _logical(operation: exp.Expr) -> Type:
 
 def _comparison(operation: exp.Binary) -> Type:
     text = f"Cannot apply operator: {{}} {_SIGNS[type(operation)]} {{}}"
-    _shared([operation.left, operation.right], text, operation)
+    if not {kind(operation.left), kind(operation.right)} <= NUMBERS:
+        _shared([operation.left, operation.right], text, operation)
     return _BOOLEAN
 
 
@@ -147,6 +153,10 @@ def _arithmetic(operation: exp.Binary) -> Type:
     if kind(right) is Kind.INTERVAL and isinstance(operation, exp.Add | exp.Sub):
         _require([left], TIMES, text.format("{}", trino_name(right.type)))
         return _moved(operation)
+    if any(
+        kind(each) is Kind.DECIMAL and (each.type or _UNKNOWN).expressions for each in (left, right)
+    ):
+        raise not_supported("Arithmetic of decimals, unlike that of doubles,", operation)
     if {kind(left), kind(right)} - {Kind.DECIMAL} <= INTEGERS:
         _refuse_decimal(left)
         _refuse_decimal(right)
@@ -242,7 +252,13 @@ def _case(case: exp.Case) -> Type:
 
 def _cast(cast: exp.Cast) -> Type:
     source, target = kind(cast.this), cast.to.this
-    if target is Kind.TIMESTAMP:
+    if target is Kind.DECIMAL and not (source is Kind.DECIMAL and not cast.this.type.expressions):
+        if target not in _CASTS.get(source, ()) or len(cast.to.expressions) != 2:
+            raise not_supported(
+                f"CAST of {trino_name(cast.this.type)} to {cast.to.sql('trino')}", cast
+            )
+        return cast.to
+    if target in {Kind.TIMESTAMP, Kind.TIMESTAMPTZ}:
         precision = cast.to.expressions
         if precision and int(precision[0].name) > 3:
             raise not_supported(f"A timestamp of {precision[0].name} digits", cast)
@@ -302,16 +318,21 @@ def _check_lambdas(call: exp.Anonymous) -> None:
         counts = [len(value.expressions) for value in lambdas]
         if counts != [2, 1] or lambdas[1].this != lambdas[1].expressions[0]:
             raise not_supported("reduce other than with (s, x) -> … and s -> s", call)
-    elif lambdas:
+    elif lambdas and call.name.lower() not in WITH_LAMBDA:
         raise not_supported(f"A lambda in {call.name.lower()}", call)
 
 
 def _identifier(name: exp.Identifier) -> Type:
-    """Return the type of a lambda's variable: a double, since only `reduce` has lambdas."""
+    """Return the type of a lambda's variable: of the elements of its array."""
     within = name.find_ancestor(exp.Lambda)
     while within and name not in within.expressions:
         within = within.find_ancestor(exp.Lambda)
-    return scalar(Kind.DOUBLE) if within else _UNKNOWN
+    if within is None:
+        return _UNKNOWN
+    holder = within.parent
+    if isinstance(holder, exp.Anonymous) and holder.name.lower() in WITH_LAMBDA:
+        return element(holder.expressions[-1].type or _UNKNOWN)
+    return scalar(Kind.DOUBLE)
 
 
 def _over_rows(value: exp.Window | exp.Filter) -> Type:
@@ -342,7 +363,7 @@ def _values(values: exp.Values) -> Type:
 
 
 def _tuple(value: exp.Tuple) -> Type:
-    if not isinstance(value.parent, exp.Values):
+    if not isinstance(value.parent, exp.Values | exp.GroupingSets | exp.Rollup | exp.Cube):
         raise not_supported("A row", value)
     return _UNKNOWN
 

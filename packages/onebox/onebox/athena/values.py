@@ -15,13 +15,15 @@ Kind = exp.DType
 
 INTEGERS = frozenset({Kind.INT, Kind.BIGINT})
 NUMBERS = INTEGERS | {Kind.DOUBLE, Kind.DECIMAL}
-TIMES = frozenset({Kind.DATE, Kind.TIMESTAMP})
+TIMES = frozenset({Kind.DATE, Kind.TIMESTAMP, Kind.TIMESTAMPTZ})
 _WIDER = {
     (Kind.INT, Kind.BIGINT),
     (Kind.INT, Kind.DOUBLE),
     (Kind.BIGINT, Kind.DOUBLE),
     (Kind.DECIMAL, Kind.DOUBLE),
     (Kind.DATE, Kind.TIMESTAMP),
+    (Kind.DATE, Kind.TIMESTAMPTZ),
+    (Kind.TIMESTAMP, Kind.TIMESTAMPTZ),
 }
 _NAMES = {Kind(name): names for name, names in NAMES.items()}
 _KINDS = {names.glue: kind for kind, names in _NAMES.items()}
@@ -40,6 +42,11 @@ def scalar(kind: Kind) -> Type:
 def array(element: Type) -> Type:
     """Return the type of arrays of ``element``."""
     return Type(this=Kind.ARRAY, expressions=[element], nested=True)
+
+
+def decimal(digits: int, scale: int) -> Type:
+    """Return the type of decimals of a number of digits, some of them behind the point."""
+    return Type.build(f"DECIMAL({digits}, {scale})")
 
 
 def element(type_: Type) -> Type:
@@ -62,6 +69,8 @@ def trino_name(type_: Type | None) -> str:
         return "unknown"
     if type_.this is Kind.ARRAY:
         return f"array({trino_name(element(type_))})"
+    if type_.this is Kind.DECIMAL and type_.expressions:
+        return type_.sql("trino").lower().replace(" ", "")
     return _NAMES[type_.this].trino if type_.this in _NAMES else type_.this.value.lower()
 
 
@@ -69,11 +78,15 @@ def duckdb_name(type_: Type) -> str:
     """Return the name of a type in DuckDB."""
     if type_.this is Kind.ARRAY:
         return f"{duckdb_name(element(type_))}[]"
+    if type_.this is Kind.DECIMAL and type_.expressions:
+        return type_.sql("duckdb").replace(" ", "")
     return _NAMES[type_.this].duckdb if type_.this in _NAMES else '"NULL"'
 
 
 def column_type(type_: Type) -> tuple[str, int]:
     """Return the Type and the Precision of ColumnInfo for a type."""
+    if type_.this is Kind.DECIMAL:
+        return "decimal", int(type_.expressions[0].name)
     if type_.this not in _NAMES:
         return ("array" if type_.this is Kind.ARRAY else "unknown"), 0
     _, name, _, precision = _NAMES[type_.this]

@@ -36,7 +36,8 @@ def test_a_window_function_has_its_values_in_trino(ask, expression, expected):
 
 def test_every_function_is_tested():
     texts = [expression.lower() for expression, _ in (*VALUES, *AGGREGATES, *WINDOWS)]
-    assert [name for name in FUNCTIONS if not any(f"{name}(" in text for text in texts)] == []
+    names = filter(str.isidentifier, FUNCTIONS)  # the others are syntax
+    assert [name for name in names if not any(f"{name}(" in text for text in texts)] == []
 
 
 @pytest.mark.parametrize(
@@ -52,6 +53,7 @@ def test_every_function_is_tested():
         ("split('a', '')", "INVALID_FUNCTION_ARGUMENT: The delimiter may not be the empty string"),
         ("date_parse('a', '%Y')", "INVALID_FUNCTION_ARGUMENT: "),
         ("date_parse('2026 ', '%Y')", "INVALID_FUNCTION_ARGUMENT: Invalid format: 2026 "),
+        ("ARRAY[1][2]", "INVALID_FUNCTION_ARGUMENT: Array subscript must be less than or equal to"),
         ("element_at(ARRAY[1], 0)", "INVALID_FUNCTION_ARGUMENT: SQL array indices start at 1"),
         ("2147483647 + 1", "NUMERIC_VALUE_OUT_OF_RANGE: Overflow in addition of INT32"),
     ],
@@ -73,12 +75,16 @@ def test_an_error_has_the_message_of_trino(refusal, expression, reason):
         ("regexp_replace('a', 'a', '${name}')", "NOT_SUPPORTED: line 1:8: replacement '${name}' "),
         ("date_format(DATE '2020-01-31', '%f')",
          "NOT_SUPPORTED: line 1:8: format '%f' of date_format is not supported on one machine"),
-        ("format('%s', 1)",
-         "NOT_SUPPORTED: line 1:8: format '%s' of format is not supported on one machine"),
+        ("format('%x', 1)",
+         "NOT_SUPPORTED: line 1:8: format '%x' of format is not supported on one machine"),
+        ("format('%s', 1e0)", "NOT_SUPPORTED: line 1:21: format '%s' of double is not"),
+        ("format_datetime(DATE '2026-11-20', 'EEE')", "NOT_SUPPORTED: line 1:8: format 'EEE' of f"),
+        ("current_timestamp AT TIME ZONE 'CET'", "NOT_SUPPORTED: line 1:39: zone 'CET' of at_tim"),
+        ("from_iso8601_timestamp('2026-11-20T12:44+01:00')", "NOT_SUPPORTED: from_iso8601_timest"),
+        ("CAST(1e0 AS decimal(9, 2)) + 1", "NOT_SUPPORTED: line 1:13: Arithmetic of decimals"),
         ("date_trunc(lower('DAY'), DATE '2020-01-31')",
          "NOT_SUPPORTED: line 1:8: A unit of date_trunc that is not a literal"),
         ("reduce(ARRAY[1e0], 0e0, (s, x) -> s + x, s -> s / 2)", "NOT_SUPPORTED: line 1:8: reduce"),
-        ("CAST(1.5e0 AS varchar)", "NOT_SUPPORTED: line 1:13: CAST of double to"),
         ("CAST('a' AS varchar(3))", "NOT_SUPPORTED: line 1:13: CAST to VARCHAR(3)"),
         ("TIMESTAMP '2026-11-20 12:44:55.123456'", "NOT_SUPPORTED: line 1:18: A timestamp of 6"),
     ],
@@ -90,8 +96,7 @@ def test_a_call_that_would_differ_from_trino_is_refused_by_name(refusal, express
 @pytest.mark.parametrize(
     "name",
     [
-        *("map_agg", "approx_percentile", "approx_distinct", "now"),
-        *("from_unixtime", "read_csv", "list_reduce"),
+        *("map_agg", "read_csv", "list_reduce"),
     ],
 )
 def test_an_unsupported_function_is_refused_by_name(refusal, name):
