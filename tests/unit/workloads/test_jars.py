@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 from harness.configuration import ConfigurationError
-from harness.jars import jars_of_version
+from harness.installation import jars_of_version
 
 from tidemark.cli.builds import with_builds
 from tidemark.model.refusal import Refused

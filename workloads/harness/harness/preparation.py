@@ -34,8 +34,7 @@ from pathlib import Path
 from harness import deadline, log
 from harness.configuration import ConfigurationError
 from harness.environment import PACKAGES, environment
-from harness.installation import installed
-from harness.jars import jars_of_version
+from harness.installation import installed, jars_of_version
 from harness.profiler import profiler
 from harness.rounds import ROUND
 
