@@ -31,6 +31,7 @@ from tidemark.client.published.git_order import in_git_order
 from tidemark.client.published.own_figures import Direction, Found, Known
 from tidemark.client.published.release_figure import ReleaseFigure, refused_at
 from tidemark.client.published.release_tables import Wishes
+from tidemark.client.published.tables import page_context
 from tidemark.model.base import NAME
 from tidemark.model.context import check_written_suite, stored_suites
 from tidemark.model.plan import Import
@@ -146,7 +147,10 @@ def command(
     today, text = datetime.now(UTC).date(), _text(file)
     name = suite or _suite_of(file)
     publication = _publication(name, target)
+    context = page_context(text)
     origin = Import(
+        setup=context.setup,
+        links=context.links,
         file=file.name,
         line=1,
         source=source,

@@ -30,6 +30,10 @@ class Import(Frozen):
     imported_on: date
     as_typed: bool = Field(default=False, exclude_if=operator.not_)
     """Whether the versions have the order of the file, whatever their names say."""
+    setup: str = Field(default="", exclude_if=operator.not_)
+    """The words of the page on its machines, from its section of the setup."""
+    links: tuple[str, ...] = Field(default=(), exclude_if=operator.not_)
+    """The addresses that the page links to."""
 
     @property
     def text(self) -> str:

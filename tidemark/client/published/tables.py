@@ -11,6 +11,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from tidemark.client.published.release_figure import refused_at
+from tidemark.model.publication import plain_name
 
 _SEPARATORS = ",;\t|"
 _MARKDOWN_TABLE = re.compile(
@@ -18,6 +19,8 @@ _MARKDOWN_TABLE = re.compile(
 )
 # A page has no other ends of lines; Python's splitlines takes a form feed for one, too.
 _LINE_END = re.compile(r"\r\n|\r|\n")
+_SETUP = re.compile(r"\b(?:set ?up|environment|hardware|configuration|machines?)\b")
+_LONGEST_SETUP, _MOST_LINKS = 2_000, 20
 _BAR = re.compile(r"(?<!\\)\|")
 
 
@@ -46,6 +49,45 @@ def tables(text: str) -> list[PageTable]:
 def is_page(text: str) -> bool:
     """Tell whether a text is a Markdown page with a table."""
     return _MARKDOWN_TABLE.search(text) is not None
+
+
+class PageContext(NamedTuple):
+    """What a page says beside its tables."""
+
+    setup: str = ""
+    """The text of its section of the setup, '' without one."""
+    links: tuple[str, ...] = ()
+    """The addresses that it links to, each once."""
+
+
+def page_context(text: str) -> PageContext:
+    """Return the setup and the links of a Markdown page; a file of another form has none."""
+    if not is_page(text):
+        return PageContext()
+    tokens = MarkdownIt("commonmark").enable("table").parse(text)
+    links = dict.fromkeys(
+        str(child.attrs["href"])
+        for token in tokens
+        for child in token.children or ()
+        if child.type == "link_open" and str(child.attrs["href"]).startswith(("http:", "https:"))
+    )
+    return PageContext(_setup(tokens)[:_LONGEST_SETUP], tuple(links)[:_MOST_LINKS])
+
+
+def _setup(tokens: Sequence[Token]) -> str:
+    words, level, in_table = list[str](), "", False
+    for index, token in enumerate(tokens):
+        if token.type == "heading_open":
+            heading = plain_name(_plain(tokens[index + 1].children or []))
+            if level and token.tag <= level:
+                level = ""
+            if _SETUP.search(heading):
+                level = token.tag
+        elif token.type in {"table_open", "table_close"}:
+            in_table = token.type == "table_open"
+        elif token.type == "inline" and level and tokens[index - 1].type != "heading_open":
+            words += [] if in_table else [_plain(token.children or [])]
+    return " ".join(words)
 
 
 def _markdown(text: str) -> Iterator[PageTable]:

@@ -55,7 +55,14 @@ def settings(run: MeasuredRun) -> dict[str, str]:
     suite = suite_name(plan, [test.name for test in plan.suite.tests])
     if plan.imported:
         day = f"{plan.started_at:%Y-%m-%d}"
-        return {"Suite": suite, SOURCE: plan.imported.text, TESTED: day, "Run": plan.run_id}
+        said = {"Setup": plan.imported.setup, "Links": listed(plan.imported.links)}
+        return {
+            "Suite": suite,
+            SOURCE: plan.imported.text,
+            TESTED: day,
+            **{name: text for name, text in said.items() if text},
+            "Run": plan.run_id,
+        }
     return {
         "Suite": suite,
         "Repetitions": (request.until_decided if request.until else f"{request.repetitions:,}"),

@@ -7,6 +7,7 @@ import pytest
 from tests.checks.conformance.figures import SLEEPER
 from tidemark.client.published.file_figures import file_figures, left_out
 from tidemark.client.published.release_tables import Wishes
+from tidemark.client.published.tables import page_context
 from tidemark.model.checkout import ROOT
 from tidemark.model.publication import find_publication
 from tidemark.model.refusal import Refused
@@ -267,3 +268,18 @@ def test_an_option_for_a_column_that_every_table_has_is_refused(option, named):
 )
 def test_a_form_feed_ends_no_line(text, line):
     assert [figure[-1] for figure in figures(text)] == [line]
+
+
+def test_a_page_keeps_its_setup_and_its_links():
+    page = (
+        "# Results\n\nSee [the release](https://example.org/1.0) and [below](#setup).\n\n"
+        "## Test setup\n\nTwo `m5.large` instances.\n\n- MySQL 8.0\n\n### Network\n\nOne zone.\n\n"
+        "## Figures\n\nTables of [the release](https://example.org/1.0).\n\n"
+        "| Version | Date |\n|---|---|\n| 1.0 | 2026-01-01 |\n"
+    )
+
+    assert page_context(page) == (
+        "Two m5.large instances. MySQL 8.0 One zone.",
+        ("https://example.org/1.0",),
+    )
+    assert page_context("version,date\n1.0,2026-01-01\n") == ("", ())
