@@ -77,12 +77,11 @@ def one_template(
 
     resources = filled({**data["Resources"], **template["Resources"]})
     for name, resource in resources.items():
-        properties = resource["Properties"]
         if resource["Type"] == "AWS::Lambda::Function":
-            properties["Code"] = FUNCTIONS
+            resource["Properties"]["Code"] = FUNCTIONS
         if resource["Type"] == "AWS::IAM::Role" and "ExecutionRole" in name:
             # The registry of an image is not known: ECR's own policy lets tasks pull from any.
-            properties["ManagedPolicyArns"] = [_PULLING]
+            resource["Properties"]["ManagedPolicyArns"] = [_PULLING]
     of_images = {
         each: {"Type": "String", "Description": f"The image of {name}"}
         for name, each in programs.items()
