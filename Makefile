@@ -31,7 +31,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 export PYTHONDONTWRITEBYTECODE :=
 ARGS ?=
 
-.PHONY: run test systems check lint compile bench faults conformance audit sbom bootstrap synth template diff deploy verify-aws destroy clean
+.PHONY: run wheels test systems check lint compile bench faults conformance audit sbom bootstrap synth template diff deploy verify-aws destroy clean
 .DEFAULT_GOAL := help
 
 help:  ## List these commands
@@ -39,6 +39,10 @@ help:  ## List these commands
 
 run: $(PYTHON_READY)  ## Measure RocksDB on this machine: make run ARGS='--versions 9.0.0,9.8.4'
 	$(BIN)/tidemark run $(ARGS)
+
+wheels: $(PYTHON_READY)  ## Build the wheels of Tidemark and its packages into dist/
+	rm -rf dist
+	for project in . $(PACKAGES); do $(BIN)/uv build --quiet --wheel --out-dir dist $$project; done
 
 test:  ## Run lint, types and all tests but the longest
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync lint compile $(NODE_READY) $(CHROMIUM)

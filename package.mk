@@ -1,5 +1,6 @@
 # `make check` checks a package in an environment of its own, which has only what it needs.
-# PACKAGE is its name, NEEDS has the folders of the packages that it imports, and TESTS its fast tests.
+# PACKAGE is its name, NEEDS has the folders of the packages that it imports, EXTRAS its extras beside
+# test, each with a comma, and TESTS its fast tests.
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 PYTHON ?= python3
@@ -23,5 +24,5 @@ lint: $(BIN)/.ready
 # The hashes of the pins are those of the whole repository.
 $(BIN)/.ready: pyproject.toml ../../requirements.txt
 	$(UV) venv --quiet --clear --no-project --python $(PYTHON) .venv
-	$(UV) pip install --quiet --python .venv --constraint ../../requirements.txt $(NEEDS:%=--editable %) --editable .[test]
+	$(UV) pip install --quiet --python .venv --constraint ../../requirements.txt $(NEEDS:%=--editable %) --editable .[$(EXTRAS)test]
 	touch $@

@@ -13,7 +13,7 @@ import semver
 from aws_cdk import AssetHashType, BundlingOptions, DockerImage, ILocalBundling
 from aws_cdk.aws_lambda import Code
 
-from tidemark.model.checkout import ROOT
+from tidemark.model.checkout import CODE, ROOT
 from tidemark.model.suite import Suite
 from tidemark.model.suite_asset import pack_suite
 from tidemark.pages.shell import LIBRARIES, MODULES
@@ -36,10 +36,11 @@ class _Copy:
 
     def try_bundle(self, output_dir: str, *, image: object, **_: object) -> bool:
         out = Path(output_dir)
-        for package in ("lambdas", "aws", *(f"tidemark/{part}" for part in _PACKAGES)):
-            shutil.copytree(ROOT / package, out / package, ignore=_IGNORE)
-        shutil.copy(ROOT / "tidemark" / "__init__.py", out / "tidemark")
-        shutil.copytree(ROOT / "queries" / "logs", out / "queries" / "logs")
+        for package in ("aws", *(f"tidemark/{part}" for part in _PACKAGES)):
+            shutil.copytree(CODE / package, out / package, ignore=_IGNORE)
+        shutil.copy(CODE / "tidemark" / "__init__.py", out / "tidemark")
+        for part in ("lambdas", "queries/logs"):
+            shutil.copytree(ROOT / part, out / part, ignore=_IGNORE)
         for library in (aws_croniter, semver):
             folder = Path(str(library.__file__)).parent
             shutil.copytree(folder, out / folder.name, ignore=_IGNORE)

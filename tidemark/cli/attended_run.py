@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from importlib.util import find_spec
 from typing import NoReturn
 
 import click
@@ -48,6 +49,9 @@ def check_target(suite: Suite, target: Target) -> None:
     if target.stack is not None:
         check_account(suite)
         return
+    if find_spec("moto") is None:
+        # The import itself would take seconds.
+        raise ModuleNotFoundError(name="moto")
     check_one_machine(suite)
     check_cloud(target.state, suite)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from tidemark.model.base import NAME
-from tidemark.model.context import written_systems
+from tidemark.model.context import systems_to_write
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import shown
 from tidemark.model.task import HARNESS
@@ -24,7 +24,8 @@ def command(name: str) -> None:
     """Write a suite that runs, with its queries and its workload.
 
     The files are an example to change: a sorted list of a PyPI package. They are written below the
-    folder of systems, which is this repository or the folder in TIDEMARK_SYSTEMS.
+    folder of systems, which is this repository or the folder in TIDEMARK_SYSTEMS. A Tidemark that
+    pip installed writes them below the folder of work.
 
     \b
     Example:
@@ -35,7 +36,7 @@ def command(name: str) -> None:
         raise Refused(f"NAME: {shown(name)} is not accepted; expected {expected}")
     if name == HARNESS.name:
         raise Refused(f"NAME: {shown(name)} is the name of Tidemark's harness; choose another")
-    suite, workload = (written_systems() / part / name for part in ("suites", "workloads"))
+    suite, workload = (systems_to_write() / part / name for part in ("suites", "workloads"))
     for folder in (suite, workload):
         if folder.exists():
             raise Refused(f"NAME: {shown(name)} is taken; there is {folder}")

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from tidemark.model.checkout import ROOT
+from tidemark.model.checkout import IS_CHECKOUT, ROOT
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import did_you_mean, listed, shown
 
@@ -17,9 +17,9 @@ _VARIABLE = "TIDEMARK_SYSTEMS"
 
 
 def written_context() -> dict[str, Any]:
-    """Return the context of ``cdk.json``; ``TIDEMARK_SYSTEMS`` replaces its folder of systems."""
+    """Return the context of ``cdk.json``; the user's own folder of systems replaces its own."""
     context: dict[str, Any] = json.loads((ROOT / "cdk.json").read_text(encoding="utf-8"))["context"]
-    if systems := _of_variable():
+    if systems := _of_variable() or _of_work():
         context["systems"] = systems
     return context
 
@@ -34,6 +34,12 @@ def _of_variable() -> str | None:
     return str(Path(systems).expanduser().resolve()) if systems else None
 
 
+def _of_work() -> str | None:
+    """Return the folder of work if it has suites, and Tidemark is installed by a wheel."""
+    folder = Path.cwd()
+    return None if IS_CHECKOUT or not (folder / "suites").is_dir() else str(folder)
+
+
 def place_of_setting(name: str, context: Mapping[str, Any]) -> str:
     """Return where a setting of a context was written: in a variable or in ``cdk.json``."""
     if name == "systems" and context[name] in {_of_variable()} - {None}:
@@ -44,6 +50,12 @@ def place_of_setting(name: str, context: Mapping[str, Any]) -> str:
 def written_systems() -> Path:
     """Return the folder that holds ``suites/`` and ``workloads/``, or will hold them."""
     return ROOT / str(written_context().get("systems", ""))
+
+
+def systems_to_write() -> Path:
+    """Return the folder for new suites: that of the suites, but never the inside of a wheel."""
+    systems = written_systems()
+    return systems if IS_CHECKOUT or systems != ROOT else Path.cwd()
 
 
 def written_stack() -> str:

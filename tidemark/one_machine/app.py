@@ -6,13 +6,14 @@ import os
 import re
 import sys
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from onebox.app import App, Programs, Quota
 from onebox.cloud.processes import BARE_PYTHON, clean_environment
 from tidemark.client.ports import Stack
-from tidemark.model.checkout import ROOT
+from tidemark.model.checkout import CODE, ROOT
 from tidemark.model.context import written_context
 from tidemark.model.cron import Cron
 from tidemark.model.parameters import MOST_TASKS
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
 
 # -O leaves out jsii's checks of every argument's type; mypy has made them already.
 _COMMAND = (sys.executable, "-O", "-m", "cdk.app")
-_SOURCES = ("aws", "cdk", "lambdas", "queries", "tidemark", "cdk.json", "requirements.txt")
+_PACKAGES = ("aws", "tidemark")
+_SOURCES = ("cdk", "lambdas", "queries", "cdk.json", "requirements.txt")
 # One machine has no QuickSight: Tidemark itself draws the dashboard's definition. It has the zones
 # of one region, the network and the certificates of its user, no key of KMS, and every suite.
 _ABSENT: Mapping[str, Any] = {
@@ -76,8 +78,12 @@ def machine_settings(given: Mapping[str, Any]) -> Settings:
 
 
 def app_of(settings: Settings) -> App:
-    """Return the app with these settings."""
+    """Return the app with these settings; raise ModuleNotFoundError without the CDK."""
+    if find_spec("aws_cdk") is None:
+        # Its own process needs it, whose traceback nobody should read.
+        raise ModuleNotFoundError(name="aws_cdk")
     systems, libraries = settings.systems, (ROOT / MODULES / name for name in LIBRARIES)
+    packages = (CODE / package for package in _PACKAGES)
     own = (ROOT / source for source in _SOURCES)
     # The account has room for the widest run of the largest tasks.
     room = float(MOST_TASKS * _MOST_VCPUS_OF_TASK)
@@ -85,7 +91,7 @@ def app_of(settings: Settings) -> App:
         folder=ROOT,
         command=_COMMAND,
         context=settings.model_dump_json(by_alias=True),
-        sources=(*own, *libraries, systems / "suites", systems / "workloads"),
+        sources=(*packages, *own, *libraries, systems / "suites", systems / "workloads"),
         programs=programs_in(systems / "workloads"),
         read_cron=Cron,
         quotas=(Quota(VCPUS.service, VCPUS.code, VCPUS.name, room),),
