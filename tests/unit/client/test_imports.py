@@ -239,14 +239,31 @@ def test_a_comparison_of_published_figures_cannot_tell_and_says_why(target, base
     written = publish_comparison(bucket, "sleeper", base, new)
 
     text = bucket.read(written["md"]).decode()
-    assert re.search(r"- \? cannot tell: \w+_rate, \w+_rate \(only published figures, ", text)
+    assert re.search(r"- \? cannot tell: \w+_rate, \w+_rate \(only one published figure ", text)
     for metric in ("compaction_rate", "ingest_rate"):
         assert re.search(
-            f"{metric}: only published figures, without trials, are known of {base}, {new}"
+            f"{metric}: only one published figure is known of {base}, {new}"
             r"\. Δ [−+]?[\d.]+ %, ",
             text,
         )
     assert "tidemark run" not in text
+
+
+def test_published_figures_with_trials_have_an_interval_across_runs(target):
+    trials = [
+        figure(version, day, "compaction_rate", str(rate + number))
+        for version, day, rate in (("0.11.0", "2022-06-13", 1000), ("0.12.0", "2022-10-18", 800))
+        for number in range(6)
+    ]
+    take_in(target, trials)
+
+    written = publish_comparison(target.bucket, "sleeper", "0.11.0", "0.12.0")
+
+    text = target.bucket.read(written["md"]).decode()
+    assert "? cannot tell: compaction_rate (different runs measured the versions)" in text
+    assert re.search(
+        r"Δ −19\.9\d? %, 95 % interval −20\.\d+ % to −19\.\d+ %, no pair of 6 and 6", text
+    )
 
 
 def test_the_report_of_a_release_has_its_figures_and_where_they_stand(target):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -181,20 +181,23 @@ class Sides(NamedTuple):
             return self.whole.verdict(self.base.version, self.new.version, new.quantity)
         return self._apart(base, new)
 
-    @property
-    def _why_apart(self) -> str:
-        """The reason why figures of different runs have no verdict."""
-        published = [side.name for side in self.both if side.run.plan.imported]
-        if not published:
-            return APART
-        return f"only published figures, without trials, are known of {listed(published)}"
+    def _why_apart(self, *values: Sequence[float]) -> str:
+        """Return the reason why figures of different runs have no verdict."""
+        alone = [
+            side.name
+            for side, of_side in zip(self.both, values, strict=True)
+            if side.run.plan.imported and len(of_side) < 2
+        ]
+        return f"only one published figure is known of {listed(alone)}" if alone else APART
 
     def _apart(self, base: Reading, new: Reading) -> Verdict:
         return Verdict(
             quantity=new.quantity,
             base=self.base.name,
             version=self.new.name,
-            judgement=judge_apart(base.values, new.values, self._why_apart),
+            judgement=judge_apart(
+                base.values, new.values, self._why_apart(base.values, new.values)
+            ),
             change=change(base.rate.value, new.rate.value),
             trials_base=len(base.values),
             trials_new=len(new.values),
