@@ -23,7 +23,7 @@ ENDED = object()
 
 
 class Refused(Exception):
-    """An input that is not accepted; the message names argument, value and what is accepted."""
+    """An input that is not accepted; the message names argument, value and accepted values."""
 
 
 def execute(command: click.Command, program: str, *refusals: type[Exception]) -> NoReturn:
@@ -95,8 +95,8 @@ def _leave() -> NoReturn:
 def end_by(end: Callable[[int, FrameType | None], None], *numbers: signal.Signals) -> None:
     """Have signals call ``end``, but for those that the parent has this program ignore.
 
-    ``nohup`` ignores SIGHUP, and a shell without job control ignores SIGINT of what it starts in
-    the background.
+    ``nohup`` ignores SIGHUP, and a shell without job control ignores SIGINT of the programs
+    that it starts in the background.
     """
     for number in numbers:
         if signal.getsignal(number) is not signal.SIG_IGN:

@@ -166,7 +166,7 @@ class LogQuery(NamedTuple):
         *,
         found: bool = False,
     ) -> QueryResult:
-        """Return the result; ``found`` tells that the copies have only what a search found."""
+        """Return the result; ``found`` tells that a search made the copies."""
         logs = inspected(files, clock, copies, log_name)
         result, events = self._timed(logs, found=found)
         is_empty = self.window != (None, None) and not result.statistics["recordsScanned"]

@@ -130,7 +130,7 @@ class QueryResult(NamedTuple):
     rows : list of list of dict
         The rows, each a list of ``{"field": …, "value": …}`` with two texts, without absent values.
     statistics : dict of str to float
-        ``recordsMatched``, ``recordsScanned`` and ``bytesScanned``; the bytes are those of the
+        ``recordsMatched``, ``recordsScanned`` and ``bytesScanned``; the bytes are the size of the
         messages, or of the files that the query had to read for them.
     warnings : tuple of str
         The warnings to the author of the query.

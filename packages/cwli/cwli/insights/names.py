@@ -232,7 +232,7 @@ class Names:
         self._default_order = (*self._default_order, (column, False))
 
     def group(self, *steps: Step) -> None:
-        """Add the steps of stats, the first of which groups the rows."""
+        """Add the steps of stats; the first one groups the rows."""
         self._grouped.append((self.scope, len(self._steps)))
         self._steps += steps
 

@@ -89,7 +89,7 @@ class Step:
         return (self,)
 
     def write(self, writer: Writer, kept: frozenset[str]) -> None:
-        """Write SQL that keeps some columns and adds those of the step."""
+        """Write SQL that keeps some columns and adds the columns of the step."""
         raise NotImplementedError
 
 

@@ -1,4 +1,4 @@
-"""The prefilter of a query: literals, at least one of which every event that passes must hold.
+"""The prefilter of a query: every event that passes holds at least one of its literals.
 
 A search for literals is faster than any filter, so it may go before the query.
 """
@@ -77,7 +77,7 @@ def _usable(text: str) -> Texts:
 
 
 def of_pattern(pattern: str) -> Texts:
-    """Return literals, one of which every match of a regular expression must contain."""
+    """Return literals: every match of a regular expression contains one of them."""
     pieces = list(_PIECE.finditer(pattern))
     if sum(len(piece[0]) for piece in pieces) < len(pattern):
         return _NONE

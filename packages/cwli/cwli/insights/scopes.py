@@ -1,4 +1,4 @@
-"""Scopes: the names that an expression may use, and what each of them stands for.
+"""Scopes: the names that an expression may use, and the column of each.
 
 A name is, in this order, a field that the query defined, a field of every event, an attribute of a
 map that the query defined, or a field discovered in the message. After ``stats`` only its results

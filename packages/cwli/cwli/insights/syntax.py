@@ -47,7 +47,7 @@ class QueryError(Exception):
     Attributes
     ----------
     message : str
-        The error and what would be accepted.
+        The error and the accepted form.
     line, column : int
         The place of the error, from 1; a column counts characters.
     """
@@ -191,7 +191,7 @@ class Subquery(Node):
 
     @property
     def depth(self) -> int:
-        """The number of levels of nested operations; those of the subquery do not count."""
+        """The number of levels of nested operations; the levels of the subquery do not count."""
         return 0
 
 

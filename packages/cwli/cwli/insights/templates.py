@@ -136,7 +136,7 @@ class Template:
 
 
 def decided(condition: Expression, template: Template) -> bool | Expression:
-    """Return whether a condition holds for every message of a template, or what is left of it."""
+    """Return whether a condition holds for every message of a template, or its rest."""
     if not isinstance(condition, Operation):
         return condition
     match condition.operator, condition.arguments:

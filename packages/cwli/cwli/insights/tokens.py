@@ -247,7 +247,7 @@ class TokenReader:
         return self.advance().value.lower() == "true"
 
     def one_of(self, *words: str) -> str:
-        """Return the one of these lower-case words that must come next, in any case."""
+        """Return the next token, which must be one of these lower-case words, in any case."""
         if not self.at_word(*words):
             raise self.expected(" or ".join(words))
         return self.advance().value.lower()

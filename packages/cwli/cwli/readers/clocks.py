@@ -1,6 +1,6 @@
 """Clocks: the forms in which the lines of a log have their time.
 
-A file has one clock: the one that most of its first lines fit. The time zone is UTC if a line
+A file has one clock, which most of its first lines fit. The time zone is UTC if a line
 names none. Forms without a year are of the year before the file's last change.
 """
 
@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from cwli.insights.values import quoted
 
-# PostgreSQL writes an offset of whole hours as " -03 [", such as that of America/Sao_Paulo. Behind
+# PostgreSQL writes an offset of whole hours as " -03 [", as in America/Sao_Paulo. Behind
 # a blank alone it may be a number.
 _HOURS = r"[+-](?:0\d|1[0-4])"
 _REST = rf"(?:[.,](\d{{1,6}})\d*)?( ?Z| ?{_HOURS}:?[0-5]\d\b|{_HOURS}\b| {_HOURS} \[)?"
@@ -25,7 +25,7 @@ _BEGINNINGS = ("^", r"^\[?")
 # Epochs from 2001 to 2286, in seconds, milliseconds, microseconds or nanoseconds.
 _EPOCH = r"[1-9]\d{9}(?:\.\d+|\d{3}|\d{6}|\d{9})?"
 _BLANKS = r"^[ \t]"
-# Brackets around a name: a time in brackets is that of the line.
+# Brackets around a name: the line has the time in brackets.
 _BRACKETS = r"\[[^\]\d\n][^\]\n]*\]"
 _LEVEL = "(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL)"
 _MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
@@ -48,9 +48,9 @@ LETTERS = {
     "H": r"\d\d", "I": r"\d\d", "p": "[AaPp][Mm]", "M": r"\d\d", "S": r"\d\d", "f": r"\d{1,6}",
     "z": r"[+-]\d\d:?\d\d",
 }  # fmt: skip
-"""The letters of strptime that a format of times may have, and what they match."""
+"""The letters of strptime that a format of times may have, and their patterns."""
 _YEARS, _DATE = {"Y", "y"}, {"Y", "y", "m", "b", "d", "j"}
-# Names of zones after a time, and the abbreviations that PostgreSQL writes, of which several zones
+# Names of zones after a time, and the abbreviations that PostgreSQL writes; several zones
 # share some.
 _ZONES = (
     r"(?:GMT|UTC)[+-]\d{1,2}|[A-Z][A-Za-z]+/[A-Z][A-Za-z_]+|"
@@ -87,8 +87,8 @@ class Clock(NamedTuple):
         The JSON field that holds the time, '' without one. Dots are part of its name, or else lead
         into nested fields.
     prefix : str
-        A regular expression of what an export writes before each message, '' without one. Its group
-        1, if it has one, is the log stream.
+        A regular expression of the text that an export writes before each message, '' without
+        one. Its group 1, if it has one, is the log stream.
     other : str
         The JSON field that holds the time of the other lines, '' without one.
     within : str
@@ -96,7 +96,7 @@ class Clock(NamedTuple):
     second : tuple of str
         The pattern and the form of lines with times of a second form; empty without one.
     likes : tuple of str
-        Patterns of LIKE, one of which every line with such a time fits, and hardly any other line;
+        Patterns of LIKE: every line with such a time fits one of them, and hardly any other line;
         empty if only the regular expression tells.
     """
 
@@ -185,8 +185,8 @@ class Clock(NamedTuple):
     def other_sql(self, line: str, change_time: str) -> str:
         """Return SQL for the time of a line that has one in another form, null without one.
 
-        It is that of the second form, or else in ISO 8601 or in a field of JSON, wherever another
-        clock would find it.
+        The line has it in the second form, or else in ISO 8601 or in a field of JSON, wherever
+        another clock would find it.
         """
         if self.prefix:  # a message of an export may begin with a time of its own
             return "NULL"
@@ -417,7 +417,7 @@ def _best_of(first: Sequence[str]) -> tuple[Clock | None, int]:
 def _with_other(clock: Clock | None, first: Sequence[str]) -> Clock | None:
     """Return a clock of JSON with another field, if that holds the times of some lines.
 
-    The records of Lambda's platform have ``time``, and those of a function ``timestamp``; records
+    The records of Lambda's platform have ``time``, and records of a function ``timestamp``; records
     of OpenTelemetry may have only the time of their observation.
     """
     if clock is None or clock.field not in _OTHER:
@@ -432,7 +432,7 @@ def _with_other(clock: Clock | None, first: Sequence[str]) -> Clock | None:
 def _with_second(clock: Clock | None, first: Sequence[str]) -> Clock | None:
     """Return a clock that also reads a second form of time, such as errors in an access log.
 
-    A number at the beginning of a line is no sign of another form.
+    A number at the beginning of a line shows no other form.
     """
     if clock is None or clock.prefix:
         return clock
@@ -678,7 +678,7 @@ def _epoch(text: str) -> str:
 
 
 def _dated(text: str, form: str, change_time: str) -> str:
-    """Return SQL for a time in a format; its year or day is that of the last change if need be."""
+    """Return SQL for a time in a format; the last change gives its year or day if need be."""
     letters = _letters(form)
     if not letters & _DATE:
         return _dayless(text, form, change_time)
@@ -695,8 +695,8 @@ def _yearless(text: str, form: str, change_time: str) -> str:
 def _dayless(text: str, form: str, change_time: str) -> str:
     """Return SQL for the last such time of day up to the change of the file, or soon after it.
 
-    Without an offset it may be of a clock ahead of UTC. With one its date may be that of the day
-    after, too.
+    Without an offset it may be of a clock ahead of UTC. With one it may be of the day after,
+    too.
     """
     has_offset = "z" in _letters(form)
     limit = f"({change_time} + {_MINUTE if has_offset else _MOST_AHEAD})"

@@ -45,10 +45,10 @@ def log_files(
     """Return the lines or log events of files as events of queries.
 
     A line of text ends at a line feed, with or without carriage returns before it. An empty line is
-    not an event, since PutLogEvents refuses empty messages. The time of a line is that of the
-    file's clock, in a file without one the time of the file's last change. ``@log`` is the path of
-    the file and ``@logStream`` its name, unless the event names its stream. Prefixes of exports are
-    no part of messages.
+    not an event, since PutLogEvents refuses empty messages. The file's clock reads the time of a
+    line; without a clock it is the time of the file's last change. ``@log`` is the path of the file
+    and ``@logStream`` its name, unless the event names its stream. Prefixes of exports are no part
+    of messages.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def log_files(
     limits : Limits, optional
         The sizes by which text is read.
     clock : Clock, optional
-        The clock of each file; by default the one that its first lines fit.
+        The clock of each file; by default its first lines choose it.
     copies : dict of Path to Path or None, optional
         The files to read in place of some, or these themselves, with an event on each line; None
         leaves a file out.

@@ -102,7 +102,7 @@ class TruncatedError(Exception):
 
 
 def mapped(file: BinaryIO) -> mmap:
-    """Return the map of a file; it stays that of these bytes, whatever becomes of the path.
+    """Return the map of a file; it keeps these bytes, whatever becomes of the path.
 
     Raises
     ------

@@ -34,7 +34,7 @@ class Tails(AbstractContextManager["Tails"]):
     paths : sequence of Path
         Files and folders, as `cwli.readers.files.log_files` takes them.
     clock : Clock, optional
-        The clock of each file; by default the one that its new lines fit.
+        The clock of each file; by default its new lines choose it.
     begins : callable, optional
         Tells whether a line begins an event; by default the clock does.
 
@@ -70,7 +70,7 @@ class Tails(AbstractContextManager["Tails"]):
         """Yield each file with new events, and their lines.
 
         The last event of a file is held back until no line follows it in one call. The events of a
-        file that was renamed are those of its first name.
+        renamed file have its first name.
 
         Raises
         ------

@@ -2,7 +2,7 @@
 
 A query that the file computes is not known; its text is None. Only within quotes it may insert
 text, for which another stands here. The values of code are texts, lists of them and QueryStrings;
-an inserted value that is no literal stands as ``${…}`` in the text.
+an inserted value other than a literal stands as ``${…}`` in the text.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def inserted(name: str) -> str:
 def filled(
     inserted: re.Pattern[str], text: str, value_of: Callable[[re.Match[str]], str]
 ) -> str | None:
-    """Return a text with values for what it inserts, None if no query may be as long."""
+    """Return a text with values for its inserted parts, None if no query may be as long."""
     parts, size, at = [], 0, 0
     for match in inserted.finditer(text):
         parts += [text[at : match.start()], value_of(match)]
@@ -79,7 +79,7 @@ def written(file: Path, match: re.Match[str], group: str, text: str | None) -> W
 
 
 def known(text: str | None) -> str | None:
-    """Return a text with an x for what it inserts within quotes, None if it inserts more."""
+    """Return a text with an x for each part inserted within quotes, None if it inserts more."""
     filled = _QUOTED.sub(lambda quoted: _INSERTED.sub("x", quoted[0]), text or "")
     is_computed = text is None or "${" in filled or "%{" in filled
     return None if is_computed else filled

@@ -165,7 +165,11 @@ _FORMS: dict[type[exp.Expr], Callable[..., exp.Expr]] = {
     exp.Anonymous: _call,
     exp.CurrentTimestamp: lambda node: node if node.this else call("now"),
     exp.Localtimestamp: lambda node: node if node.this else call("localtimestamp()"),
-    exp.AtTimeZone: lambda node: call("at_timezone", node.this, node.args["zone"]),
+    exp.AtTimeZone: lambda node: (
+        call("at_timezone", node.this, node.args["zone"])
+        if isinstance(node.args["zone"], exp.Literal)
+        else node
+    ),
     exp.Extract: _extract,
     exp.WithinGroup: _within_group,
     exp.Add: _sum,

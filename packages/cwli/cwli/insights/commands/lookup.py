@@ -62,7 +62,7 @@ class Source(Command):
         return cls(reader.since(start), groups)
 
     def resolve(self, names: Names) -> None:
-        """Add the groups to those of earlier ``SOURCE`` commands."""
+        """Add the groups to the groups of earlier ``SOURCE`` commands."""
         if set(names.seen) - {"Source"}:
             raise QueryError("SOURCE must come before all other commands", self.span)
         names.sources.append(self.groups)

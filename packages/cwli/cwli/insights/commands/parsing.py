@@ -317,7 +317,7 @@ class Glob(Extraction):
     def write_search(self, writer: Writer, kept: frozenset[str], source: str) -> None:
         """Find each literal in the text after the literal before it.
 
-        The captures are those of the lazy regular expression: a literal that is absent after the
+        The lazy regular expression has the same captures: a literal that is absent after the
         leftmost places of the literals before it is absent after any later places, too.
         """
         rest = source
