@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 import time
+from io import BufferedReader
 from pathlib import Path
 
 
@@ -12,6 +15,27 @@ def quarantine(path: Path, state: Path) -> Path:
     place = state / "damaged" / path.relative_to(state)
     place.parent.mkdir(parents=True, exist_ok=True)
     return path.rename(place.with_name(f"{place.name}.{time.time_ns()}"))
+
+
+def open_regular(path: Path) -> BufferedReader:
+    """Open a file to read.
+
+    Raises
+    ------
+    OSError
+        If there is no such file, or it is a device or pipe, whose content may have no end.
+    """
+    file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb")
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise OSError(errno.EINVAL, "not a file", str(path))
+    return file
+
+
+def read_regular(path: Path) -> bytes:
+    """Return the content of a file; raise OSError as `open_regular` does."""
+    with open_regular(path) as file:
+        return file.read()
 
 
 def sync_folder(folder: Path) -> None:

@@ -30,7 +30,6 @@ def dashboard_command(monkeypatch, tmp_path, tables):
         yield SimpleNamespace(tables=tables, damaged=())
 
     monkeypatch.setattr(dashboard, "stored", stored)
-    monkeypatch.setattr("tidemark.dashboard.page.vega", lambda: "window.vegaEmbed = () => {};")
 
     def run(*words):
         words = ["--state", str(tmp_path / "state"), *words]

@@ -91,7 +91,7 @@ _MOST_RESULT_BYTES = 256 << 20
 _ROWS_AT_ONCE = 256
 
 # An engine shares the machine with what is measured. What it does not hold in memory, it spills.
-_MEMORY, _SPILL = "384MiB", "2GiB"
+_MEMORY, _SPILL = "256MiB", "2GiB"
 _SPILLED = "spill-"
 _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": False,

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from onebox.app import Stack
+from onebox.disk import read_regular
 
 if TYPE_CHECKING:
     from onebox.cloud.endpoint import Endpoint
@@ -103,11 +104,11 @@ def forget(state: Path) -> None:
 def find_cloud(state: Path) -> Presence | None:
     """Return the cloud that is up on a state folder, in any process; None if there is none."""
     try:
-        note = json.loads((state / _NOTE).read_text(encoding="utf-8"))
+        note = json.loads(read_regular(state / _NOTE))
         port, key, pid, arn, about = (note[name] for name in _FIELDS)
         os.kill(pid, 0)
     # No note, half of one, or one of a process that has ended.
-    except (OSError, ValueError, KeyError, TypeError, OverflowError):
+    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
         return None
     if port not in range(1, _PORTS):
         return None

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import duckdb
 
-from onebox.disk import quarantine
+from onebox.disk import quarantine, read_regular
 from onebox.doctor.finding import Finding
 from onebox.logs.lines import LogStoreError, event_of
 from onebox.logs.merging import SOURCES, superseded_by, write_sources
@@ -119,7 +119,7 @@ def _keep_events(file: Path, state: Path) -> bool:
 
 def _lines(file: Path) -> Iterator[tuple[int, bytes]]:
     """Yield the numbered whole lines; an append that was cut off does not count."""
-    *lines, _cut_off = file.read_bytes().split(b"\n")
+    *lines, _cut_off = read_regular(file).split(b"\n")
     return iter(enumerate(lines, 1))
 
 

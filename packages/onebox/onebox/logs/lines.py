@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import NamedTuple
 from zlib import crc32
 
+from onebox.disk import open_regular
+
 DOCTOR = "`tidemark doctor` says what can be done"
 
 
@@ -38,7 +40,7 @@ class CheckedLines:
     def check(self, file: Path) -> None:
         """Raise LogStoreError if a line that is not known yet does not have its checksum."""
         number, end = self._ends.get(file, (0, 0))
-        with file.open("rb") as lines:
+        with open_regular(file) as lines:
             lines.seek(end)
             for line in lines:
                 if not line.endswith(b"\n"):

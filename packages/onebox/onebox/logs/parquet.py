@@ -15,7 +15,7 @@ from pathlib import Path
 
 from cwli import duckdb_core as duckdb
 from cwli.insights.values import quoted
-from onebox.disk import sync_folder, write_synced
+from onebox.disk import open_regular, sync_folder, write_synced
 from onebox.logs.lines import DOCTOR, LogStoreError
 
 DIGEST = ".sha256"
@@ -108,7 +108,7 @@ def write_digest(file: Path) -> None:
 
 def digest_of(file: Path) -> str:
     """Return the SHA-256 of a file."""
-    with file.open("rb") as content:
+    with open_regular(file) as content:
         return hashlib.file_digest(content, "sha256").hexdigest()
 
 

@@ -20,6 +20,7 @@ from typing import Any
 
 from cwli import duckdb_core as duckdb
 from cwli.insights.values import quoted
+from onebox.disk import read_regular
 from onebox.logs.lines import DOCTOR, CheckedLines, LogEvent, LogStoreError, event_of, line_of
 from onebox.logs.merging import clear, merge_small, superseded_by
 from onebox.logs.parquet import ROW_GROUP, CheckedFiles, parquet_of, problem_of, publish
@@ -147,7 +148,7 @@ class Segments:
     def _unfolded_events(self) -> Iterator[LogEvent]:
         """Yield the events that are not in Parquet yet."""
         for file in self._unfolded:
-            *lines, _cut_off = file.read_bytes().split(b"\n")
+            *lines, _cut_off = read_regular(file).split(b"\n")
             for number, line in enumerate(lines, 1):
                 try:
                     yield event_of(line)

@@ -62,7 +62,12 @@ class Index:
         """Open the index; raise FolderInUse if another process has it open."""
         self._file, self._lock = file, RLock()
         is_read_only = not is_writable(file.parent)
-        self._database = _copied(file) if is_read_only else _connected(str(file))
+        if file.exists() and not file.is_file():
+            raise self.damaged("it is no file")
+        try:
+            self._database = _copied(file) if is_read_only else _connected(str(file))
+        except sqlite3.OperationalError as error:
+            raise self._unusable(error) from error
         try:
             for setting in () if is_read_only else _SETTINGS:
                 self._rows(f"PRAGMA {setting}")

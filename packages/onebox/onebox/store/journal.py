@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from zlib import crc32
 
-from onebox.disk import sync_folder
+from onebox.disk import open_regular, sync_folder
 from onebox.store.errors import DOCTOR, DamagedJournal
 
 _CHANGES_A_LINE = 500
@@ -60,10 +60,10 @@ class Journal:
     def generation(self) -> int:
         """Return the generation, 0 if the journal is missing or its first line is damaged."""
         try:
-            with self.file.open("rb") as file:
+            with open_regular(self.file) as file:
                 (generation,) = _parsed(file.readline())
                 return int(generation)
-        except (FileNotFoundError, ValueError, TypeError):
+        except (FileNotFoundError, ValueError, TypeError, RecursionError):
             return 0
 
     def reaches(self, position: Position) -> bool:
@@ -83,13 +83,13 @@ class Journal:
         DamagedJournal
             If a line before the last is damaged, unless damaged lines are skipped.
         """
-        with self.file.open("rb") as file:
+        with open_regular(self.file) as file:
             file.seek(after.offset)
             for line in file:
                 end = after = Position(after.generation, after.offset + len(line))
                 try:
                     changes = [_change(one) for one in _parsed(line) if isinstance(one, list)]
-                except (ValueError, TypeError):
+                except (ValueError, TypeError, RecursionError):
                     # An append that a power failure cut off, if nothing follows.
                     if not skip_damaged and file.peek(1):
                         raise self._damaged(end.offset - len(line)) from None

@@ -25,7 +25,7 @@ from threading import RLock
 from typing import Any
 from uuid import uuid4
 
-from onebox.disk import make_folder, quarantine, sync_folder
+from onebox.disk import make_folder, quarantine, read_regular, sync_folder
 from onebox.store.errors import DOCTOR, DamagedIndex, DamagedJournal, DamagedObject, NamelessBodies
 from onebox.store.index import Index, Listed
 from onebox.store.journal import Change, Entry, Journal, Position, Removal, is_body
@@ -68,7 +68,7 @@ class Body:
             If the file is missing or is not what was stored.
         """
         try:
-            content = self.path.read_bytes()
+            content = read_regular(self.path)
         except FileNotFoundError:
             raise DamagedObject(f"{name} is damaged: {self.path} is missing; {DOCTOR}.") from None
         except (OSError, ValueError) as error:  # an error of the disk; a name that is no name

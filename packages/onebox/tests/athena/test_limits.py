@@ -30,7 +30,7 @@ def test_a_statement_that_needs_more_memory_than_an_engine_has_says_so_in_one_se
     monkeypatch.setitem(execution._CONFIG, "memory_limit", "16MiB")
 
     assert failure(f"{_MILLION} SELECT array_agg(y) FROM m") == (
-        "EXCEEDED_LOCAL_MEMORY_LIMIT: The query needs more than 384MiB of memory and 2GiB on the "
+        "EXCEEDED_LOCAL_MEMORY_LIMIT: The query needs more than 256MiB of memory and 2GiB on the "
         "disk, the most on one machine"
     )
 
