@@ -58,10 +58,15 @@ class Chart(NamedTuple):
 
 
 class Link(NamedTuple):
-    """A link to a file beside the report."""
+    """A link to a file beside the report, or to an address."""
 
     words: str
     file: str
+
+    @property
+    def is_address(self) -> bool:
+        """Whether the link leads elsewhere than beside the report."""
+        return self.file.startswith("https://")
 
 
 class Command(NamedTuple):

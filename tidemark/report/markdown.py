@@ -97,6 +97,12 @@ class _Writer:
 
     def _paragraph(self, block: str | Link) -> str:
         if isinstance(block, Link):
+            if block.is_address:
+                return (
+                    f"[{self._text(block.words)}]({block.file})"
+                    if self.escapes
+                    else (f"{self._text(block.words)}: {block.file}")
+                )
             # Markdown is read in other places, too, where a link to the file leads nowhere.
             return f"{self._text(block.words)}: {self._text(block.file)}, beside this report."
         return self._text(block)

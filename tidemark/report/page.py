@@ -111,7 +111,8 @@ def _block(block: Block) -> str:
 
 def _paragraph(block: str | Link) -> str:
     if isinstance(block, Link):
-        return f'<a href="{quote(block.file)}">{escape(block.words)}</a>'
+        address = escape(block.file) if block.is_address else quote(block.file)
+        return f'<a href="{address}">{escape(block.words)}</a>'
     return _colored(shell.words(block))
 
 

@@ -65,7 +65,8 @@ def _blocks(blocks: Iterable[Block], width: int) -> Iterator[RenderableType]:
                 yield from map(_text, filter(None, (f"{block.words}:", block.expected)))
                 yield Padding(_text(block.text), (0, 0, 0, _GAP))
             case Link():
-                yield _text(f"{block.words}: {block.file}, beside this report.")
+                where = "" if block.is_address else ", beside this report."
+                yield _text(f"{block.words}: {block.file}{where}")
             case Table():
                 yield _table(block, width)
             case Chart():

@@ -840,3 +840,31 @@ def test_a_run_is_indexed_by_version_even_if_its_report_fails(archive, monkeypat
         stored(archive, plan, measured(plan))
 
     assert len(list(archive.bucket.keys("versions/rocksdb/9.7.3/"))) == 1
+
+
+def with_cpu_time(plan, trials):
+    """Return a plan and trials whose ingest has a constant CPU time beside its rate."""
+    test = plan.suite.test("ingest")
+    cpu = test.metrics[0].model_copy(
+        update={"name": "ingest_cpu", "unit": "CPU µs/record", "direction": "lower"}
+    )
+    both = test.model_copy(update={"metrics": (*test.metrics, cpu)})
+    tests = tuple(both if each.name == "ingest" else each for each in plan.suite.tests)
+    suite = plan.suite.model_copy(update={"tests": tests})
+
+    def beside(result):
+        of_cpu = {"metric": "ingest_cpu", "unit": cpu.unit, "direction": "lower", "value": 1.5}
+        rates = (*result.rates, result.rates[0].model_copy(update=of_cpu))
+        return result.model_copy(update={"rates": rates}) if result.test == "ingest" else result
+
+    return plan.model_copy(update={"suite": suite}), [
+        trial.model_copy(update={"tests": tuple(map(beside, trial.tests))}) for trial in trials
+    ]
+
+
+def test_a_comparison_says_first_that_a_rate_and_its_cpu_time_disagree():
+    slower = steady([1000, 1010, 1020, 1000, 1010], [800, 808, 816, 800, 808])
+
+    text = markdown_of(*with_cpu_time(*slower)).partition("## Results")[0]
+
+    assert "- ingest_rate is slower, and its CPU time the same (ingest_cpu 0.00 %): " in text

@@ -13,6 +13,7 @@ from tidemark.report import grown_functions
 from tidemark.report.blocks import Block, Bullets, Details, Report, Section
 from tidemark.report.charts import Group
 from tidemark.report.comparison import by_labels, results, setup
+from tidemark.report.comparison.document import beside_cpu_time
 from tidemark.report.comparison.findings import action_items, comments, next_step
 from tidemark.report.comparison.results import why_incomparable
 from tidemark.report.comparison.setup import unlike_work
@@ -47,6 +48,8 @@ def _summary(sides: Sides, pairs: Sequence[Pair]) -> Iterator[Block]:
     reasons = (each._replace(reason=_beside(each.reason, failures)) for each in told)
     if items := tuple(answer_items(reasons)):
         yield Bullets(items)
+    if disagreeing := tuple(f"{sentence}." for sentence in beside_cpu_time(pairs)):
+        yield Bullets(disagreeing)
     if step := next_step(sides):
         yield step
     yield " ".join(_counts(sides))

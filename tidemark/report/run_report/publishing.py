@@ -21,6 +21,7 @@ from tidemark.report.page import page
 from tidemark.report.run_report import (
     course,
     decisions,
+    log_queries,
     machines,
     trials,
 )
@@ -112,7 +113,13 @@ def _report_sections(run: MeasuredRun) -> Iterator[Section]:
     yield Section("Time and cost", spent(run), details=True)
     yield Section("Set-up", setup(run), details=True)
     yield from trials.artefact_sections(run)
-    yield Section("Logs", (trials.LOGS, trials.logs(run)), details=True)
+    yield Section("Logs", tuple(_logs(run)), details=True)
+
+
+def _logs(run: MeasuredRun) -> Iterator[Block]:
+    yield from log_queries.query_blocks(run)
+    yield trials.LOGS
+    yield trials.logs(run)
 
 
 def publish_report(bucket: Bucket, run_id: str, *, into_history: bool = True) -> dict[str, str]:
