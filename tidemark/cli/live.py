@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
 from rich.console import Console
 from rich.live import Live
@@ -22,6 +22,8 @@ from tidemark.model.plan import Plan, PlannedTrial
 from tidemark.model.refusal import Refused
 from tidemark.model.results import TrialResult
 from tidemark.model.run_id import is_profiled, place_of
+from tidemark.model.sentences import plural
+from tidemark.report.blocks import Block, Report
 from tidemark.report.files import load
 from tidemark.report.terminal import print_blocks
 from tidemark.store import keys
@@ -31,6 +33,7 @@ from tidemark.store.stored_plan import find_plan
 from tidemark.store.stored_run import read_progress
 
 _MOST_RATES = 6
+_MOST_TRIALS, _MOST_ROWS = 10, 16  # lines of trials and rows of rates that a run prints
 _PLACE_SECONDS = 2.0
 
 
@@ -71,8 +74,7 @@ def follow(client: RunClient, run: Run, target: Target, console: Console) -> Non
             for number in _newly_recorded(client, plan, known):
                 known.add(number)
                 recorded.append(time.monotonic() - began)
-                line = _trial_line(read_trial(client.bucket, run.run_id, number), plan)
-                live.console.print(line, soft_wrap=True, markup=False)
+                _print_trial(read_trial(client.bucket, run.run_id, number), plan, live.console)
                 if plan.request.bisect:  # its plan grows with each comparison
                     plan = find_plan(client.bucket, run.run_id) or plan
             left = ahead(client.bucket, plan, known)
@@ -150,8 +152,9 @@ def _print_report(
     client: RunClient, plan: Plan, target: Target, console: Console, *, exact: bool
 ) -> None:
     blocks = find_report(client.bucket, plan.suite.name, plan.run_id, f"report.{keys.BLOCKS}")
-    if blocks and (table := rates(load(blocks), exact=exact)):
-        print_blocks([table], console)
+    if blocks:
+        report = load(blocks)
+        print_blocks(_results(report, plan, exact=exact), console)
     if plan.of_unknown_order:
         console.print(plan.of_unknown_order, soft_wrap=True, markup=False)
     for file in ("search.json", "advice.json"):
@@ -160,6 +163,28 @@ def _print_report(
             console.print(sentence, soft_wrap=True, markup=False)
     for path in save_report(client.bucket, plan.suite.name, plan.run_id, target.state):
         console.print(f"{_kind(path.name)}: {path}", soft_wrap=True, markup=False)
+
+
+def _results(report: Report, plan: Plan, *, exact: bool) -> Iterator[Block]:
+    """Yield the answer and the rates of a report, as many as an output of 40 lines has room for."""
+    # A search has an answer of its own.
+    yield from report.summary[:1] if not plan.request.bisect else ()
+    if table := rates(report, exact=exact):
+        more = len(table.rows) - _MOST_ROWS
+        yield table._replace(rows=table.rows[:_MOST_ROWS])
+        if more > 0:
+            yield f"`tidemark show {plan.run_id}` prints {plural(more, 'more row')}."
+
+
+def _print_trial(trial: TrialResult, plan: Plan, console: Console) -> None:
+    if is_printed(trial, plan):
+        console.print(_trial_line(trial, plan), soft_wrap=True, markup=False)
+
+
+def is_printed(trial: TrialResult, plan: Plan) -> bool:
+    """Tell whether a finished trial has a line: it failed, or is one of the few of a long run."""
+    every = math.ceil(len(plan.all_trials) / _MOST_TRIALS)
+    return trial.status != "ok" or trial.trial % every == 0
 
 
 def _kind(file: str) -> str:

@@ -11,8 +11,8 @@ from rich.console import Console
 
 from tests.plans import DATABASES, naming, plan_of, with_axes
 from tests.unit.fakes import FakeBucket
-from tests.unit.measured_runs import bucket_of, ended, measured, planned, with_values
-from tidemark.cli.live import Place, place, show_result
+from tests.unit.measured_runs import bucket_of, ended, failed, measured, planned, with_values
+from tidemark.cli.live import Place, is_printed, place, show_result
 from tidemark.cli.remaining import ahead
 from tidemark.cli.target import Target
 from tidemark.client.runs import Run
@@ -234,6 +234,35 @@ def test_a_run_prints_the_table_of_its_report_with_all_digits_on_request(tmp_pat
 
     (line,) = (line.split() for line in printed.getvalue().splitlines() if "latency" in line)
     assert " ".join(line[1:]) == told
+
+
+def test_a_long_run_prints_ten_of_its_trials_and_each_that_failed():
+    plan = planned(["9.0.0", "9.8.4"], repetitions=50)
+    trials = measured(plan)
+
+    printed = [trial.trial for trial in trials if is_printed(trial, plan)]
+
+    assert printed == list(range(10, 101, 10))
+    assert is_printed(failed(trials[0]), plan)
+    assert all(is_printed(each, PLAN) for each in measured(PLAN))
+
+
+def test_a_run_prints_its_answer_and_the_first_rows_of_many_rates(tmp_path):
+    rows = tuple(Row((f"latency {number}",)) for number in range(30))
+    report = Report("x", ("▼ 30 slower.",), (Section("Results", (Table("R", ("Metric",), rows),)),))
+    files = {f"report.{BLOCKS}": dump(report).encode()}
+    client = SimpleNamespace(
+        await_end=lambda _: True, status=lambda _: ("SUCCEEDED", None),
+        bucket=bucket_of(planned(name="r"), files=files),
+    )  # fmt: skip
+    printed = io.StringIO()
+
+    show_result(client, Run("r", "arn"), Target(tmp_path, None), Console(file=printed))
+
+    lines = printed.getvalue().splitlines()
+    assert lines[0] == "▼ 30 slower."
+    assert sum("latency" in line for line in lines) == 16
+    assert lines[-1] == "`tidemark show r` prints 14 more rows."
 
 
 @pytest.mark.parametrize(
