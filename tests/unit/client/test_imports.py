@@ -119,12 +119,14 @@ def test_a_figure_that_differs_in_its_value_or_its_day_is_a_conflict_and_changes
     ]
     found, runs = take_in(target, other)
 
-    assert [figure.name for figure in found.new] == ["0.12.0 compaction_rate of 2022-10-19"]
+    assert [figure.name for figure in found.new] == [
+        "0.12.0 compaction_rate {engine: java} of 2022-10-19"
+    ]
     names = [run[:8] for run in runs]
     assert names == ["20221019"]
     assert [conflict.sentence.split("; the stored")[0] for conflict in found.conflicts] == [
-        "0.11.0 ingest_rate of 2022-06-13 is 160001 in line 30",
-        "0.12.0 ingest_rate of 2022-10-19 is 146,600 in line 31",
+        "0.11.0 ingest_rate {engine: java} of 2022-06-13 is 160001 in line 30",
+        "0.12.0 ingest_rate {engine: java} of 2022-10-19 is 146,600 in line 31",
     ]
     assert "the stored figure stays: 146600 of 2022-10-18, in" in found.conflicts[1].sentence
 
@@ -239,10 +241,11 @@ def test_a_comparison_of_published_figures_cannot_tell_and_says_why(target, base
     written = publish_comparison(bucket, "sleeper", base, new)
 
     text = bucket.read(written["md"]).decode()
-    assert re.search(r"- \? cannot tell: \w+_rate, \w+_rate \(only one published figure ", text)
+    names = r"\w+_rate {engine: java}, \w+_rate {engine: java}"
+    assert re.search(rf"- \? cannot tell: {names} \(only one published figure ", text)
     for metric in ("compaction_rate", "ingest_rate"):
         assert re.search(
-            f"{metric}: only one published figure is known of {base}, {new}"
+            f"{metric} {{engine: java}}: only one published figure is known of {base}, {new}"
             r"\. Δ [−+]?[\d.]+ %, ",
             text,
         )
@@ -271,5 +274,5 @@ def test_the_report_of_a_release_has_its_figures_and_where_they_stand(target):
 
     text = find_report(target.bucket, "sleeper", run, "report.md").decode()
     assert "Sleeper 0.11.0: published figures, from page.md, line 9" in text
-    assert "- compaction_rate of 0.11.0: 366.0 k records/s\n" in text
+    assert "- compaction_rate {engine: java} of 0.11.0: 366.0 k records/s\n" in text
     assert "vCPU" not in text

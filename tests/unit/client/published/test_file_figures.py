@@ -62,9 +62,11 @@ def test_a_later_page_has_more_columns_thousands_separators_and_missing_cells():
         ("0.26.0", "2024-11-11", "compaction_rate", "311,350", 3),
         ("0.26.0", "2024-11-11", "ingest_rate", "160,701", 3),
         ("0.28.0", "2025-01-31", "compaction_rate", "257,867", 4),
-        ("0.28.0", "2025-01-31", "datafusion_compaction_rate", "1,315,716", 4),
+        ("0.28.0", "2025-01-31", "compaction_rate", "1,315,716", 4),
         ("0.28.0", "2025-01-31", "ingest_rate", "156,950", 4),
     ]
+    engines = [figure.metric.axes["engine"] for figure in file_figures(page, PUBLICATION, Wishes())]
+    assert engines == ["java", "java", "java", "datafusion", "java"]
 
 
 def test_the_newest_page_has_bulk_imports_on_two_platforms_and_cells_without_a_figure():
@@ -164,8 +166,8 @@ def test_a_figure_that_stands_twice_counts_once():
     ("page", "sentence"),
     [
         (f"{HEADINGS}| 0.11.0 | 2022-06-13 | 366000 |\n| 0.11.0 | 2022-06-13 | 366001 |\n",
-         "line 4: 0.11.0 compaction_rate of 2022-06-13 is 366001, and 366000 in line 3; expected "
-         "one figure"),
+         "line 4: 0.11.0 compaction_rate {engine: java} of 2022-06-13 is 366001, and 366000 in "
+         "line 3; expected one figure"),
         (f"{HEADINGS}| 0.11.0 | 06/01/2022 | 366000 |\n",
          "line 3: 06/01/2022 may be 2022-01-06 or 2022-06-01; --dates day-first or --dates "
          "month-first says which"),
