@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from tidemark.model.version_order import versions_parameter
-from tidemark.money.quotas import Quota, QuotaUnknown
+from tidemark.money.capacity import Quota, QuotaUnknown
 from tidemark.run.ports import Definition
 
 if TYPE_CHECKING:

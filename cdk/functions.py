@@ -31,7 +31,7 @@ from tidemark.model.settings import Settings
 from tidemark.model.suite import Suite
 from tidemark.model.telemetry import EVENT_SOURCE, EVENT_TYPE
 from tidemark.model.version_order import versions_parameter
-from tidemark.money.quotas import QUOTAS, Quota
+from tidemark.money.capacity import QUOTAS, Quota
 
 # Powertools 3 with pydantic exists in every region. The version is pinned, as all versions are.
 _POWERTOOLS = (

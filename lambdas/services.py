@@ -17,7 +17,7 @@ from botocore.session import Session
 from aws.bucket import S3Bucket
 
 if TYPE_CHECKING:
-    from tidemark.money.quotas import Quotas
+    from tidemark.money.capacity import Quotas
     from tidemark.run.announcing import Listeners
     from tidemark.run.end_run import Ending
     from tidemark.run.ports import (

@@ -11,7 +11,7 @@ from datetime import datetime
 from types import ModuleType
 from typing import Any
 
-from tidemark.money.quotas import Quota, Quotas, QuotaUnknown
+from tidemark.money.capacity import Quota, Quotas, QuotaUnknown
 from tidemark.run.ports import (
     Account,
     Answer,

@@ -1,9 +1,11 @@
-"""The capacity that a run needs at once, against the quotas of the account and region."""
+"""The capacity that a run needs at once, and the quotas of the account and region."""
 
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Iterator
+from typing import NamedTuple, Protocol
 
 from tidemark.model.axes import combinations
 from tidemark.model.plan import Plan
@@ -11,7 +13,39 @@ from tidemark.model.refusal import Refused
 from tidemark.model.run_spec import RunSpec
 from tidemark.model.suite import Suite
 from tidemark.model.telemetry import LOGGER
-from tidemark.money.quotas import INTERFACES, VCPUS, Quota, Quotas, QuotaUnknown
+
+
+class Quota(NamedTuple):
+    """A quota of Service Quotas."""
+
+    service: str
+    code: str
+    name: str
+
+
+class QuotaUnknown(RuntimeError):
+    """A quota without a value from Service Quotas; whether a run fits is not known."""
+
+
+class Quotas(Protocol):
+    """Service Quotas of the account and region."""
+
+    def value(self, quota: Quota) -> float:
+        """Return the value of a quota in the account, or else AWS's default.
+
+        Raises
+        ------
+        QuotaUnknown
+            If the service does not return the value.
+
+        """
+
+
+VCPUS = Quota(service="fargate", code="L-3032A538", name="Fargate On-Demand vCPU resource count")
+# ECS has no quota of tasks, but each Fargate task has its own network interface.
+INTERFACES = Quota(service="vpc", code="L-DF5E4CA3", name="Network interfaces per Region")
+QUOTAS = (VCPUS, INTERFACES)
+
 
 _logger = logging.getLogger(LOGGER)
 
@@ -25,14 +59,19 @@ def needed(request: RunSpec, suite: Suite) -> Iterator[tuple[Quota, float]]:
 def most_parallel(quotas: Quotas, request: RunSpec, suite: Suite) -> int:
     """Return how many rounds of a run the quotas allow at once, 1 at least.
 
-    Raises
-    ------
-    QuotaUnknown
-        If a quota cannot be read.
-
+    A quota that cannot be read allows all, and is logged.
     """
-    rooms = (quotas.value(quota) / amount for quota, amount in _of_round(request, suite))
+    rooms = (_value(quotas, quota) / amount for quota, amount in _of_round(request, suite))
     return max(1, int(min(request.at_once, *rooms)))
+
+
+def _value(quotas: Quotas, quota: Quota) -> float:
+    """Return the value of a quota, infinity if it cannot be read."""
+    try:
+        return quotas.value(quota)
+    except QuotaUnknown as reason:
+        _logger.warning("%s; the run starts, and may lack capacity", reason)
+        return math.inf
 
 
 def _of_round(request: RunSpec, suite: Suite) -> Iterator[tuple[Quota, float]]:
@@ -61,11 +100,7 @@ def check(quotas: Quotas, plan: Plan) -> None:
     """
     tasks = plan.suite.most_at_once(plan.request.tasks) * (plan.request.parallel or 1)
     for quota, amount in needed(plan.request, plan.suite):
-        try:
-            value = quotas.value(quota)
-        except QuotaUnknown as reason:
-            _logger.warning("%s; the run starts, and may lack capacity", reason)
-            continue
+        value = _value(quotas, quota)
         if amount > value:
             raise Refused(
                 f"tasks: {tasks} at once need {amount:g} of the quota {quota.name!r} "

@@ -21,7 +21,7 @@ from tidemark.model.results import CLOUD
 from tidemark.model.services import READY_VARIABLE
 from tidemark.model.settings import Settings, read_settings
 from tidemark.model.task import HARNESS, WORKLOAD_LABEL
-from tidemark.money.quotas import VCPUS
+from tidemark.money.capacity import VCPUS
 from tidemark.pages.shell import LIBRARIES, MODULES
 
 if TYPE_CHECKING:

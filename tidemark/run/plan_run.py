@@ -15,10 +15,9 @@ from tidemark.model.run_spec import RunSpec
 from tidemark.model.sentences import listed
 from tidemark.model.suite import ROUNDS, Suite
 from tidemark.model.suite_asset import queries_digest
-from tidemark.money.capacity import check, most_parallel
+from tidemark.money.capacity import Quotas, check, most_parallel
 from tidemark.money.estimate import estimate, with_billed_minute
 from tidemark.money.prices import list_prices
-from tidemark.money.quotas import Quotas
 from tidemark.run.events import ExecutionEvent
 from tidemark.run.executions import ExecutionState, holder
 from tidemark.run.instance_look_up import known_instance, reported_version

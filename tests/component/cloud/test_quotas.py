@@ -3,7 +3,7 @@ from botocore.exceptions import ClientError
 
 from onebox.cloud import cloud
 from tidemark.model.parameters import MOST_TASKS
-from tidemark.money.quotas import QUOTAS
+from tidemark.money.capacity import QUOTAS
 from tidemark.one_machine.app import machine_app
 
 

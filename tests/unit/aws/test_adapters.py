@@ -16,7 +16,7 @@ from aws.eventbridge import EventBridgeRules, SchedulerSchedules
 from aws.executions import StepFunctionsExecutions
 from aws.log_queries import InsightsQueries
 from aws.look_ups import AppliedQuotas, NamedThings, ParameterReleases, S3Properties
-from tidemark.money.quotas import VCPUS, QuotaUnknown
+from tidemark.money.capacity import VCPUS, QuotaUnknown
 from tidemark.run.ports import NotTold, QueryFailed
 from tidemark.store.bucket import NotDeleted
 

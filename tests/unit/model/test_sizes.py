@@ -7,10 +7,9 @@ from tidemark.model.checkout import ROOT
 from tidemark.model.refusal import Refused
 from tidemark.model.request import resolve_request
 from tidemark.model.suite_files import read_suite
-from tidemark.money.capacity import needed
+from tidemark.money.capacity import VCPUS, needed
 from tidemark.money.estimate import estimate
 from tidemark.money.prices import list_prices
-from tidemark.money.quotas import VCPUS
 
 KIWI = ROOT / "suites" / "kiwi"
 

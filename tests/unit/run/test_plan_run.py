@@ -14,7 +14,7 @@ from tidemark.model.refusal import Refused
 from tidemark.model.steps import Invoke, RunTasks, Step
 from tidemark.model.subject import Subject
 from tidemark.model.suite_asset import packed_suites, queries_digest
-from tidemark.money.quotas import VCPUS
+from tidemark.money.capacity import VCPUS
 from tidemark.store import claims
 from tidemark.store.claims import Claim
 from tidemark.store.stored_plan import read_plan
