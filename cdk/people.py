@@ -11,7 +11,6 @@ from aws_cdk import ArnFormat, Aws, CfnOutput, Stack
 from aws_cdk.aws_iam import ManagedPolicy, PolicyStatement, Role, WebIdentityPrincipal
 from constructs import Construct
 
-from cdk.athena_reader import query_statements
 from cdk.policies import (
     acknowledge,
     allow,
@@ -21,7 +20,7 @@ from cdk.policies import (
     using_key,
     wildcard_finding,
 )
-from cdk.results import ATHENA_PREFIX, Tables
+from cdk.results import ATHENA_PREFIX, Tables, query_statements
 from cdk.workflow import Workflow
 from tidemark.model.settings import Settings
 from tidemark.store import keys

@@ -16,9 +16,8 @@ from aws_cdk.aws_s3 import Bucket
 from constructs import Construct
 
 from cdk import definitions
-from cdk.athena_reader import AthenaReader
 from cdk.policies import acknowledge, allow, wildcard_finding
-from cdk.results import Tables
+from cdk.results import AthenaReader, Tables
 from cdk.workflow import state_machine
 from tidemark.dashboard.data_sets import DATA_SETS, DECIMAL, DataSet, read_data_set
 from tidemark.dashboard.quicksight import definition
