@@ -54,6 +54,17 @@ REASONS = (
         "arn:aws:s3:::*/runs/*/plan.json",
     ),
     Reason(
+        "An execution that dies while it records a round leaves trials to EndRun or SweepRuns; no "
+        "campaign kills one between two trials of a round.",
+        ("s3:GetObject",),
+        "arn:aws:s3:::*/work/*/measured/*",
+    ),
+    Reason(
+        "The same execution: EndRun or SweepRuns records the rest of its round.",
+        ("s3:PutObject",),
+        "arn:aws:s3:::*/runs/*/trials/*",
+    ),
+    Reason(
         "The ECS agent pulls a task's image with the execution role; no image is run here.",
         ("ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"),
         "arn:aws:ecr:*:*:repository/*",
