@@ -285,7 +285,7 @@ def check_cloud(state: Path, suite: Suite) -> None:
     if found.about["context"] != context_digest():
         raise Refused(f"--state: {cloud}, which read cdk.json before its last edit; {advice}")
     copied = _stack(found).digests(suite.name)
-    if copied and copied[0] != copy_digest(suite, systems):
+    if copied[0] != copy_digest(suite, systems):
         edit = f"copied {suite.name} and its log queries before their last edit"
         raise Refused(f"suite: {cloud}, which {edit}; {advice}")
 

@@ -25,14 +25,11 @@ class Stack:
         """The ARN of the state machine of a run."""
         return self.outputs["StateMachine"]
 
-    def digests(self, suite: str) -> tuple[str, str] | None:
+    def digests(self, suite: str) -> tuple[str, str]:
         """Return the digests of the stack's copies of a suite and of its programs.
 
-        They are empty for a suite that it does not have. Return None if it does not say, since an
-        older Tidemark deployed it.
+        They are empty for a suite that it does not have.
         """
-        if "Suites" not in self.outputs:
-            return None
         copies = dict(each.split("=") for each in self.outputs["Suites"].split())
         of_suite, _, of_programs = copies.get(suite, "").partition(".")
         return of_suite, of_programs

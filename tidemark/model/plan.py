@@ -85,7 +85,7 @@ class Plan(Frozen):
     imported: Import | None = Field(default=None, exclude_if=operator.not_)
     """The origin of the figures if nothing was measured."""
     queries_digest: str = Field(default="", exclude_if=operator.not_)
-    """The digest of the log queries that give the figures; '' in old plans."""
+    """The digest of the log queries that give the figures; '' of imported figures."""
     known: KnownInstance | None = Field(default=None, exclude_if=operator.not_)
     """The names of the run's instance; None without an instance."""
 

@@ -53,12 +53,12 @@ class CollectRatesEvent(LoggedTest):
 
     ended_at: datetime
     attempt: int
-    artefacts: str = ""
-    """The address below which the tasks left files; an older execution does not have it."""
+    artefacts: str
+    """The address below which the tasks left files."""
     stopped_by: str | None = None
     """The step without tasks that failed, with the reason; None if none did."""
-    lines: int = 0
-    """The lines that the attempt before found; an older execution does not have them."""
+    lines: int
+    """The lines that the attempt before found; 0 at first."""
 
     @property
     def place(self) -> Place:

@@ -41,13 +41,12 @@ class ConditionEvent(LoggedTest):
 
     step: str
     waiting_since: datetime
-    services: tuple[RunningService, ...] = ()
-    """The services that the test has started; an older execution does not have them."""
-    artefacts: str = ""
-    """The address below which the tasks leave files; an older execution does not have it."""
-    awaited: str = ""
-    """The name of the query or cluster, or the names of the queues with commas between; an older
-    execution does not have it."""
+    services: tuple[RunningService, ...]
+    """The services that the test has started."""
+    artefacts: str
+    """The address below which the tasks leave files."""
+    awaited: str
+    """The name of the query or cluster, or the names of the queues with commas between."""
     holds: int = 0
     """The earlier readings in sequence that found the condition to hold."""
 

@@ -120,7 +120,8 @@ def _collection(test: TestResult, logs: LogStore) -> Mapping[str, Any]:
     for stream, events in lines.items():
         logs.append(test.log_group or "", stream, events, events[-1][0])
     fields = test.model_dump(mode="json", include={"test", "tasks", "started_at", "ended_at"})
-    return {**fields, "now": fields["ended_at"], "attempt": 1, "bytes_scanned": 0}
+    counts = {"attempt": 1, "lines": 0, "bytes_scanned": 0}
+    return {**fields, **counts, "now": fields["ended_at"], "artefacts": ""}
 
 
 def _line(sample: Sample) -> str:

@@ -13,4 +13,3 @@ def test_commands_find_the_digests_of_the_suites_among_the_outputs(template):
     for name, suite in read_suites().items():
         assert stack.digests(name) == (copy_digest(suite, ROOT), programs_digest(suite, ROOT))
     assert stack.digests("unknown") == ("", "")
-    assert Stack("", {}).digests("rocksdb") is None

@@ -32,7 +32,7 @@ def start(monkeypatch, tmp_path):
 
     @contextmanager
     def deployed(_target, **_):
-        yield SimpleNamespace(runs=SimpleNamespace(start=keep), stack=Stack("", {}))
+        yield SimpleNamespace(runs=SimpleNamespace(start=keep), stack=Stack("", {"Suites": ""}))
 
     monkeypatch.setattr(attended_run, "deployed", deployed)
     monkeypatch.setattr(attended_run, "prepare", lambda *_: None)
@@ -197,7 +197,6 @@ def test_a_resumed_run_of_one_version_cannot_fail_on_slower(monkeypatch):
 @pytest.mark.parametrize(
     ("edited", "warning"),
     [
-        (None, "the stack does not say whether its rocksdb is that of this checkout"),
         (
             (True, False),
             "the stack's copy of rocksdb differs from this checkout in its suite or its log queries"
@@ -214,8 +213,8 @@ def test_a_resumed_run_of_one_version_cannot_fail_on_slower(monkeypatch):
 def test_a_stack_with_another_copy_of_a_suite_is_told(monkeypatch, capsys, edited, warning):
     suite = read_suites()["rocksdb"]
     digests = copy_digest(suite, ROOT), programs_digest(suite, ROOT)
-    copied = ".".join("0" if each else d for each, d in zip(edited or (), digests, strict=False))
-    stack = Stack("arn:x", {"Suites": f"rocksdb={copied}"} if edited else {})
+    copied = ".".join("0" if each else d for each, d in zip(edited, digests, strict=False))
+    stack = Stack("arn:x", {"Suites": f"rocksdb={copied}"})
 
     @contextmanager
     def deployed(_target, **_):

@@ -80,7 +80,6 @@ DIGESTS = f"rocksdb={copy_digest(read_suites()['rocksdb'], ROOT)}.programs kiwi=
             "suite: {}, which copied rocksdb and its log queries before their last edit; ",
         ),
         ({}, ""),
-        ({"stack": Stack("", {})}, ""),
     ],
 )
 def test_a_cloud_with_another_copy_of_suite_or_settings_is_refused(

@@ -43,6 +43,7 @@ def collect(world, plan):
             "now": f"2026-11-20T{now}.000Z",
             "attempt": attempt,
             "lines": _lines(answered, changed) if lines is None else lines,
+            "artefacts": "",
             "bytes_scanned": 0,
         }
         collected = world.call(collect_rates, event)

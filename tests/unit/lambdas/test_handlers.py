@@ -76,6 +76,8 @@ def collect(
             "ended_at": "2026-11-20T12:46:00.000Z",
             "now": now,
             "attempt": attempt,
+            "lines": 0,
+            "artefacts": "",
             "bytes_scanned": bytes_scanned,
             **more,
         },
@@ -136,6 +138,8 @@ def measure_tests(world, trial=1):
                 "ended_at": "2026-11-20T12:46:00.000Z",
                 "now": "2026-11-20T12:46:00.000Z",
                 "attempt": 1,
+                "lines": 0,
+                "artefacts": "",
                 "bytes_scanned": 0,
             },
         )
@@ -325,6 +329,9 @@ def check(world, *, after, statuses=("ok", "ok")):
             "started_at": "2026-11-20T12:45:00.000Z",
             "waiting_since": "2026-11-20T12:46:00.000Z",
             "now": f"2026-11-20T12:46:{after:06.3f}Z",
+            "services": [],
+            "artefacts": "",
+            "awaited": "failures",
             "bytes_scanned": 500,
         },
     )

@@ -39,7 +39,7 @@ def ask(world, after):
         {
             **TRIAL, "test": "ingest", "step": "search", "tasks": [], "services": [RUNNING],
             "artefacts": ARTEFACTS, "started_at": at(0), "waiting_since": at(0),
-            "now": at(after), "bytes_scanned": 0,
+            "now": at(after), "awaited": "levels", "bytes_scanned": 0,
         },
     )  # fmt: skip
 

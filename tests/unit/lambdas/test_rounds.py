@@ -79,7 +79,7 @@ def collect(world, test="ingest", **more):
     times = {"started_at": TASK["started_at"], "ended_at": TASK["stopped_at"]}
     event = {
         **ROUND, "test": test, "tasks": [TASK], **times, "now": TASK["stopped_at"], "attempt": 1,
-        "bytes_scanned": 0, **more,
+        "lines": 0, "artefacts": "", "bytes_scanned": 0, **more,
     }  # fmt: skip
     return world.call(collect_rates, event)
 

@@ -72,7 +72,8 @@ def ask(world, task, *, after=0, ready=()):
         check_condition,
         {
             **TRIAL, "test": "ingest", "step": "server", "tasks": [], "services": [RUNNING],
-            "started_at": at(0), "waiting_since": at(0), "now": at(after), "bytes_scanned": 0,
+            "started_at": at(0), "waiting_since": at(0), "now": at(after), "artefacts": "",
+            "awaited": "ready", "bytes_scanned": 0,
         },
     )  # fmt: skip
 
@@ -250,7 +251,7 @@ def collect(world, *tasks, **more):
     }
     event = {
         **TRIAL, "test": "ingest", "tasks": tasks, "started_at": at(0), "ended_at": at(9),
-        "now": at(999), "attempt": 9, "bytes_scanned": 0, **more,
+        "now": at(999), "attempt": 9, "lines": 0, "artefacts": "", "bytes_scanned": 0, **more,
     }  # fmt: skip
     assert world.call(collect_rates, event)["complete"]
     return world.json(keys.measured(RUN, 1, "ingest"))

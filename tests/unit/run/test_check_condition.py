@@ -38,6 +38,7 @@ def ask(world, step, awaited, after=0, holds=0):
     since = datetime(2026, 11, 20, 12, 46, tzinfo=UTC)
     event = {
         **TRIAL, "test": "ingest", "step": step, "awaited": awaited, "holds": holds, "tasks": [],
+        "services": [], "artefacts": "",
         "started_at": since.isoformat(), "waiting_since": since.isoformat(),
         "now": (since + timedelta(seconds=after)).isoformat(), "bytes_scanned": 500,
     }  # fmt: skip

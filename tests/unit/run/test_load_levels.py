@@ -51,7 +51,7 @@ class World:
         event = ConditionEvent(
             run_id=RUN, trial=1, test="unbounded", step="search", system=SYSTEM, tasks=[],
             started_at=NOON, now=self.now, waiting_since=NOON, bytes_scanned=5, services=SERVICES,
-            artefacts=f"s3://bucket/{DATA}/artefacts/unbounded/",
+            artefacts=f"s3://bucket/{DATA}/artefacts/unbounded/", awaited="levels",
         )  # fmt: skip
         return hold(self.bucket, self.queries, self.tasks, SYSTEM, self.plan, self.load, event)
 
