@@ -30,6 +30,7 @@ from tidemark.model.settings import Settings
 from tidemark.model.suite import Suite
 from tidemark.model.task import PREPARATION, SERVICE, Task, preparation_variables
 
+_ADDRESSES = "10.0.0.0/20"
 INTERFACE_ENDPOINTS = ("ecr.api", "ecr.dkr", "logs")
 """The services of AWS, beside S3, that a task needs to start and to log."""
 
@@ -93,7 +94,7 @@ class Network(Construct):
         vpc = Vpc(
             self,
             "Vpc",
-            ip_addresses=IpAddresses.cidr("10.0.0.0/20"),
+            ip_addresses=IpAddresses.cidr(_ADDRESSES),
             availability_zones=list(zones) or None,
             max_azs=None if zones else 2,
             nat_gateways=0,
@@ -102,11 +103,8 @@ class Network(Construct):
                 "S3": GatewayVpcEndpointOptions(service=GatewayVpcEndpointAwsService.S3)
             },
         )
-        for name in INTERFACE_ENDPOINTS if isolated else ():
-            vpc.add_interface_endpoint(
-                name.title().replace(".", ""),
-                service=InterfaceVpcEndpointAwsService(name),
-            )
+        if isolated:
+            self._add_endpoints(vpc)
         acknowledge(
             vpc,
             "VPC7",
@@ -114,6 +112,24 @@ class Network(Construct):
             "own suite. An account that wants flow logs names a network with them (vpcId).",
         )
         return vpc
+
+    def _add_endpoints(self, vpc: Vpc) -> None:
+        """Add the endpoints that the tasks of a network without a way out need."""
+        group = SecurityGroup(
+            self,
+            "Endpoints",
+            vpc=vpc,
+            description="Endpoints of services of AWS: HTTPS from the network",
+            allow_all_outbound=False,
+        )
+        group.add_ingress_rule(Peer.ipv4(_ADDRESSES), Port.tcp(443), "tasks")
+        for name in INTERFACE_ENDPOINTS:
+            vpc.add_interface_endpoint(
+                name.title().replace(".", ""),
+                service=InterfaceVpcEndpointAwsService(name),
+                security_groups=[group],
+                open=False,
+            )
 
 
 def log_group(scope: Construct, id_: str, settings: Settings, name: str | None = None) -> LogGroup:

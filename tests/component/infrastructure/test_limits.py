@@ -30,6 +30,8 @@ ARNS = {
     "AWS::Lambda::Function": ("lambda", "function:", 64),
     "AWS::Logs::LogGroup": ("logs", "log-group:", 512),
     "AWS::SNS::Topic": ("sns", "", 256),
+    "AWS::SQS::Queue": ("sqs", "", 80),
+    "AWS::Scheduler::Schedule": ("scheduler", "schedule/default/", 64),
     "AWS::StepFunctions::StateMachine": ("states", "stateMachine:", 80),
 }
 """The service, the beginning of the resource and the longest name of what has an ARN."""
