@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from onebox.doctor.finding import Finding, Rebuilding
+from onebox.doctor.examination import Finding, Rebuilding
 from onebox.store.errors import DamagedObject
 from onebox.store.object_files import ObjectFiles
 from tidemark.client.in_process import InProcessPublisher

@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from onebox.asl.execution import Execution, Identity
+from onebox.asl.execution import Execution, Identity, read_definition
 from onebox.asl.interpreter import Integration, World
-from onebox.asl.reading import read_definition
 
 MIDNIGHT = datetime(2026, 11, 20, tzinfo=UTC)
 

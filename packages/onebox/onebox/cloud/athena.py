@@ -32,8 +32,7 @@ from onebox.athena import api as athena
 from onebox.cloud.console import describe_tables
 from onebox.cloud.endpoint import Endpoint
 from onebox.cloud.objects import FileKey
-from onebox.cloud.refusals import not_honoured
-from onebox.cloud.replacements import Replacements
+from onebox.cloud.replacements import Replacements, not_honoured
 from onebox.store.errors import DamagedObject
 from onebox.store.index import Listed
 from onebox.store.table_objects import UndamagedObjects

@@ -19,7 +19,7 @@ from moto.ecs.models import TaskDefinition
 from onebox.app import Programs
 from onebox.cloud.cgroups import Limits
 from onebox.cloud.processes import BARE_PYTHON
-from onebox.cloud.refusals import not_honoured
+from onebox.cloud.replacements import not_honoured
 from onebox.cloud.sealed_folders import digest, source_files
 
 

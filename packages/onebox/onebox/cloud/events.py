@@ -32,8 +32,7 @@ from moto.events.models import EventPattern, EventsBackend, Rule, events_backend
 
 from onebox.account import ACCOUNT, REGION
 from onebox.cloud.functions import Functions
-from onebox.cloud.refusals import not_honoured
-from onebox.cloud.replacements import Replacements
+from onebox.cloud.replacements import Replacements, not_honoured
 
 _SECONDS = {"minute": 60, "hour": 3600, "day": 86_400}
 _RATE = re.compile(r"rate\(([1-9]\d*) (minute|hour|day)s?\)")

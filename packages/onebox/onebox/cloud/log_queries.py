@@ -22,7 +22,7 @@ from cwli import insights
 from cwli.cancellation import Cancellation, Cancelled, TimedOut
 from cwli.insights.source import NoLogGroupError, chosen
 from onebox.account import ACCOUNT
-from onebox.cloud.refusals import not_honoured
+from onebox.cloud.replacements import not_honoured
 from onebox.logs.store import LogStore, LogStoreError
 
 MOST_ROWS = 10_000  # AWS documentation, StartQuery: limit

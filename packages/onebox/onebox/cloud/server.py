@@ -21,7 +21,7 @@ from moto.moto_server.werkzeug_app import (
 import onebox.cloud.data_files  # noqa: F401 (before moto's EC2)
 from onebox.cloud.endpoint import Endpoint
 from onebox.cloud.listener import LOOPBACK, Listener, QuietHandler, raise_descriptors
-from onebox.cloud.refusals import Forbidden, lacking, refused
+from onebox.cloud.replacements import Forbidden, lacking, refused
 from onebox.cloud.signatures import signer
 from onebox.cloud.task_permissions import check_task
 

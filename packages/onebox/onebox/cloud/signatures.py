@@ -20,7 +20,7 @@ from moto.sts.models import sts_backends
 
 from onebox.account import ACCOUNT
 from onebox.cloud.endpoint import secret_access_key
-from onebox.cloud.refusals import Forbidden
+from onebox.cloud.replacements import Forbidden
 
 if TYPE_CHECKING:
     from wsgiref.types import WSGIEnvironment

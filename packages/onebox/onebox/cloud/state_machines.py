@@ -29,11 +29,10 @@ from moto.stepfunctions.responses import StepFunctionResponse
 
 from onebox.account import REGION
 from onebox.asl.errors import StateError
-from onebox.asl.execution import Execution, Identity
+from onebox.asl.execution import Execution, Identity, InvalidDefinition, read_definition
 from onebox.asl.interpreter import Integration, Jitter, World, full_jitter
 from onebox.asl.jsonata import OnEvaluate
 from onebox.asl.payload import Json, dump, limited, parse
-from onebox.asl.reading import InvalidDefinition, read_definition
 from onebox.cloud import state_machine_type
 from onebox.cloud.endpoint import Endpoint
 from onebox.cloud.integrations import TaskEnds, integrations

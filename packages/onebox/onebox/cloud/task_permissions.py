@@ -28,7 +28,7 @@ from onebox.cloud.policy_evaluation import (
     allowed,
     read_statements,
 )
-from onebox.cloud.refusals import Forbidden
+from onebox.cloud.replacements import Forbidden
 from onebox.cloud.signatures import body, scope
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from onebox.cloud.due_times import due_times
+from onebox.cloud.schedules import due_times
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
