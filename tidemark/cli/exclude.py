@@ -9,6 +9,7 @@ import click
 from tidemark.cli.target import Target, stored, target_options
 from tidemark.client import decisions
 from tidemark.model.refusal import Refused
+from tidemark.model.request import LONGEST_NOTE
 from tidemark.model.run_id import RUN_ID
 from tidemark.model.sentences import listed
 from tidemark.store.run_objects import is_excluded
@@ -58,6 +59,8 @@ def _mark(trials: str, reason: str, target: Target, *, excluded: bool) -> None:
         raise Refused(
             f"RUN[/TRIAL]: {trials!r} names no run; expected the form of 20261120T124455Z-0a1b2c/4"
         )
+    if len(reason) > LONGEST_NOTE:
+        raise Refused(f"--reason: {len(reason):,} characters; expected at most {LONGEST_NOTE}")
     if excluded and not reason.strip():
         raise Refused("--reason: '' is not accepted: say why it does not count")
     run_id, trial = match.group(1), int(match.group(2)) if match.group(2) else None

@@ -17,6 +17,14 @@ from tidemark.model.sentences import shortened
 # The harness ends a task so at its deadline (workloads/harness/harness/deadline.py).
 _PASSED_DEADLINE = 124
 _KILLED = 137  # 128 + SIGKILL, which the kernel sends when memory has run out
+# The usual ends of an embedded engine, 128 + the signal.
+_CRASHES = {
+    132: " (SIGILL: this processor lacks an instruction of it)",
+    134: " (SIGABRT: it ended itself, after a failed assertion, say)",
+    135: " (SIGBUS: a bus error)",
+    136: " (SIGFPE: an arithmetic error)",
+    139: " (SIGSEGV: a segmentation fault)",
+}
 # 128 + SIGTERM: ECS stops a container because another container has ended.
 _STOPPED = 143
 ENDED_BY_ITSELF = "EssentialContainerExited"
@@ -138,7 +146,8 @@ def failed(index: int, task: Mapping[str, Any], name: str, containers: Sequence[
 def _sentence(name: str, category: str, detail: str, exit_code: int | None = None) -> str:
     # A Map's result may hold 256 KiB, a cause 32 KiB: 200 full causes would lose the trial.
     short = shortened(detail, _LONGEST_DETAIL)
-    return f"{name}: {_SENTENCES[category].format(detail=short, exit_code=exit_code)}"
+    code = f"{exit_code}{_CRASHES.get(exit_code or 0, '')}"
+    return f"{name}: {_SENTENCES[category].format(detail=short, exit_code=code)}"
 
 
 def _error_category(error: str) -> str:

@@ -103,6 +103,13 @@ def test_a_trial_does_not_count_while_its_whole_run_is_excluded(output_of):
     assert output_of(exclusion.include, trial) == f"trial 2 of run {RUN} was not excluded\n"
 
 
+def test_a_reason_has_the_length_of_a_note(output_of):
+    refused = "--reason: 100,000 characters; expected at most 500"
+
+    assert output_of(exclusion.exclude, RUN, "--reason", "a" * 100_000) == refused
+    assert output_of(exclusion.include, RUN, "--reason", "a" * 100_000) == refused
+
+
 def test_a_run_that_counts_again_names_its_trials_that_do_not(output_of):
     for name in (RUN, f"{RUN}/2"):
         output_of(exclusion.exclude, name, "--reason", "noisy")

@@ -33,6 +33,11 @@ def stopped(exit_code, *, stop_code="EssentialContainerExited", reason="", conta
     [
         (stopped(1), "exit code", "task 4: its container ended with exit code 1"),
         (
+            stopped(139),
+            "exit code",
+            "task 4: its container ended with exit code 139 (SIGSEGV: a segmentation fault)",
+        ),
+        (
             stopped(137),
             "killed",
             "task 4: it was killed (exit code 137), most often for lack of memory; choose "
