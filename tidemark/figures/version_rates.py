@@ -6,8 +6,6 @@ from collections.abc import Iterable, Sequence, Set
 from datetime import datetime
 from typing import NamedTuple
 
-from pydantic import Field
-
 from tidemark.model.axes import Combination, combinations
 from tidemark.model.base import Frozen
 from tidemark.model.exclusions import Exclusions
@@ -78,19 +76,18 @@ class VersionRate(Frozen):
     samples: int
     change: float | None
     """The change from the version's base, 0.1 being 10 % more; None without a base."""
-    # The summary of a report, which is JSON, has none of the following.
-    least: float | None = Field(exclude=True)
-    most: float | None = Field(exclude=True)
-    mean_logarithm: float | None = Field(exclude=True)
+    least: float | None
+    most: float | None
+    mean_logarithm: float | None
     """The mean of the natural logarithms; None if a rate has none."""
-    first_at: datetime | None = Field(exclude=True)
-    last_at: datetime | None = Field(exclude=True)
+    first_at: datetime | None
+    last_at: datetime | None
     """The first and the last start of the test in a trial with a rate."""
-    image_digest: str | None = Field(exclude=True)
+    image_digest: str | None
     """The image that the last of these trials ran; None without an image."""
-    value_text: str | None = Field(exclude=True)
+    value_text: str | None
     """An imported figure digit for digit; None for a mean of several."""
-    base: str | None = Field(exclude=True)
+    base: str | None
     """The version that this one is compared with; None without one."""
 
     @property

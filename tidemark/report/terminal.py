@@ -62,8 +62,9 @@ def _blocks(blocks: Iterable[Block], width: int) -> Iterator[RenderableType]:
             case Bullets():
                 yield _bullets(block)
             case Command():
-                yield from map(_text, filter(None, (f"{block.words}:", block.expected)))
+                yield _text(f"{block.words}:")
                 yield Padding(_text(block.text), (0, 0, 0, _GAP))
+                yield from map(_text, filter(None, [block.expected]))
             case Link():
                 where = "" if block.is_address else ", beside this report."
                 yield _text(f"{block.words}: {block.file}{where}")

@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from tidemark.cli.printed_report import first_screen, print_comparison, print_lines, print_run
-from tidemark.report.blocks import Bullets, Details, Report, Row, Section, Table
+from tidemark.report.blocks import Bullets, Command, Details, Report, Row, Section, Table
 from tidemark.report.markdown import markdown
 from tidemark.report.terminal import screen_lines
 
@@ -130,3 +130,12 @@ def test_the_first_screen_has_the_answer_and_the_rates_if_they_fit(monkeypatch, 
     assert len(shown) <= lines - 5
     assert not any("Chart" in line for line in shown)
     assert any("Measure again" in line for line in shown) == (not tables)
+
+
+def test_a_command_stands_between_its_reason_and_what_to_expect(drawn):
+    step = Command("Measure again", "tidemark run rocksdb", "It takes about 2 min.")
+
+    lines = drawn(Report("x", (step,), ())).splitlines()
+
+    told = [line for line in lines if line][1:]
+    assert told == ["Measure again:", "  tidemark run rocksdb", "It takes about 2 min."]
