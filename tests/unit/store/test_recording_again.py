@@ -218,7 +218,7 @@ def test_an_undisturbed_recording_leaves_every_object_and_no_working_data(record
 
     recording.assert_as_undisturbed()
     folders = Counter(key.split("/")[0] for key in recording.objects)
-    assert folders == {"runs": 4, "tables": 8, "reports": 5, "versions": 2, "history": 2}
+    assert folders == {"runs": 4, "tables": 8, "reports": 4, "versions": 2, "history": 2}
     assert recording.metrics() == {"ingest": 1, "compaction": 1}
 
 
