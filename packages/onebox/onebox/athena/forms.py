@@ -54,7 +54,7 @@ def as_query(text: str) -> str:
     if found := _OF_NO_USE.fullmatch(words):
         raise MalformedQuery(
             "NOT_SUPPORTED",
-            "SHOW PARTITIONS lists no projected partitions; SELECT DISTINCT suite, year shows them",
+            "SHOW PARTITIONS lists no projected partitions; SELECT DISTINCT shows their columns",
         )
     return text
 
@@ -120,6 +120,8 @@ def _within_group(node: exp.WithinGroup) -> exp.Expr:
     if not isinstance(listed, exp.Anonymous) or not isinstance(order, exp.Order):
         return node
     *first, last = listed.expressions
+    if isinstance(last, exp.Distinct):
+        return node
     return call(listed.name, *first, exp.Order(this=last, expressions=order.expressions))
 
 
