@@ -5,25 +5,17 @@ SELECT date_diff('month', min(started_at), max(started_at)) FROM runs
 SELECT TRY(CAST(note AS integer)) FROM runs
 SELECT count(DISTINCT version) FROM rates
 SELECT version, test, avg(value) AS rate, stddev(value) AS sd, count(*) AS n FROM rates WHERE metric = 'rate' GROUP BY version, test ORDER BY test, rate DESC
-SELECT test, max_by(version, value) FROM rates GROUP BY test
 SELECT date_trunc('month', started_at) AS m, count(*) FROM runs GROUP BY 1 ORDER BY 1
-SELECT year(started_at), month(started_at), count(*) FROM runs GROUP BY year(started_at), month(started_at)
 SELECT date_format(started_at, '%Y-%m') AS m, count(*) FROM runs GROUP BY 1
 SELECT run_id, v, i FROM runs CROSS JOIN UNNEST(versions) WITH ORDINALITY AS t(v, i) ORDER BY 1, 3 LIMIT 3
 SELECT array_agg(DISTINCT version ORDER BY version) FROM rates
 SELECT floor(value / 1000) * 1000 AS bucket, count(*) FROM rates GROUP BY 1 ORDER BY 1
-SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY version ORDER BY value DESC) AS rn FROM rates) WHERE rn = 1
-WITH b AS (SELECT avg(value) AS m FROM rates) SELECT version, avg(value) / max(m) FROM rates CROSS JOIN b GROUP BY version
-SELECT u.run_id FROM runs u LEFT JOIN rates r USING (run_id) WHERE r.run_id IS NULL
 SELECT run_id FROM runs EXCEPT SELECT run_id FROM rates
-SELECT run_id FROM runs INTERSECT SELECT run_id FROM rates
 SELECT 'a' UNION ALL SELECT 'b'
 SELECT CASE WHEN value > 1000 THEN 'high' ELSE 'low' END AS band, count(*) FROM rates GROUP BY 1
 SELECT version FROM rates ORDER BY value DESC NULLS LAST OFFSET 2 LIMIT 3
 SELECT DISTINCT version FROM rates ORDER BY 1
 SELECT count(*) FROM rates WHERE version LIKE '9.%' ESCAPE '\'
-SELECT sum(value) FILTER (WHERE test = 'ingest') / nullif(count_if(test = 'ingest'), 0) FROM rates
-SELECT avg(value) FROM rates WHERE started_at BETWEEN timestamp '2024-01-01 00:00:00' AND timestamp '2027-01-01 00:00:00'
 SELECT * FROM (VALUES (1, 'a'), (2, 'b')) AS t(n, s)
 SELECT stddev_samp(value) / avg(value) * 100 FROM rates
 SELECT min(value), max(value), count(value), count(*) FROM rates
