@@ -19,7 +19,7 @@ from cwli.command.arguments import (
 )
 from cwli.command.log_query import LogQuery, Window
 from cwli.command.paths import STANDARD_INPUT, on_disk, recognised
-from cwli.formats import Show, format_option, lines_of_bars, show
+from cwli.formats import Show, format_option, lines_of_bars, plural, show
 from cwli.insights import EventsError, LookupTableError, QueryError, QueryResult
 from cwli.insights import compile as compile_query
 from cwli.program import ENDED, Refused, execute, tell, warn
@@ -27,7 +27,6 @@ from cwli.readers.clocks import ANYTHING, Beginning, Clock, field_clock, format_
 from cwli.readers.files import inspected
 from cwli.readers.folders import LogFilesError
 from cwli.readers.mending import Mending
-from cwli.sentences import plural
 
 HELP = """Run a Logs Insights query over {logs}.
 

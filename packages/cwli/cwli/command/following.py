@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 import click
 
 from cwli.command.paths import STANDARD_INPUT, damages
-from cwli.formats import show
+from cwli.formats import show, visible
 from cwli.insights import CompiledQuery, run
 from cwli.insights import compile as compile_query
 from cwli.program import Refused, warn
@@ -20,7 +20,6 @@ from cwli.readers.files import log_files
 from cwli.readers.mending import Mending
 from cwli.readers.tails import Tails
 from cwli.readers.timing import Untimed
-from cwli.sentences import visible
 
 _PAUSE_SECONDS = 1.0
 _wait = partial(time.sleep, _PAUSE_SECONDS)

@@ -9,10 +9,10 @@ from pathlib import Path
 import click
 
 from cwli.command.arguments import place_in_file, place_of, query_text
+from cwli.formats import plural
 from cwli.insights import CompiledQuery, EventSource, QueryError, QueryResult, run
 from cwli.insights import compile as compile_query
 from cwli.program import Refused, warn
-from cwli.sentences import plural
 from cwli.sources.infrastructure import holds_queries, queries_at
 from cwli.sources.written import Written
 

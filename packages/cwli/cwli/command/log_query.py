@@ -20,6 +20,7 @@ from cwli.command.paths import (
     told_of_joining,
     unread,
 )
+from cwli.formats import listed, visible
 from cwli.insights import CompiledQuery, EventsError, EventSource, QueryResult, run
 from cwli.insights import compile as compile_query
 from cwli.insights.execution import ProgressReceiver
@@ -32,7 +33,6 @@ from cwli.readers.log_file import LogFile
 from cwli.readers.mending import Mending
 from cwli.readers.searching import NotSearchedError, Search
 from cwli.readers.timing import Untimed, untimed_event
-from cwli.sentences import listed, visible
 
 # DuckDB reads less at once, so files of less are neither searched nor read in part.
 _SEARCHED_BYTES = 8 * 1024 * 1024

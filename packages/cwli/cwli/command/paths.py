@@ -14,12 +14,12 @@ from tempfile import TemporaryDirectory, gettempdir
 from typing import BinaryIO
 from urllib.parse import quote, unquote_to_bytes
 
+from cwli.formats import listed, plural
 from cwli.insights import EventsError
 from cwli.readers.fetched import log_of
 from cwli.readers.folders import LogFilesError, files_of, skipped_below
 from cwli.readers.log_file import TIMED_BY_CLOCKS, LogFile
 from cwli.readers.mending import Damage, Mended
-from cwli.sentences import listed, plural
 
 STANDARD_INPUT = "-"
 _MOST_NAMED = 5
