@@ -76,6 +76,7 @@ VALUES = [
     ("flatten(ARRAY[ARRAY[1, 2], ARRAY[3]])", "[1, 2, 3]"),
     ("filter(ARRAY[1, 5, 2], x -> x > 1)", "[5, 2]"),
     ("transform(ARRAY[1, 5], x -> x * 2)", "[2, 10]"),
+    ("transform(split('a.b', '.'), x -> upper(x))", "[A, B]"),
     ("width_bucket(5e0, 0e0, 10e0, 4)", "3"),
     ("width_bucket(-1e0, 0e0, 10e0, 4)", "0"),
     ("width_bucket(10e0, 0e0, 10e0, 4)", "5"),

@@ -325,7 +325,8 @@ def _check_lambdas(call: exp.Anonymous) -> None:
 def _identifier(name: exp.Identifier) -> Type:
     """Return the type of a lambda's variable: of the elements of its array."""
     within = name.find_ancestor(exp.Lambda)
-    while within and name not in within.expressions:
+    # Within a call sqlglot leaves the name as it is written, and quotes it elsewhere.
+    while within and name.name not in [variable.name for variable in within.expressions]:
         within = within.find_ancestor(exp.Lambda)
     if within is None:
         return _UNKNOWN
