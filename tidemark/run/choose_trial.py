@@ -22,9 +22,8 @@ from tidemark.store.run_objects import (
     read_measured,
     read_trial,
     record,
-    recorded_trials,
 )
-from tidemark.store.stored_plan import planned, read_plan
+from tidemark.store.stored_plan import planned, read_plan, recorded_of
 from tidemark.store.stored_run import read_standing
 
 
@@ -77,7 +76,7 @@ def choose(bucket: Bucket, event: ChooseTrialEvent) -> Choice:
     for lost in event.lost:
         # Without a result the lost trial would be chosen again and again.
         _record_lost(bucket, plan, lost)
-    done = set(recorded_trials(bucket, plan.run_id))
+    done = set(recorded_of(bucket, plan))
     limit = event.budget_usd
     spent, standing = count(bucket, plan, None if limit is None else event.spent or Spent())
     plan = plan if standing is None else _planned_on(bucket, plan, standing)
@@ -154,7 +153,7 @@ def count(
     standing = _standing(bucket, plan, exclusions) if exclusions else None
     if spent is None and standing is None:
         return None, None
-    recorded = recorded_trials(bucket, plan.run_id)
+    recorded = recorded_of(bucket, plan)
     in_order = set(recorded[: standing.trials]) if standing else set()
     waiting = standing is None
     for number in recorded:
@@ -187,6 +186,6 @@ def _waits(
 def _standing(bucket: Bucket, plan: Plan, exclusions: Exclusions) -> SequentialRun:
     """Return the stored standing, or an empty one if a user changed the exclusions since."""
     standing = read_standing(bucket, plan.run_id)
-    counted_trials = recorded_trials(bucket, plan.run_id)[: standing.trials]
+    counted_trials = recorded_of(bucket, plan)[: standing.trials]
     excluded = tuple(trial for trial in counted_trials if exclusions.reason(trial) is not None)
     return standing if excluded == standing.excluded else SequentialRun()

@@ -22,8 +22,8 @@ from tidemark.store.alarms import alarms_of
 from tidemark.store.bucket import Bucket, delete_what_is_possible
 from tidemark.store.claims import Held
 from tidemark.store.run_ends import record_end, record_outcome
-from tidemark.store.run_objects import read_measured, record, recorded_trials
-from tidemark.store.stored_plan import find_plan
+from tidemark.store.run_objects import read_measured, record
+from tidemark.store.stored_plan import find_plan, recorded_of
 
 if TYPE_CHECKING:  # the sweep of an hour without dead runs reads none
     from tidemark.store.stored_run import StoredRun
@@ -118,7 +118,7 @@ def _finish_rounds(bucket: Bucket, plan: Plan) -> None:
     # The sweep of an hour without dead runs reads no figures.
     from tidemark.figures.trial_result import trial_result  # noqa: PLC0415
 
-    recorded = set(recorded_trials(bucket, plan.run_id))
+    recorded = set(recorded_of(bucket, plan))
     begun = [trial.turn for trial in plan.trials if trial.trial in recorded]
     for trial in plan.trials if plan.request.layout == ROUNDS else ():
         is_missing = trial.trial not in recorded and trial.turn in begun

@@ -25,7 +25,7 @@ from tidemark.run.ports import Account, Executions, Properties, Releases
 from tidemark.store import claims, keys
 from tidemark.store.bucket import Bucket
 from tidemark.store.claims import Claim, Held
-from tidemark.store.stored_plan import find_plan, read_plan, read_resumes
+from tidemark.store.stored_plan import find_plan, read_plan, read_resumes, recorded_of
 
 # A run is named after its scheduled time, and runs are sorted by name: a run in the far future
 # would stay the suite's latest for ever.
@@ -209,9 +209,7 @@ def _plan_to_resume(bucket: Bucket, request: ResumeRequest) -> Plan:
             f"run: {request.run} is a run of {plan.request.suite}, not of {request.suite}"
         )
     # ChooseTrial tells whether a run until decided needs a trial: it reads all trials for that.
-    recorded = [*bucket.keys(keys.trials(request.run))]
-    # A deployment without a profiler has no permission to list the others.
-    recorded += bucket.keys(keys.profiled_trials(request.run)) if plan.profiled else ()
+    recorded = recorded_of(bucket, plan)
     if plan.request.until is None and len(recorded) == len(plan.all_trials):
         raise Refused(f"run: {request.run} has no missing trial; every trial is recorded")
     if request.budget_usd is not None and plan.prices is None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import PurePosixPath
+
 from tidemark.model.plan import Plan, PlannedTrial, Resume
 from tidemark.store import keys
 from tidemark.store.bucket import Bucket
@@ -28,3 +30,13 @@ def read_resumes(bucket: Bucket, run_id: str) -> list[Resume]:
     return [
         Resume.model_validate_json(bucket.read(key)) for key in bucket.keys(keys.resumes(run_id))
     ]
+
+
+def recorded_of(bucket: Bucket, plan: Plan) -> list[int]:
+    """Return the numbers of the recorded trials of a plan, in order, its profiled ones behind.
+
+    The functions of a deployment without a profiler may not list profiled trials.
+    """
+    prefixes = [keys.trials(plan.run_id)]
+    prefixes += [keys.profiled_trials(plan.run_id)] if plan.profiled else []
+    return [int(PurePosixPath(key).stem) for prefix in prefixes for key in bucket.keys(prefix)]

@@ -105,6 +105,23 @@ def test_all_rounds_that_a_batch_lost_are_recorded_as_failed_and_not_chosen_agai
     assert statuses == {1: "failed", 2: "failed", 3: "ok", 4: "ok", 5: "failed", 6: "failed"}
 
 
+def test_a_run_without_profiled_trials_lists_none_which_its_function_may_not():
+    run = measuring({NEW: 0}, parallel=6)
+    listed, keys_of = [], run.bucket.keys
+
+    def noted(prefix, **more):
+        listed.append(prefix)
+        return keys_of(prefix, **more)
+
+    run.bucket.keys = noted
+    for number in in_batch(run.choose(budget_usd=1000)):
+        run.record(number)
+    run.choose(budget_usd=1000)
+
+    assert keys.trials(RUN) in listed
+    assert keys.profiled_trials(RUN) not in listed
+
+
 def test_a_choice_reads_no_trial_twice_for_its_batch():
     run = measuring({NEW: 0}, until=None, repetitions=12, parallel=6)
 
