@@ -69,7 +69,7 @@ def test_more_is_better_of_rates_and_users_alone_in_every_shipped_suite(systems)
     ]
     assert figures
     for each in figures:
-        is_more_better = each.unit.endswith(("/s", "/h")) or each.unit == "users"
+        is_more_better = each.unit.endswith(("/s", "/h")) or each.unit in {"users", "share"}
         assert (each.direction == "higher") == is_more_better, each
 
 
@@ -99,8 +99,8 @@ def test_an_unknown_nested_key_is_refused_with_its_path(tmp_path):
     line = text[: text.index("    job: 1")].count("\n") + 1
     assert refusal_of(tmp_path, text) == (
         f"rocksdb/suite.yaml:{line}: tests.0.job: unknown field; "
-        "known are name, jobs, slices, timeout_seconds, services, steps, seconds, per, metrics, "
-        "series, artefacts"
+        "known are name, jobs, slices, timeout_seconds, services, steps, seconds, per, "
+        "fixed_seconds, metrics, series, artefacts"
     )
 
 
