@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import json
 import zlib
@@ -15,7 +14,7 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from onebox.disk import quarantine, sync_folder
+from onebox.disk import gunzipped, quarantine, sync_folder
 from onebox.store.object_files import ObjectFiles
 from tidemark.client.in_process import InProcessPublisher
 from tidemark.model.exclusions import Exclusion
@@ -27,6 +26,8 @@ from tidemark.store import keys
 from tidemark.store.alarms import write_alarms
 from tidemark.store.stored_plan import find_plan
 
+# What a task left may hold any number of bytes.
+_MOST_BYTES = 256 << 20
 _PLAN = {"run_id", "execution_arn", "request", "trials"}
 _TRIAL = {"run_id", "trial", "tests"}
 _OUTCOME = {"run_id", "suite", "status", "trials_planned"}
@@ -121,7 +122,7 @@ def _contents(folder: Path, left: Container[str] = ()) -> Iterator[_Content]:
         if _sha256(body) in left:
             continue
         try:
-            text = gzip.decompress(body) if body.startswith(b"\x1f\x8b") else body
+            text = gunzipped(body, _MOST_BYTES) if body.startswith(b"\x1f\x8b") else body
             lines = text.splitlines() if text is not body else [text]
             rows = [json.loads(line) for line in lines]
         except (OSError, EOFError, zlib.error, ValueError):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import errno
+import gzip
 import os
 import stat
 import time
-from io import BufferedReader
+from io import BufferedReader, BytesIO
 from pathlib import Path
 
 
@@ -15,6 +16,23 @@ def quarantine(path: Path, state: Path) -> Path:
     place = state / "damaged" / path.relative_to(state)
     place.parent.mkdir(parents=True, exist_ok=True)
     return path.rename(place.with_name(f"{place.name}.{time.time_ns()}"))
+
+
+def gunzipped(body: bytes, most_bytes: int) -> bytes:
+    """Return the content of a gzipped body.
+
+    Raises
+    ------
+    OSError
+        If the body is not gzipped, or its content has more bytes: 1 kB may hold 1 MB.
+    EOFError, zlib.error
+        If the body is cut off or damaged.
+    """
+    with gzip.GzipFile(fileobj=BytesIO(body)) as packed:
+        content = packed.read(most_bytes + 1)
+    if len(content) > most_bytes:
+        raise OSError(errno.EFBIG, f"its content has more than {most_bytes:,} bytes")
+    return content
 
 
 def open_regular(path: Path) -> BufferedReader:

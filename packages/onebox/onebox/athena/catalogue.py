@@ -5,7 +5,6 @@ Source: AWS documentation, Glue: Table; Athena: Partition projection, Supported 
 
 from __future__ import annotations
 
-import gzip
 import re
 import zlib
 from bisect import bisect_left
@@ -16,6 +15,7 @@ from os.path import commonprefix
 from typing import Any, NamedTuple, Protocol
 
 from onebox.athena.errors import QueryError, not_supported
+from onebox.disk import gunzipped
 
 
 class Names(NamedTuple):
@@ -219,6 +219,8 @@ Members = tuple[Partition, Sequence[StoredObject]]
 
 # A folder has an empty name; Hive hides names that begin with one of these characters.
 _HIDDEN = {"", ".", "_"}
+# The rows of a run have a hundredth of it.
+_MOST_BYTES = 256 << 20
 _AFTER_ALL = "\U0010ffff"  # sorts after every other character
 
 
@@ -262,7 +264,7 @@ def pairs(members: Members) -> list[TableObject]:
 def text_of(location: str, body: bytes) -> str:
     """Return the text of an object; raise QueryError if the body is not gzipped UTF-8."""
     try:
-        return gzip.decompress(body).decode()
+        return gunzipped(body, _MOST_BYTES).decode()
     except (EOFError, OSError, UnicodeDecodeError, zlib.error) as error:
         raise QueryError(
             "HIVE_CURSOR_ERROR", f"{location} is not gzipped UTF-8: {error}"

@@ -1,5 +1,6 @@
 """The objects that a query reads for its conditions, and the rows of their lines."""
 
+import gzip
 import math
 
 import pytest
@@ -231,6 +232,13 @@ def test_an_error_names_the_object_that_is_not_gzipped(refusal, objects, body):
     assert refusal("SELECT 1 FROM rates").startswith(
         f"HIVE_CURSOR_ERROR: {place('sleeper', 2026)} is not gzipped UTF-8: "
     )
+
+
+def test_an_object_is_unpacked_to_its_limit_alone(refusal, objects, monkeypatch):
+    monkeypatch.setattr("onebox.athena.catalogue._MOST_BYTES", 1_000)
+    objects.bodies[place("sleeper", 2026)] = gzip.compress(b" " * 10_000_000)
+
+    assert refusal("SELECT 1 FROM rates").endswith("its content has more than 1,000 bytes")
 
 
 @fuzz(50)
