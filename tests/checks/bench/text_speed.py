@@ -122,6 +122,27 @@ PAIRS = (
         1.5,
         _words,
     ),
+    Pair(
+        "dedup: the newest event of each worker",
+        'parse @message "[worker-*]" as worker | display worker | dedup worker',
+        "mawk '{ last[substr($3, 9, length($3) - 9)] = NR } "
+        "END { for (worker in last) print last[worker], worker }' $LOG "
+        "| sort -rn | cut -d ' ' -f 2",
+        5.0,
+        3.0,
+        _words,
+    ),
+    Pair(
+        "the largest of a million groups",
+        'parse @message "path=/orders/*/items" as order '
+        "| stats count(*) as n by order | sort n desc, order desc | limit 5",
+        'mawk \'{ split($7, parts, "/"); n[parts[3]]++ } '
+        "END { for (order in n) print order, n[order] }' $LOG "
+        "| sort -k 2,2nr -k 1,1nr | head -5",
+        1.5,
+        1.0,
+        _words,
+    ),
 )
 
 
