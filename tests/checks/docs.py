@@ -27,40 +27,52 @@ from tidemark.model.suite import Defaults, Suite, Test
 from tidemark.model.task import Task
 from tidemark.report.comparison.document import ComparedMetric, ComparisonDocument
 
-SUITES = ROOT / "docs" / "suites.md"
+SUITES = ROOT / "docs" / "suites"
 PAGES: dict[Path, tuple[type[BaseModel], ...]] = {
     ROOT / "docs" / "input.md": (RunRequest, ResumeRequest),
     ROOT / "docs" / "deploy.md": (Settings,),
     ROOT / "docs" / "pipelines.md": (ComparisonDocument, ComparedMetric),
-    SUITES: (
-        Suite,
+    SUITES / "versions.md": (
         Subject,
         MavenBuild,
+    ),
+    SUITES / "instance.md": (
         Instance,
         InstanceName,
+    ),
+    SUITES / "file.md": (
+        Suite,
         Task,
         Defaults,
         Parameter,
+        Artefact,
+    ),
+    SUITES / "tests.md": (
         Test,
         Step,
         RunTasks,
         RunCommand,
         Invoke,
         WaitUntil,
+        Pause,
+        FindTasks,
+    ),
+    SUITES / "load.md": (
         Load,
         Plateaus,
         Feedback,
         Bounds,
-        Pause,
-        FindTasks,
+    ),
+    SUITES / "services.md": (
         Service,
         ServiceTask,
         Container,
         Ready,
         Size,
+    ),
+    SUITES / "metrics.md": (
         Metric,
         Series,
-        Artefact,
     ),
 }
 """The models of each page, whose tables stand between comments with the model's name."""
@@ -137,7 +149,7 @@ def write() -> None:
     """Write the tables into their pages."""
     for path, models in PAGES.items():
         page = path.read_text(encoding="utf-8")
-        path.write_text(generated(page, models, defaults=path == SUITES), encoding="utf-8")
+        path.write_text(generated(page, models, defaults=path.parent == SUITES), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -115,7 +115,7 @@ class Metric(Consistent):
     """The number of values that each task logs: one for each of its ``jobs``, one ``once``, or
     ``any`` number, at least one."""
     once_in_round: bool = Field(default=False, strict=True, exclude_if=operator.not_)
-    """Whether each version logs one value alone in a [round](#rounds), and not one a slice."""
+    """Whether each version logs one value alone in a [round](tests.md#rounds), not one a slice."""
     began: Name | None = Field(default=None, exclude_if=operator.not_)
     """The query of the jobs that the tasks began, with the column ``job``, in the same places: all
     tasks together log one value for each of these jobs, in place of ``values``."""
@@ -124,7 +124,7 @@ class Metric(Consistent):
     same_within: Share = SAME_WITHIN
     """The largest change that counts as the same, as a share: 0.05 is ±5 %; at least ``margin``."""
     holds: dict[Statistic, Bound] = Field(default={}, exclude_if=operator.not_)
-    """The worst accepted value of a statistic at which a [size](#sizes) holds, such as
+    """The worst accepted value of a statistic at which a [size](services.md#sizes) holds, such as
     ``{p99: 2000}``: a number, or the name of a parameter."""
     least_change: Share | None = Field(default=None, exclude_if=_is_missing)
     """The least change under a label that a comparison lists, as a share, by default 0.01."""

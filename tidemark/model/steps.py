@@ -66,7 +66,7 @@ class RunTasks(Consistent):
 
     command: tuple[Line, ...] | None = Field(default=None, min_length=1, max_length=20)
     """The arguments of each task, by default the name of the step. In a suite of instances,
-    [names](#names-of-an-instance) in braces stand for those of the instance."""
+    [names](instance.md#names-of-an-instance) in braces stand for those of the instance."""
     definition: Word | None = Field(default=None, exclude_if=operator.not_)
     """The task definition of an instance to run in place of the suite's own task, such as
     ``{writer_definition}``; it needs ``command``, ``cluster`` and ``subnets``, too."""
@@ -125,8 +125,8 @@ class Invoke(Consistent):
 
     function: str = Field(pattern=_FUNCTION)
     """The name of the function, which the state machine of trials is granted to invoke, with
-    ``{instance}`` for the id of the instance; or a [name](#names-of-an-instance) of the instance
-    in braces, such as ``{creator}``."""
+    ``{instance}`` for the id of the instance; or a
+    [name](instance.md#names-of-an-instance) of the instance in braces, such as ``{creator}``."""
     payload: dict[str, JsonValue] = Field(default={})
     """The event of the function, 1,000 bytes of JSON at most; nothing in it is replaced."""
     timeout_seconds: int = Field(default=CALL_SECONDS, strict=True, ge=1, le=900)
@@ -209,8 +209,8 @@ class Pause(Frozen):
 
     rules: tuple[Annotated[str, Field(pattern=_RULE)], ...] = Field(min_length=1, max_length=10)
     """The names of the rules, 1 to 10, such as ``kiwi-{instance}-nightly``; ``{instance}`` stands
-    for the id of the instance. A [name](#names-of-an-instance) of the instance in braces will do,
-    too; one that is optional stands for no rule in an instance without it."""
+    for the id of the instance. A [name](instance.md#names-of-an-instance) of the instance in
+    braces will do, too; one that is optional stands for no rule in an instance without it."""
 
     @property
     def timeout_seconds(self) -> int:

@@ -21,9 +21,10 @@ LATENCY = Metric(
     name="latency", unit="ms", direction="lower", query="latency", histograms="latency_histograms",
     statistics=("mean", "p50", "p99", "count"), labels=("operation",), most_labels=20, values="any",
 )  # fmt: skip
+PAGE = ROOT / "docs" / "suites" / "metrics.md"
 # The queries of the page that tells users how to write them.
 QUERIES = re.findall(
-    r"^```\n(# The [a-z]+ of each operation.*?)^```", (ROOT / "docs" / "suites.md").read_text(),
+    r"^```\n(# The [a-z]+ of each operation.*?)^```", PAGE.read_text(encoding="utf-8"),
     re.DOTALL | re.M,
 )  # fmt: skip
 

@@ -19,9 +19,10 @@ LATENCY = Metric(
     name="latency", unit="ms", direction="lower", query="latency", samples="latency_samples",
     statistics=("mean", "p99"), labels=("operation",), most_labels=1000, values="any",
 )  # fmt: skip
+PAGE = ROOT / "docs" / "suites" / "metrics.md"
 # The queries of the page that tells users how to write them.
 *QUERIES, SERIES_QUERY, HISTOGRAMS_QUERY = re.findall(
-    r"^```\n(fields @message.*?)^```", (ROOT / "docs" / "suites.md").read_text(), re.DOTALL | re.M
+    r"^```\n(fields @message.*?)^```", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.M
 )
 
 

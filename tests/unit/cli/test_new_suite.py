@@ -63,7 +63,7 @@ def test_the_example_of_the_docs_changes_a_new_suite_into_one_that_writes_and_re
     invoked("new", "sorted")
     suite = systems / "suites" / "sorted" / "suite.yaml"
     page = (ROOT / "docs" / "suites.md").read_text(encoding="utf-8")
-    example = page.partition("### Example: write, then read")[2].partition("\n## ")[0]
+    example = page.partition("## Example: write, then read")[2].partition("\n## ")[0]
     tests, _, *queries = re.findall(r"^```\w*\n(.*?)^```$", example, re.MULTILINE | re.DOTALL)
     suite.write_text(suite.read_text().partition("tests:")[0] + tests)
     for name, query_text in zip(("read_latency", "read_samples"), queries, strict=True):

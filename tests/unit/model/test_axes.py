@@ -105,7 +105,7 @@ def test_each_combination_takes_the_time_and_cost_of_a_run_without_axes():
 
 
 def test_the_axes_of_the_guide_are_accepted_and_have_the_combinations_that_it_names():
-    guide = (ROOT / "docs" / "suites.md").read_text(encoding="utf-8")
+    guide = (ROOT / "docs" / "suites" / "file.md").read_text(encoding="utf-8")
     (block,) = re.findall(r"^```yaml\n(axes:\n.*?)^```$", guide, re.MULTILINE | re.DOTALL)
 
     suite = Suite.model_validate({**with_axes({}).model_dump(), **yaml.safe_load(block)})

@@ -7,7 +7,7 @@ from tidemark.cli import COMMANDS
 from tidemark.model.checkout import ROOT
 from tidemark.model.request import ResumeRequest, RunRequest
 
-TEXTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+TEXTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 LINKS = [
     (path, link)
     for path in TEXTS
@@ -26,7 +26,7 @@ def anchors(page):
 def test_a_page_has_the_tables_of_its_models(page):
     text = page.read_text(encoding="utf-8")
 
-    assert text == generated(text, PAGES[page], defaults=page == SUITES), (
+    assert text == generated(text, PAGES[page], defaults=page.parent == SUITES), (
         "python -m tests.checks.docs writes the tables"
     )
 

@@ -72,8 +72,8 @@ def test_only_a_suite_of_instances_has_tasks_of_an_instance(tmp_path):
 
 
 def test_the_example_of_the_page_is_a_suite(tmp_path):
-    page = (ROOT / "docs" / "suites.md").read_text(encoding="utf-8")
-    example = page.split("#### Names of an instance")[1].split("```")[1].removeprefix("yaml")
+    page = (ROOT / "docs" / "suites" / "instance.md").read_text(encoding="utf-8")
+    example = page.split("## Names of an instance")[1].split("```")[1].removeprefix("yaml")
     start, rest = KIWI[: KIWI.index("subject:")], KIWI[KIWI.index("  form:") : KIWI.index("tests:")]
     subject, tests = example.split("tests:\n")
 
