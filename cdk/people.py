@@ -107,8 +107,8 @@ class People(Construct):
                 [executions(each) for each in machines],
             ),
             allow(["states:ListExecutions"], [each.state_machine_arn for each in machines]),
-            # A report or a comparison that is missing is made when somebody reads it.
-            self._calling("PublishReport", "PublishComparison"),
+            # A comparison that is missing is made when somebody reads it.
+            self._calling("PublishComparison"),
             allow(["logs:FilterLogEvents", "logs:StartQuery"], [groups]),
             # These take no resource, or the log groups of the whole account.
             allow(["logs:DescribeLogGroups", "logs:GetQueryResults", "logs:StopQuery"], ["*"]),
@@ -126,8 +126,8 @@ class People(Construct):
     def _changing(self) -> list[PolicyStatement]:
         objects = [self._bucket.arn_for_objects(pattern) for pattern in _WRITTEN]
         return [
-            allow(["s3:PutObject", "s3:DeleteObject"], objects),
-            self._calling("RecordRates", "SweepRuns"),
+            allow(["s3:PutObject"], objects),
+            self._calling("PublishReport", "RecordRates", "SweepRuns"),
         ]
 
     def _calling(self, *states: str) -> PolicyStatement:

@@ -127,6 +127,7 @@ RECORDING: Mapping[str, Needs] = {
             _REPORTS,
             _VERSIONS,
             keys.history(_ANY),
+            keys.history_windows(_ANY),
             _ALARMS,
             _rows("changes"),
         ],

@@ -59,9 +59,10 @@ def active_runs(
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Check the account of the CDK's arguments; return the exit code, 2 while a run is active.
+    """Check the account of the CDK's arguments; return the exit code.
 
-    A refused call is no error: the account may have the role, and the CDK's roles may do more.
+    It is 2 while a run is active, or if nobody can know. A refused call for the role is accepted:
+    the account may have it, and the CDK's roles may do more.
     """
     parser = argparse.ArgumentParser(allow_abbrev=False)
     parser.add_argument("--profile")
@@ -70,20 +71,25 @@ def main(arguments: Sequence[str]) -> int:
     options, _ = parser.parse_known_args(arguments)
     named = dict(each.partition("=")[::2] for each in options.context)
     stack = named.get("stackName") or written_stack()
-    session = boto3.Session(profile_name=options.profile, region_name=os.environ.get("AWS_REGION"))
+    region = os.environ.get("AWS_REGION")
     try:
+        session = boto3.Session(profile_name=options.profile, region_name=region)
         cloudformation, states = session.client("cloudformation"), session.client("stepfunctions")
         runs = () if options.during_runs else active_runs(cloudformation, states, stack)
     except (BotoCoreError, ClientError) as error:
-        print(f"make: whether a run of {stack} is active is not known: {error}", file=sys.stderr)
-    else:
-        if runs:
-            print(
-                f"make: {runs[0]} is active, and would lose the trials that are prepared: wait for "
-                "its end, stop it with `tidemark stop --aws`, or deploy with DURING_RUNS=yes",
-                file=sys.stderr,
-            )
-            return 2
+        print(
+            f"make: whether a run of {stack} is active is not known: {error}. DURING_RUNS=yes "
+            "deploys without the answer",
+            file=sys.stderr,
+        )
+        return 2
+    if runs:
+        print(
+            f"make: {runs[0]} is active, and would lose the trials that are prepared: wait for "
+            "its end, stop it with `tidemark stop --aws`, or deploy with DURING_RUNS=yes",
+            file=sys.stderr,
+        )
+        return 2
     try:
         if ensure_role(session.client("iam")):
             print(f"The account has the role {_ROLE} from now on.")

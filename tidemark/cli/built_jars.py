@@ -57,7 +57,7 @@ def command(suite: str, options: Sequence[str], source: Path, tag: str) -> None:
         checkout, made = Path(folder, "source"), Path(folder, "jars")
         _check_out(source, tag, checkout)
         for words in _commands(build, made, options):
-            click.echo(f"Running {words[1] if len(words) < 3 else words[2]} of Maven for {tag}.")
+            click.echo(f"Running {words[2]} of Maven for {tag}.")
             _run(words, checkout / build.folder, Path(folder, "maven.log"))
         for jar in _own_jars(build, checkout):
             shutil.copy2(jar, made)

@@ -9,7 +9,7 @@ import click
 
 from tidemark.cli.target import Target, stored, target_options
 from tidemark.model.refusal import Refused
-from tidemark.model.sentences import plural
+from tidemark.model.sentences import listed, plural
 from tidemark.store import keys
 from tidemark.store.bucket import Bucket
 
@@ -73,8 +73,15 @@ def restore(folder: Path, target: Target) -> None:
             )
         # A run exists once it has a plan: whoever reads meanwhile finds whole runs.
         missing = sorted(files.keys() - there, key=lambda key: (key.endswith("/plan.json"), key))
+        lacking = [key for key in both if _is_other_history(store.bucket, key, files[key])]
         for key in missing:
             store.bucket.write_once(key, files[key].read_bytes())
+    if missing and lacking:
+        suites = listed([key.split("/")[1] for key in lacking])
+        click.echo(
+            f"warning: the history of {suites} stays as it was; `tidemark report RUN` adds a run",
+            err=True,
+        )
     click.echo(f"{plural(len(missing), 'object')} restored, {len(both)} stored already")
 
 
@@ -89,6 +96,12 @@ def _files(folder: Path) -> Iterator[tuple[str, Path]]:
         key = str(PurePosixPath(path.relative_to(folder)))
         if path.is_file() and key.startswith(_KEPT):
             yield key, path
+
+
+def _is_other_history(bucket: Bucket, key: str, file: Path) -> bool:
+    """Tell whether the stored history of a suite has other runs than the restored one."""
+    suite = key.removeprefix(keys.HISTORY).partition("/")[0]
+    return key == keys.history(suite) and bucket.read(key) != file.read_bytes()
 
 
 def _differs(bucket: Bucket, key: str, file: Path) -> bool:

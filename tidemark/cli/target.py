@@ -19,13 +19,9 @@ from tidemark.client.ports import Stack
 from tidemark.client.tables import StatementFailed
 from tidemark.model.context import written_stack
 from tidemark.model.refusal import Refused
+from tidemark.model.telemetry import CONSOLES
 
 # AWS documentation, "AWS Management Console endpoints", "AWS GovCloud", "China".
-_CONSOLES = {
-    "aws": "console.aws.amazon.com",
-    "aws-us-gov": "console.amazonaws-us-gov.com",
-    "aws-cn": "console.amazonaws.cn",
-}
 
 
 @contextmanager
@@ -50,9 +46,9 @@ def place(stack: Stack) -> str:
 def console_link(execution_arn: str) -> str | None:
     """Return the link to an execution in the Step Functions console, None if it is unknown."""
     _, partition, _, region, *_ = execution_arn.split(":")
-    if partition not in _CONSOLES:
+    if partition not in CONSOLES:
         return None
-    page = f"https://{region}.{_CONSOLES[partition]}/states/home?region={region}"
+    page = f"https://{region}.{CONSOLES[partition]}/states/home?region={region}"
     return f"{page}#/v2/executions/details/{execution_arn}"
 
 

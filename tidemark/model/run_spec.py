@@ -232,9 +232,13 @@ class RunSpec(Frozen):
     def trials_in_batches(self, round_seconds: float) -> int:
         """Return the most trials, the profiled ones among them, if each batch takes a round's time.
 
-        A batch has all rounds that are measured at once.
+        A batch has all rounds that are measured at once. In the layout ``trials`` each trial is a
+        batch.
         """
-        return self._trials_within(round_seconds, max(1, self.at_once // count(self.axes)))
+        shared = 1 if self.layout != TRIALS else len(self.measured_versions)
+        rounds = count(self.axes) * shared
+        seconds = round_seconds * math.ceil(rounds / self.at_once)
+        return self._trials_within(seconds, max(1, self.at_once // rounds))
 
     def _trials_within(self, seconds: float, at_once: int = 1) -> int:
         """Return the most trials if ``at_once`` repetitions take some time together."""

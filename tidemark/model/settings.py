@@ -245,7 +245,7 @@ class Settings(Frozen):
     """
     ca_bundle: Annotated[str, AfterValidator(_of_certificates)]
     """A file of PEM certificates, relative to ``cdk.json``, that tasks trust beside their own, such
-    as that of a proxy. Empty means none. The stack has a copy of the file."""
+    as the certificate of a proxy. Empty means none. The stack has a copy of the file."""
     task_environment: Annotated[dict[Variable, VariableText], BeforeValidator(_named)]
     """Further variables of every task, such as ``HTTPS_PROXY=http://proxy.example.com:3128``,
     separated by commas; none by default. They are no secrets: the console shows them."""

@@ -1,4 +1,4 @@
-"""The names of our logger, metrics and events."""
+"""The names of our logger, metrics and events, and of AWS's consoles."""
 
 from __future__ import annotations
 
@@ -14,3 +14,10 @@ MISSED_SCHEDULES = "MissedSchedules"
 
 EVENT_SOURCE = "tidemark"
 EVENT_TYPE = "Tidemark Run Outcome"
+
+CONSOLES = {
+    "aws": "console.aws.amazon.com",
+    "aws-us-gov": "console.amazonaws-us-gov.com",
+    "aws-cn": "console.amazonaws.cn",
+}
+"""The host of AWS's console in each partition."""

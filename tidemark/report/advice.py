@@ -47,7 +47,8 @@ class Basis(NamedTuple):
             factor *= float(value) / float(before) if float(before) else 1.0
         together = len(self.plan.request.measured_versions)
         shared = together if self.plan.request.layout == ROUNDS else 1
-        seconds = sum(map(_seconds, measured)) / shared
+        at_once = self.plan.request.parallel or 1
+        seconds = sum(map(_seconds, measured)) / shared / at_once
         cost = run_cost(self.plan, measured)
         usd = f", and {cost.total * factor:,.2f} USD on AWS" if cost else ""
         return f"It takes about {duration(math.ceil(seconds * factor))} of tests{usd}."

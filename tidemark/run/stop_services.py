@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from pydantic import BaseModel, field_validator
+from pydantic import BaseModel
 
 from tidemark.model.base import Frozen
 from tidemark.model.results import TaskResult
@@ -41,12 +41,6 @@ class StopServicesEvent(BaseModel):
     services: list[RunningService]
     stopping_since: datetime
     now: datetime
-
-    @field_validator("services", mode="before")
-    @classmethod
-    def _started(cls, services: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Leave out a service that ECS has placed no task for: nothing of it runs."""
-        return [service for service in services if service.get("task_arn")]
 
 
 class StoppedServices(Frozen):

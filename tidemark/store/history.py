@@ -123,8 +123,6 @@ def _write_changes(bucket: Bucket, suite: str, body: bytes, history: History) ->
     known = _read_windows(bucket, suite)
     before = len(known)
     found, silent = judged(runs, Said(dict(_acknowledged(bucket, suite)), told), known)
-    if len(known) > before:
-        _write_windows(bucket, suite, known)
     # Every run counts or has its reason, so that no history is without a row.
     if len(runs) == MOST_RUNS:
         silent.append(Untold(None, f"The changes of level are those of the last {MOST_RUNS} runs."))
@@ -134,6 +132,8 @@ def _write_changes(bucket: Bucket, suite: str, body: bytes, history: History) ->
     if bucket.find(keys.outcome(newest)) is None:
         news = [_alarm(change, newest) for change in found if change.alarms]
         write_alarms(bucket, suite, [*earlier, *news[:MOST_TOLD]])
+    if len(known) > before:
+        _write_windows(bucket, suite, known)
     return bucket.find(keys.history(suite)) == stored
 
 

@@ -25,7 +25,6 @@ _OPENED: Mapping[str, Sequence[str]] = {
     ),
     "times and attributes": (
         "os.utime(target, (0, 0))", "os.setxattr(target, 'user.mine', b'1')",
-        "os.removexattr(target, 'user.tidemark')",
     ),
 }  # fmt: skip
 _NAMES = (

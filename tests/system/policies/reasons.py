@@ -93,6 +93,11 @@ REASONS = (
         "arn:aws:s3:::*/history/*/alarms.json",
     ),
     Reason(
+        "A window of a history is searched once it has 128 runs; no campaign makes as many.",
+        ("s3:PutObject",),
+        "arn:aws:s3:::*/history/*/windows.json",
+    ),
+    Reason(
         "A newer run of a history deletes the changes of the run before it; no sweep of the "
         "campaign ends such a run.",
         ("s3:DeleteObject",),

@@ -130,12 +130,22 @@ def test_the_runs_are_those_of_the_stack_that_is_deployed(account):
     assert main(["-c", "stackName=Perf", "--require-approval", "never"]) == 0
 
 
-def test_a_deployment_begins_if_the_runs_cannot_be_asked_for(account, capsys):
+def test_a_deployment_is_refused_if_the_runs_cannot_be_asked_for(account, capsys):
     account.cloudformation.add_client_error("describe_stacks", "AccessDenied", "User: x may not")
-    with_role(account)
 
-    assert main([]) == 0
+    assert main([]) == 2
 
-    assert capsys.readouterr().err.startswith(
-        "make: whether a run of Tidemark is active is not known: "
-    )
+    told = capsys.readouterr().err
+    assert told.startswith("make: whether a run of Tidemark is active is not known: ")
+    assert told.endswith("User: x may not. DURING_RUNS=yes deploys without the answer\n")
+
+
+def test_an_unknown_profile_is_refused_in_one_sentence(monkeypatch, tmp_path, capsys):
+    for name in ("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"):
+        monkeypatch.setenv(name, str(tmp_path / "none"))
+
+    assert main(["--profile", "typo"]) == 2
+
+    told = capsys.readouterr().err
+    assert "The config profile (typo) could not be found" in told
+    assert told.count("\n") == 1

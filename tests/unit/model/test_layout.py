@@ -120,6 +120,13 @@ def test_a_limit_of_time_has_room_for_whole_batches_of_rounds():
     assert run.trials_in_batches(round_seconds=180) == 2 * 6
 
 
+def test_each_trial_of_the_layout_trials_takes_a_time_of_its_own():
+    fields = {"suite": "rocksdb", "layout": "trials", "until": "decided", "within_seconds": 3600}
+    run = resolve_request({**fields, "versions": ["8.8.1", "9.0.0", "9.8.4"]}, SUITES)
+
+    assert run.trials_in_batches(round_seconds=60) == 3 * 20
+
+
 def test_trials_of_one_version_follow_each_other():
     with pytest.raises(Refused, match=r"^parallel: trials of one version follow each other; "):
         resolve_request({"suite": "rocksdb", "layout": "trials", "parallel": 2}, SUITES)

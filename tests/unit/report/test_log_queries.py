@@ -36,6 +36,7 @@ def test_each_query_is_a_command_over_the_logs_of_all_trials():
 def test_a_run_in_an_account_links_each_query_to_its_console():
     blocks = blocks_of(planned().model_copy(update={"execution_arn": ARN}))
 
+    assert "--from-aws /Tidemark/rocksdb --start 20" in blocks[0].rows[0].cells[2]
     links = [each.file for each in blocks if isinstance(each, Link)]
     assert len(links) == 2
     assert links[0].startswith("https://eu-west-1.console.aws.amazon.com/cloudwatch/home?")

@@ -20,7 +20,8 @@ alone has slow outliers, or a repetition resembles the one before by a correlati
 docs/verdicts.md measures it."""
 _ALARMS_EARLY, _LOOKS = 5.0, 50
 """A run that has time for few pairs looks seldom, and may spend more on its first alarms: the share
-grows to 5 / 1 for 10 pairs. New pairs confirm them, and docs/verdicts.md measures the whole."""
+is five times as large for 10 pairs or fewer. New pairs confirm them, and docs/verdicts.md measures
+the whole."""
 EQUIVALENCE = 0.10
 """1 - the confidence of the interval that decides ``same``: two one-sided tests of 5 % each.
 

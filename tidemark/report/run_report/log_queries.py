@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from tidemark.model.results import TestResult
 from tidemark.model.suite_asset import query_file
+from tidemark.model.telemetry import CONSOLES
 from tidemark.report.blocks import Block, Command, Link, Row, Table
 from tidemark.report.run_report.measured import MeasuredRun
 
@@ -16,11 +17,6 @@ _LINES = "fields @timestamp, @message | filter @logStream = '{stream}' | sort @t
 # The account of AWS's examples, which the cloud of one machine has: no console shows its logs.
 _EXAMPLES = "123456789012"
 _ARN = re.compile("arn:(?P<partition>[^:]*):states:(?P<region>[^:]*):(?P<account>[^:]*):")
-_CONSOLES = {
-    "aws": "console.aws.amazon.com",
-    "aws-us-gov": "console.amazonaws-us-gov.com",
-    "aws-cn": "console.amazonaws.cn",
-}
 
 
 class Window(NamedTuple):
@@ -38,6 +34,7 @@ def query_blocks(run: MeasuredRun) -> Iterator[Block]:
 
     On AWS each query has an address of the console, too.
     """
+    account = _account(run.plan.execution_arn)
     windows = {test.name: _window(run, test.name) for test in run.plan.suite.tests}
     shown = [(test, windows[test.name]) for test in run.plan.suite.tests]
     queries = {
@@ -47,7 +44,7 @@ def query_blocks(run: MeasuredRun) -> Iterator[Block]:
         if window
     }
     rows = tuple(
-        Row((test, metric, _command(_place(run, query), window)))
+        Row((test, metric, _command(_place(run, query), window, account)))
         for (test, query), (metric, window) in queries.items()
     )
     if not rows:
@@ -61,7 +58,7 @@ def query_blocks(run: MeasuredRun) -> Iterator[Block]:
     window = next(window for _, window in shown if window)
     if window.stream:
         lines = _LINES.format(stream=window.stream)
-        yield Command("Each line of one task", _command(f'"{lines}"', window))
+        yield Command("Each line of one task", _command(f'"{lines}"', window, account))
 
 
 def _window(run: MeasuredRun, test: str) -> Window | None:
@@ -90,9 +87,16 @@ def _place(run: MeasuredRun, query: str) -> str:
     return f"{f'suites/{suite}' if own else 'queries/logs'}/{query}.cwli"
 
 
-def _command(query: str, window: Window) -> str:
+def _account(execution_arn: str) -> str:
+    """Return the account of an execution, '' for one of this machine."""
+    found = _ARN.match(execution_arn)
+    return "" if found is None or found["account"] == _EXAMPLES else found["account"]
+
+
+def _command(query: str, window: Window, account: str) -> str:
     start, end = (f"{time:%Y-%m-%dT%H:%M:%SZ}" for time in (window.start, window.end))
-    return f"tidemark query {query} --log-group {window.group} --start {start} --end {end}"
+    option = "--from-aws" if account else "--log-group"
+    return f"tidemark query {query} {option} {window.group} --start {start} --end {end}"
 
 
 def console_address(execution_arn: str, window: Window, query: str) -> str:
@@ -103,7 +107,7 @@ def console_address(execution_arn: str, window: Window, query: str) -> str:
     digit, and ``$`` for each percent sign.
     """
     found = _ARN.match(execution_arn)
-    if not found or found["partition"] not in _CONSOLES or found["account"] == _EXAMPLES:
+    if not found or found["partition"] not in CONSOLES or found["account"] == _EXAMPLES:
         return ""
     partition, region = found["partition"], found["region"]
     start, end = (_escaped(f"{time:%Y-%m-%dT%H:%M:%S.000Z}") for time in (window.start, window.end))
@@ -113,7 +117,7 @@ def console_address(execution_arn: str, window: Window, query: str) -> str:
     )
     for sign, code in (("~", "$257E"), ("(", "$2528"), (")", "$2529"), ("'", "$2527")):
         detail = detail.replace(sign, code)
-    page = f"https://{region}.{_CONSOLES[partition]}/cloudwatch/home?region={region}"
+    page = f"https://{region}.{CONSOLES[partition]}/cloudwatch/home?region={region}"
     return f"{page}#logsV2:logs-insights$3FqueryDetail$3D{detail}"
 
 

@@ -19,8 +19,8 @@ from tidemark.store import keys
 
 _NOT_COMPLETE: tuple[Status, ...] = ("failed", "incomplete", "skipped")
 LOGS = (
-    "On AWS these logs are in the CloudWatch console under Log groups, for as long as logs are "
-    "kept; on one machine tidemark query FILE --log-group GROUP reads them."
+    "tidemark query FILE --log-group GROUP reads these logs on one machine, and --from-aws GROUP "
+    "on AWS, for as long as the setting logRetention says."
 )
 
 

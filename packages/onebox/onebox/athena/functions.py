@@ -583,7 +583,9 @@ FUNCTIONS: dict[str, Function] = {
     **{
         name: _function((TEXT, TEXT), Kind.VARCHAR, _trimmed(name, of_blanks), fewest=1)
         for name, of_blanks in (
-            *(("trim", "stripped"), ("ltrim", "left_stripped"), ("rtrim", "right_stripped")),
+            ("trim", "stripped"),
+            ("ltrim", "left_stripped"),
+            ("rtrim", "right_stripped"),
         )
     },
     "replace": _function((TEXT, TEXT, TEXT), Kind.VARCHAR, "replaced"),

@@ -82,12 +82,12 @@ def landlock() -> int:
 
 def _cover(outside: str, inside: str) -> None:
     """Put an empty file system over a folder, which shows nothing but the path of ``inside``."""
-    try:
-        _enter_namespace()
-        kept = os.open(inside, os.O_PATH | os.O_CLOEXEC)
-        _mount("tidemark", outside, "tmpfs", _NO_SUID_NO_DEVICES, _COVER)
-    except OSError:  # a container, or an administrator, allows no namespace
+    # A container, or an administrator, may allow no namespace, or only half of one: a child tries.
+    if not covers():
         return
+    _enter_namespace()
+    kept = os.open(inside, os.O_PATH | os.O_CLOEXEC)
+    _mount("tidemark", outside, "tmpfs", _NO_SUID_NO_DEVICES, _COVER)
     os.makedirs(inside)  # noqa: PTH103 (an import of pathlib would delay each program)
     _mount(f"/proc/self/fd/{kept}", inside, "", _BIND)
     os.close(kept)

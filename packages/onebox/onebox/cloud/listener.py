@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from wsgiref.types import WSGIApplication, WSGIEnvironment
 
 LOOPBACK = "127.0.0.1"
-# A stranger must send its request in this time [s].
+# A stranger that is silent for so long is cut off [s].
 _PATIENCE_SECONDS = 30
 # The default of a task on Fargate, which the cloud's programs get from it (AWS documentation,
 # Amazon ECS, ulimits).

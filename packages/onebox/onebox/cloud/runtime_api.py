@@ -124,15 +124,18 @@ class RuntimeApi:
         return ends in [(connection.laddr, connection.raddr) for connection in connections]
 
     def _answer(self, request: Request) -> Response:
+        is_own = self._is_from_runtime(request)
+        if is_own:
+            # It waits as long as no event comes, and no stranger's connection displaces it.
+            self._server.trust(request.environ)
         body = request.get_data()
         match request.method, request.path.removeprefix(_PREFIX).split("/"):
             # Nobody but the runtime knows the id of its request.
             case "POST", ["invocation", request_id, "response" | "error" as kind]:
                 return self._reply(request_id, Reply(body, failed=kind == "error"))
-            case _ if not self._is_from_runtime(request):
+            case _ if not is_own:
                 return Response(status=403)
             case "GET", ["invocation", "next"]:
-                self._server.trust(request.environ)  # it waits as long as no event comes
                 return self._next()
             case "POST", ["init", "error"]:
                 self._initialise(Reply(body, failed=True))

@@ -66,9 +66,9 @@ def _seal_of(folder: Path) -> str:
 @cache
 def _key() -> bytes:
     """Return the key of this user, made at the first use; without a home, one of this process."""
-    file = Path.home() / ".local" / "share" / "tidemark" / "seal"
     new = secrets.token_bytes(_KEY_BYTES)
-    with suppress(OSError):
+    with suppress(OSError, RuntimeError):  # a user of a container may have no home
+        file = Path.home() / ".local" / "share" / "tidemark" / "seal"
         file.parent.mkdir(parents=True, exist_ok=True)
         # Another process may make the key at this moment: the first whole one counts.
         unfinished = file.with_name(f".seal.{secrets.token_hex(8)}")
