@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,26 +15,33 @@ from tidemark.model.context import (
     written_context,
     written_suites,
 )
-from tidemark.model.publication import find_publication
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed
-from tidemark.model.settings import read_settings
-from tidemark.model.suite import Suite
-from tidemark.model.suite_files import read_suites
+
+if TYPE_CHECKING:
+    from tidemark.model.suite import Suite
+
+# A command that reads tables alone imports no models, whose import takes half of its time.
 
 
 def systems() -> Path:
     """Return the folder that holds ``suites/`` and ``workloads/``."""
+    from tidemark.model.settings import read_settings  # noqa: PLC0415
+
     return read_settings(written_context()).systems
 
 
 def suites() -> Mapping[str, Suite]:
     """Return the suites by name; raise Refused for a file that is not accepted."""
+    from tidemark.model.suite_files import read_suites  # noqa: PLC0415
+
     return read_suites(systems())
 
 
 def written_suite(name: str) -> Suite:
     """Return the suite of a name; refuse an unknown name, and a suite that no run measures."""
+    from tidemark.model.publication import find_publication  # noqa: PLC0415
+
     known = suites()
     published = None if name in known else find_publication(systems(), name)
     if published and published.no_runs:

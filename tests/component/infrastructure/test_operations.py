@@ -57,7 +57,7 @@ def test_the_dashboard_shows_how_runs_ended_and_every_alarm(everything, suites_o
 def _queries(suite):
     fixed = {"environment", "failures", *(("last_lines", "ready") if suite.services else ())}
     metrics = [metric for test in suite.tests for metric in test.metrics]
-    of_metrics = [(each.query, each.samples, each.histograms) for each in metrics]
+    of_metrics = [each.queries for each in metrics]
     of_series = [[series.query for series in test.series] for test in suite.tests]
     of_loads = [[load.query for load in suite.loads]]
     queries = (query for each in (*of_metrics, *of_series, *of_loads) for query in each)

@@ -47,8 +47,8 @@ def test_context_that_the_cdk_cli_adds_is_ignored():
             "cdk.json: context: logRetention: '2' is not accepted; expected 'ONE_WEEK', ",
         ),
         (
-            {"systems": "docs"},
-            "cdk.json: context: systems: 'docs' is not accepted: it has no folder suites",
+            {"systems": "queries"},
+            "cdk.json: context: systems: 'queries' is not accepted: it has no folder suites",
         ),
         (
             {"schedules": {"rocksdb": {"cron": "0 2 * * SUN *"}}},

@@ -71,8 +71,8 @@ class Logs:
             self.now += 1000
             self.store.append(GROUP, stream, [(self.now, message)], self.now)
 
-    def ask(self, name, before=""):
-        text = before + query_file("rocksdb", name).read_text(encoding="utf-8")
+    def ask(self, name, before="", suite="rocksdb"):
+        text = before + query_file(suite, name).read_text(encoding="utf-8")
         result = run(text, self.store.events([GROUP]), NOON // 1000, self.now // 1000 + 1)
         assert result.warnings == ()
         return [{cell["field"]: cell["value"] for cell in row} for row in result.rows]
@@ -91,7 +91,7 @@ def test_every_query_that_ships_is_tested_here():
         "compaction_cpu", "compaction_cpu_samples", "compaction_rate", "compaction_samples",
         "engine_rate", "engine_samples", "environment", "failures", "ingest_cpu",
         "ingest_cpu_samples", "ingest_rate", "ingest_samples", "last_lines", "ready", "task_usage",
-        "upload_rate", "upload_samples",
+        "upload_rate", "upload_samples", "work",
     ]  # fmt: skip
 
 
@@ -116,6 +116,15 @@ def test_a_rate_that_is_not_finite_is_a_sample_and_not_in_the_mean(logs, name, l
 
     assert (row["value"], row["n"]) == ("100.5", "1")
     assert [sample["value"] for sample in logs.ask(f"{name}_samples")] == ["100.5", text]
+
+
+def test_the_share_of_work_is_the_mean_of_its_lines(logs):
+    shares = (f"[main] sleeper.Work INFO  - Share of work: {each}" for each in ("0.5000", "1.0000"))
+    logs.add("a", *DECOYS, *shares, "[main] sleeper.Work INFO  - Share of work: NaN")
+
+    (row,) = logs.ask("work", suite="sleeper")
+
+    assert (row["value"], row["n"]) == ("0.75", "2")
 
 
 @pytest.mark.parametrize(("name", "line"), CPU.items())

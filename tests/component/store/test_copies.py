@@ -42,6 +42,21 @@ def test_a_fresh_stack_shows_what_was_measured_before(state, copy, tmp_path):
         assert "0.13.0" in before
 
 
+def test_a_history_that_stays_is_named_if_runs_were_restored(state, copy, tmp_path):
+    other, page = tmp_path / "other", tmp_path / "page.csv"
+    page.write_text(
+        "Version number,Test date,Compaction rate (records/s)\n0.9.0,2022-01-13,300000\n"
+    )
+    assert invoke(import_figures.command, other, page, "--suite", "sleeper").exit_code == 0
+
+    done = invoke(restore, other, copy)
+
+    assert done.exit_code == 0, done.output
+    assert done.stderr == (
+        "warning: the history of sleeper stays as it was; `tidemark report RUN` adds a run\n"
+    )
+
+
 def test_results_that_are_stored_already_stay(state, copy):
     done = invoke(restore, state, copy)
 

@@ -44,15 +44,15 @@ def test_the_changes_of_mattermosts_pages_come_out_of_the_stored_figures(run, im
         assert (done.exit_code, done.stderr) == (0, ""), done.output
         assert "4 figures added, 0 stored already." in done.stdout.splitlines()
 
-    changed = run(compare.command, "10.5.0", "10.6.0-rc3", "--suite", "mattermost").stdout
+    changed = run(compare.command, "10.5.0", "10.6.0-rc3", "--suite", "mattermost", "--all").stdout
     unchanged = run(compare.command, "9.5.1", "9.6.0-rc1", "--suite", "mattermost").stdout
 
-    assert re.findall(r"users \{database: \w+\} .*? cannot tell \| (\S+ %) \|", changed) == [
-        "+16.86 %", "+15.70 %",
-    ]  # fmt: skip
-    assert re.findall(r"users \{database: \w+\} .*? cannot tell \| (\S+ %) \|", unchanged) == [
-        "−0.12 %", "−0.34 %",
-    ]  # fmt: skip
+    def changes(text):
+        # The fold of exact figures repeats the table.
+        return list(dict.fromkeys(re.findall(r"users.* \? cannot tell \| (\S+ %) \|", text)))
+
+    assert changes(changed) == ["+16.86 %", "+15.70 %"]
+    assert changes(unchanged) == ["−0.34 %", "−0.12 %"]
     assert CHANGES in changed
 
 

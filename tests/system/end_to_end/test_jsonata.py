@@ -68,6 +68,10 @@ NOT_REACHED = {
             "errorOutput": {"Error": "Lambda.TooManyRequestsException"},
         }
     },
+    "$states.errorOutput.Error": {"states": {"errorOutput": {"Error": "States.Timeout"}}},
+    "$substring($states.errorOutput.Cause, 0, 16000)": {
+        "states": {"errorOutput": {"Cause": "no answer"}}
+    },
     "$states.input": {"states": {"input": {"trial": 1}}},
     "$step.deadline_seconds": {"step": {"deadline_seconds": 60}},
     "$states.input.wait_seconds": {"states": {"input": {"wait_seconds": 2}}},

@@ -238,7 +238,7 @@ def test_a_picture_says_of_how_many_metrics_it_has_the_first():
         return re.search(">(rocksdb: [^<]*)<", svg.decode())[1].replace("\xa0", " ")
 
     whole = "rocksdb: 9.8.4 against 9.0.0, 95 % intervals"
-    assert title(many) == f"{whole}, 40 of 45 metrics"
+    assert title(many) == f"{whole}, 20 of 45 metrics"
     assert title(many[:2]) == whole
 
 

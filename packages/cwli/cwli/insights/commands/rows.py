@@ -238,7 +238,7 @@ class Cut(Step):
 
     def write(self, writer: Writer, kept: frozenset[str]) -> None:
         """Write a LIMIT clause."""
-        among = writer.among_first(self.order, self.count)
+        among = writer.among_first(self.order, self.count) if self.order else ""
         writer.define(kept, {}, f"{among}{writer.order_by(self.order)} LIMIT {self.count}")
 
 
