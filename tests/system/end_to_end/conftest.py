@@ -19,8 +19,7 @@ def template(tmp_path_factory, worker_id):
     # A synthesis takes longer than most tests, so all processes of the tests share one.
     folder = (own if worker_id == "master" else own.parent) / "template"
     folder.mkdir(exist_ok=True)
-    synthesise(folder, machine_app())
-    return folder
+    return synthesise(folder, machine_app())
 
 
 @dataclass
@@ -60,7 +59,8 @@ def new_state(template, tmp_path_factory):
 
     def new_state():
         folder = tmp_path_factory.mktemp("state")
-        shutil.copytree(template / "assemblies", folder / "assemblies")
+        # Another worker may be at work beside the template, on one that is not finished.
+        shutil.copytree(template, folder / "assemblies" / template.name)
         return folder
 
     return new_state

@@ -68,7 +68,7 @@ def test_a_run_from_a_second_terminal_uses_the_cloud_of_the_first(up, folder):
 
     assert code == 0, err
     assert f", run by process {up.pid}.\n" in out
-    assert re.search(r"\ningest_rate \[records/s\]\n  9\.0\.0 +\d", out)
+    assert "ingest_rate [records/s]" in out
 
 
 def test_a_second_cloud_on_a_folder_is_refused_with_the_first_ones_address(up, folder):
