@@ -34,7 +34,7 @@ def kms_key(scope: Construct, id_: str, settings: Settings) -> IKey | None:
 
 
 def using_key(key: str) -> Sequence[PolicyStatement]:
-    """Return the statements that let a role read and write what a key encrypts; '' is no key."""
+    """Return the statements for the use of a key, none for ''."""
     return [allow(["kms:Decrypt", "kms:GenerateDataKey"], [key])] if key else []
 
 

@@ -121,7 +121,7 @@ class Program(FargateTaskDefinition):
         if beside:
             acknowledge(self, "ECS2", "No client outside the task reaches what these are for.")
         elif environment:
-            why = "The settings of installers, and the command that installs, are no secrets."
+            why = "The console may show the settings and the command of an installer."
             acknowledge(self, "ECS2", why)
         acknowledge(
             self,

@@ -1,4 +1,4 @@
-"""What `make deploy` does before it: no run is active, and the account has the role of ECS.
+"""Check the account before a deployment: no run is active, and ECS has its role.
 
 A deployment replaces task definitions, and ECS runs no task of a replaced one: an active run would
 lose the trials that were prepared before.

@@ -125,7 +125,7 @@ class RunRequest(Frozen):
     versions."""
     parallel: int | None = Field(default=None, strict=True, ge=1, le=MOST_PARALLEL)
     """In rounds, on AWS: how many rounds are measured at once, each on a host of its own, 1 to 12.
-    By default as many as the quotas of the account have room for. One machine measures one."""
+    The default is the number that the quotas of the account allow. One machine measures one."""
     profile: OptionalProfiling = None
     """``true``, or ``{"hz": 99, "trials": 5}``: after all other trials, so many profiled trials of
     each version find the functions that take the CPU time. The suite names its profiler. Profiled

@@ -134,7 +134,7 @@ _FORMS = {
     _ZONE: "the name of a zone such as us-west-1a",
     _POLICY: "an ARN such as arn:aws:iam::123456789012:policy/Boundary, or ''",
     _RANGE: "addresses such as 10.0.0.0/8, or the id of a prefix list such as pl-0123456789abcdef0",
-    _INDEX: "an address such as https://pypi.example.com/simple/ without a password, or ''",
+    _INDEX: "an address such as https://packages.example.com/python/ without a password, or ''",
     _KEY: "an ARN such as arn:aws:kms:us-east-1:123456789012:key/<id>",
     _REPOSITORY: "a repository such as owner/name, or ''",
     _VARIABLE: "the name of a variable such as HTTPS_PROXY",
@@ -241,14 +241,14 @@ class Settings(Frozen):
     Empty allows every address."""
     package_index: str = Field(pattern=_INDEX, max_length=512)
     """The address of the package index that tasks and Docker install from, such as
-    ``https://pypi.example.com/simple/``. Empty means PyPI. Hashes are compared whatever the index.
-    """
+    ``https://packages.example.com/python/``. Empty means PyPI. Hashes are compared whatever the
+    index."""
     ca_bundle: Annotated[str, AfterValidator(_of_certificates)]
     """A file of PEM certificates, relative to ``cdk.json``, that tasks trust beside their own, such
     as the certificate of a proxy. Empty means none. The stack has a copy of the file."""
     task_environment: Annotated[dict[Variable, VariableText], BeforeValidator(_named)]
     """Further variables of every task, such as ``HTTPS_PROXY=http://proxy.example.com:3128``,
-    separated by commas; none by default. They are no secrets: the console shows them."""
+    separated by commas; none by default. The console shows them: put no secret there."""
     kms_key: str = Field(pattern=_KEY)
     """The ARN of a key of KMS, in the region of the stack, that encrypts the results, logs,
     messages, queues, query results and the variables of functions. Empty means keys of AWS. The

@@ -204,7 +204,7 @@ def test_kms_key_encrypts_the_results_and_those_of_queries(changed):
     assert result["EncryptionConfiguration"] == {"EncryptionOption": "SSE_KMS", "KmsKey": key}
 
 
-# What a role does with an encrypted thing, by the permission that it also needs on the key: the
+# The acts of a role on an encrypted thing, by the permission that it also needs on the key: the
 # user guides of S3 ("Using server-side encryption with KMS keys"), SNS and SQS ("Key management").
 NEEDED = {
     "s3:GetObject": "kms:Decrypt",

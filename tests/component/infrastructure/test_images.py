@@ -112,7 +112,7 @@ def test_a_workload_that_needs_python_alone_needs_no_dockerfile(systems, tmp_pat
 def test_a_prebuilt_image_has_each_listed_version_and_comes_from_the_package_index(
     systems, tmp_path
 ):
-    locked = {"prebuilt": True, "package_index": "https://pypi.example.com/simple/"}
+    locked = {"prebuilt": True, "package_index": "https://packages.example.com/python/"}
     app = App(outdir=str(tmp_path / "out"))
     image_of(Stack(app, "Stack"), LOAD, systems.model_copy(update=locked))
 

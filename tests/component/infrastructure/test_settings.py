@@ -152,8 +152,8 @@ def test_context_that_the_cdk_cli_adds_is_ignored():
             "cdk.json: context: taskEnvironment.TIDEMARK_TASK.[key]: 'TIDEMARK_TASK' is not acc",
         ),
         (
-            {"packageIndex": "https://me:secret@pypi.example.com/simple/"},
-            "cdk.json: context: packageIndex: 'https://me:secret@pypi.example.com/simple/' is not",
+            {"packageIndex": "https://me:secret@packages.example.com/python/"},
+            "cdk.json: context: packageIndex: 'https://me:secret@packages.example.com/python/' is ",
         ),
         (
             {"egress": "10.0.0.0"},

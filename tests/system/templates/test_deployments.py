@@ -34,7 +34,7 @@ CONTEXTS = {
         "privateNetwork": True,
         "prebuilt": True,
         "egress": "10.0.0.0/8,pl-63a5400a",
-        "packageIndex": "https://pypi.example.com/simple/",
+        "packageIndex": "https://packages.example.com/python/",
         "caBundle": "tests/component/infrastructure/authority.pem",
         "taskEnvironment": "HTTPS_PROXY=http://proxy.example.com:3128",
         "kmsKey": "arn:aws:kms:us-east-1:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab",

@@ -182,7 +182,7 @@ def test_a_process_that_dies_in_its_third_slice_drops_alone(played):
     )
 
 
-# What runs in place of the measuring process: it notes where it may write.
+# This program replaces the measuring process: it notes where it may write.
 MEASURING = f"""#!{sys.executable}
 import json, os, sys
 from harness.rounds import do_asked
@@ -210,7 +210,7 @@ def test_the_folders_and_the_stored_data_of_two_versions_are_apart(tmp_path):
     assert run("fake", "ingest", scratch, variables) == 0
     found = sorted(json.loads(line) for line in notes.read_text().splitlines())
     folders = [str(scratch / f"version-{place}") for place in (0, 1)]
-    data = [f"s3://results/work/version-{place}" for place in (0, 1)]
+    data = [f"s3://results/runs/version-{place}" for place in (0, 1)]
     assert found == [
         ["1.0", folders[0], data[0], "0", folders[0], []],
         ["2.0", folders[1], data[1], "0.05", folders[1], []],

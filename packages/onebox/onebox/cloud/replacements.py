@@ -1,4 +1,4 @@
-"""What the cloud puts in place of moto's own: methods while it runs, and refusals of the rest."""
+"""The cloud's replacements of moto's methods, and its refusals of the rest."""
 
 from __future__ import annotations
 

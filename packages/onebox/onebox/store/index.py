@@ -45,7 +45,7 @@ def _connected(name: str) -> sqlite3.Connection:
 def _copied(file: Path) -> sqlite3.Connection:
     """Return a copy in memory of an index that cannot be written; empty if there is none."""
     copy = _connected(":memory:")
-    # What a killed process left beside the file is in the journal, too.
+    # The journal also has everything that a killed process left beside the file.
     name = f"file:{quote(str(file))}?mode=ro&immutable=1"
     with suppress(sqlite3.DatabaseError), closing(_connected(name)) as original:
         original.backup(copy)
