@@ -1,11 +1,13 @@
 """The failure of a state, as Step Functions reports it."""
 
 import json
+import re
 
 from pydantic import BaseModel
 
 OVER_BUDGET = "OverBudget"
 _DECIDED = {"Refused", OVER_BUDGET}
+_MESSAGE = re.compile(r'errorMessage\\*": *\\*"([^"\\]+)\\*"')
 
 
 class Failure(BaseModel):
@@ -26,7 +28,9 @@ def _message(cause: str) -> str:
     try:
         content = json.loads(cause)
     except (ValueError, RecursionError):
-        return cause
+        # The state machine cuts the cause of a lost round, perhaps behind a function's own message.
+        found = _MESSAGE.search(cause)
+        return found[1] if found else cause
     match content:
         case {"errorMessage": message}:
             return str(message)

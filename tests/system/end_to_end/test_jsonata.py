@@ -69,7 +69,7 @@ NOT_REACHED = {
         }
     },
     "$states.errorOutput.Error": {"states": {"errorOutput": {"Error": "States.Timeout"}}},
-    "$substring($states.errorOutput.Cause, 0, 16000)": {
+    "$substring($states.errorOutput.Cause, 0, 3000)": {
         "states": {"errorOutput": {"Cause": "no answer"}}
     },
     "$states.input.over_budget": {"states": {"input": {"over_budget": True}}},

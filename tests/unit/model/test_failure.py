@@ -31,3 +31,11 @@ CHILD = {"ExecutionArn": "arn:execution:Trial:a-1", "Input": "{}", "Status": "FA
 )
 def test_a_failure_has_the_message_of_its_source(error, cause, words):
     assert str(Failure(Error=error, Cause=cause)) == words
+
+
+def test_the_message_of_a_function_is_found_in_a_cause_that_was_cut():
+    own = json.dumps({"errorMessage": "versions: 9.9.9 is not known", "stackTrace": ["x" * 4000]})
+    of_child = json.dumps({"Cause": own, "Error": "Refused", "ExecutionArn": "arn:x"})
+
+    assert str(Failure(Error="Refused", Cause=of_child[:3000])) == "versions: 9.9.9 is not known"
+    assert str(Failure(Error="Refused", Cause=own[:3000])) == "versions: 9.9.9 is not known"
