@@ -311,7 +311,9 @@ def _reasons(metric: _JudgedMetric, how: str) -> Iterator[str]:
 
 def next_step(sides: Sides) -> str | Command:
     """Return what to measure again, and how, to get a verdict; '' for nothing."""
-    metrics, is_unlike = _judged_metrics(sides), bool(unlike_work(sides))
+    judged, is_unlike = _judged_metrics(sides), bool(unlike_work(sides))
+    # A metric that decides nothing, such as the upload of files, is worth no further hour.
+    metrics = [each for each in judged if each.pair.metric.decides] or judged
     if _published(sides):
         return "Measure both in one run: a verdict needs pairs of trials, which no page publishes."
     if sides.new.run.plan.suite.subject.instance:
