@@ -341,6 +341,19 @@ def test_two_instances_are_unlike_and_no_run_is_advised_that_no_instance_allows(
     assert "tidemark run" not in text
 
 
+def test_a_metric_that_decides_nothing_asks_for_no_longer_tests():
+    plan, trials = steady([1000, 1900, 100, 1000, 900], [1900, 1000, 1100, 110, 900])
+    ingest, compaction = plan.suite.tests
+    apart = [each.model_copy(update={"decides": False}) for each in ingest.metrics]
+    tests = (ingest.model_copy(update={"metrics": tuple(apart)}), compaction)
+    suite = plan.suite.model_copy(update={"tests": tests})
+
+    text = markdown_of(plan.model_copy(update={"suite": suite}), trials)
+
+    assert "ingest_rate (the pairs scatter too much)" in text
+    assert "such short tests" not in text
+
+
 def test_one_command_has_more_trials_and_longer_tests():
     text = markdown_of(*steady([1000, 1900, 100, 1000, 900], [1900, 1000, 1100, 110, 900]))
 
