@@ -7,6 +7,8 @@ from tidemark.store.run_ends import find_outcome
 from tidemark.store.run_objects import find_report, recorded_trials
 from tidemark.store.stored_plan import find_plan
 
+# The first run until a budget takes 50 s.
+pytestmark = pytest.mark.systems
 # Each trial has two tasks, and AWS bills a minute for each: 0.0042 USD.
 REQUEST = {
     "suite": "rocksdb",

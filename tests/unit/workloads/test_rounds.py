@@ -203,7 +203,7 @@ def test_the_folders_and_the_stored_data_of_two_versions_are_apart(tmp_path):
     versions = [{"name": "1.0", "variables": {}}, {"name": "2.0", "variables": {}, "loss": 0.05}]
     variables = {
         "PATH": str(programs), "PYTHONPATH": str(HARNESS), "NOTES": str(notes),
-        "TIDEMARK_SEED": "7", "TIDEMARK_DATA": "s3://results/work",
+        "TIDEMARK_SEED": "7", "TIDEMARK_DATA": "s3://results/runs",
         ROUND: json.dumps({"repetition": 1, "slices": 4, "versions": versions}),
     }  # fmt: skip
 
