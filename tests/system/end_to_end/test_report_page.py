@@ -14,7 +14,8 @@ def test_the_page_contains_the_script_of_its_charts(deployed, measured):
     page = report(deployed, measured, "report.html")
 
     assert b"window.vegaEmbed=" in page
-    assert len(page) < 1_000_000
+    # The script takes 0.9 MB of it.
+    assert len(page) < 1_050_000
 
 
 def test_the_page_draws_the_samples_of_the_tables(deployed, measured):
