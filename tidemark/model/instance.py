@@ -92,8 +92,8 @@ class InstanceName(Consistent):
 
     kind: Kind
     """The kind of thing: a ``cluster``, ``task_definition``, ``queue``, ``function`` or ``rule``,
-    each of which must exist; ``subnets`` or ``security_groups``, ids with commas between; or any
-    other ``text``."""
+    which must exist; ``subnets`` or ``security_groups``, which are ids with commas between them; or
+    any other ``text``."""
     properties: tuple[Property, ...] = Field(default=(), max_length=5, exclude_if=operator.not_)
     """The properties of the instance that may have the name; the first with a value counts."""
     forms: tuple[Form, ...] = Field(default=(), max_length=5, exclude_if=operator.not_)
@@ -102,7 +102,7 @@ class InstanceName(Consistent):
     optional: bool = Field(default=False, strict=True, exclude_if=operator.not_)
     """Whether an instance may lack it; the word then stands for an empty text."""
     needs: Property | None = Field(default=None, exclude_if=operator.not_)
-    """The property that only instances with the name have, such as those of one generation. For
+    """The property that only instances with the name have, such as instances of one generation. For
     others the word stands for an empty text."""
     container: str | None = Field(default=None, pattern=_CONTAINER, exclude_if=operator.not_)
     """The container of a task definition that gets the arguments of a step and logs its values, by

@@ -132,8 +132,8 @@ class Metric(Consistent):
     """The least difference under a label that a comparison lists, by default 2 ms, and 0 of other
     units."""
     work_from: PartOfOne | None = Field(default=None, exclude_if=_is_missing)
-    """Of a metric that is the share of work in the time of a test's jobs: the least share that a
-    report accepts without a word, such as 0.8."""
+    """The least share, such as 0.8, that a report accepts without a word. The metric then is the
+    share of work in the time of a test's jobs."""
     decides: bool = Field(default_factory=lambda fields: not fields["labels"], strict=True)
     """Whether the metric can stop a run and fail a pipeline; by default it can without labels."""
 

@@ -81,7 +81,7 @@ def _form(pattern: str) -> TypeAdapter[str]:
 
 
 class MavenBuild(Frozen):
-    """What `tidemark suite prepare` builds of the system's source by Maven."""
+    """The parts of the system's source that `tidemark suite prepare` builds by Maven."""
 
     folder: Line
     """The folder of the source that has the root of the build, such as ``java``."""

@@ -26,7 +26,7 @@ from tidemark.store import keys
 from tidemark.store.alarms import write_alarms
 from tidemark.store.stored_plan import find_plan
 
-# What a task left may hold any number of bytes.
+# A file that a task left may hold any number of bytes.
 _MOST_BYTES = 256 << 20
 _PLAN = {"run_id", "execution_arn", "request", "trials"}
 _TRIAL = {"run_id", "trial", "tests"}

@@ -52,7 +52,7 @@ def is_page(text: str) -> bool:
 
 
 class PageContext(NamedTuple):
-    """What a page says beside its tables."""
+    """The text of a page beside its tables."""
 
     setup: str = ""
     """The text of its section of the setup, '' without one."""

@@ -80,7 +80,7 @@ class ComparisonDocument(Frozen):
     unlike_machines: bool = False
     """Whether the machines of both sides differ: they change rates as a version does."""
     cpu_time: tuple[str, ...] = ()
-    """Sentences on rates whose verdict differs from that of the CPU time of the same test."""
+    """Sentences on rates that have another verdict than the CPU time of the same test."""
     metrics: tuple[ComparedMetric, ...]
     """The metrics that either side has, as objects with the fields below."""
 
