@@ -146,14 +146,15 @@ def test_a_job_of_several_units_logs_one_rate_of_the_work_that_each_unit_did(
     assert {path.name for path in scratch.iterdir()} == {"loaded"}
 
 
-def test_in_a_round_the_first_slice_alone_uploads_what_compaction_then_reads(
+def test_in_a_round_the_first_measured_slice_alone_uploads_what_compaction_then_reads(
     variables, storage, scratch
 ):
     in_round = Configuration.from_environment({**variables, "TIDEMARK_ROUND": "{}"})
     ingest = Ingest(Engine(), in_round, storage, scratch)
 
     words = [[line.split()[0] for line in ingest.job(number).lines] for number in range(3)]
-    assert words == [*2 * [["Engine", "Engine", "Uploaded", "Wrote"]], ["Engine", "Engine"]]
+    rates = ["Engine", "Engine"]
+    assert words == [rates, [*rates, "Uploaded", "Wrote"], rates]
     assert Compaction(Engine(), in_round, storage, scratch).job(1).lines
 
 
@@ -172,6 +173,14 @@ def test_a_compaction_that_loses_records_has_no_rate(configuration, storage, scr
     with pytest.raises(CheckFailedError, match="The store after compaction holds 1500 records"):
         do(Compaction, Engine(lost=True), configuration, storage, scratch)
     assert "compaction read" not in capsys.readouterr().out
+
+
+def test_a_slice_of_several_units_that_loses_records_has_no_rate(configuration, storage, scratch):
+    do(Ingest, Engine(), configuration, storage, scratch)
+    compaction = Compaction(Engine(lost=True), configuration, storage, scratch)
+
+    with pytest.raises(CheckFailedError, match="The store after compaction holds 1500 records"):
+        compaction.job(1, units=3)
 
 
 def test_a_compaction_that_reads_too_little_has_no_rate(configuration, storage, scratch):

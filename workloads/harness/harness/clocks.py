@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from harness import log
 
-_LOOK_SECONDS = 0.02
+_LOOK_SECONDS = 0.01
 # Looking itself takes CPU time, and so does a thread that only wakes up now and then.
 _IDLE_SHARE = 0.05
 _PATIENCE_SECONDS = 2.0

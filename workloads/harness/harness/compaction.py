@@ -47,12 +47,16 @@ class Compaction:
     def job(self, number: int, units: int = 1) -> Done:
         """Compact so many copies of the store, one after the other; the rates are means.
 
+        Each copy is checked by the records that the engine says it read, and the last one by all
+        of its records.
+
         Raises
         ------
         CheckFailedError
-            If the store does not hold exactly the records of ingest after compaction.
+            If the last copy does not hold exactly the records of ingest after compaction.
         """
-        took = Took.mean([self._compact(self._scratch / self._store) for _ in range(units)])
+        folder, last = self._scratch / self._store, units - 1
+        took = Took.mean([self._compact(folder, is_checked=each == last) for each in range(units)])
         return Done(took.seconds, list(self._lines(number, took)))
 
     def _lines(self, number: int, took: Took) -> Iterator[str]:
@@ -62,12 +66,13 @@ class Compaction:
         yield f"{done} read {records} records at {records / took.seconds:.1f} per second"
         yield f"{done} used {took.cpu_per(records)} for {records} records"
 
-    def _compact(self, folder: Path) -> Took:
+    def _compact(self, folder: Path, *, is_checked: bool) -> Took:
         """Merge the files of a copy of the store; return the time that the engine took."""
         shutil.copytree(self._scratch / "loaded", folder, copy_function=_copy)
         store = self._engine.open_store(folder)
         took = timed(store.compact)
-        check_tally(store.tally(), self._expected, "The store after compaction")
+        if is_checked:
+            check_tally(store.tally(), self._expected, "The store after compaction")
         store.close()
         if (read := store.records_read()) != self._expected.records:
             raise CheckFailedError(

@@ -36,17 +36,19 @@ class Ingest:
     def job(self, number: int, units: int = 1) -> Done:
         """Ingest the records into so many new stores; the rates are means, and one is uploaded.
 
-        In a round the first slice uploads alone: requests to S3 would take most of each other one.
+        The check of a store takes as long as its ingest: that of the last one stands for all of
+        them. In a round the first measured slice uploads alone, for the same reason.
 
         Raises
         ------
         CheckFailedError
-            If the store does not hold exactly the records that were written.
+            If the last store does not hold exactly the records that were written.
         """
         *others, folder = [self._scratch / f"store-{number}-{unit}" for unit in range(units)]
-        engine = Took.mean([*map(self._written_once, others), self._write(folder)])
+        times = [*map(self._written_once, others), self._write(folder, is_checked=True)]
+        engine = Took.mean(times)
         lines = [*self._of_engine(engine)]
-        if number <= 1 or not self._configuration.in_round:
+        if number == 1 or not self._configuration.in_round:
             manifest = self._manifest(folder)
             upload = timed(lambda: self._storage.store(folder, manifest))
             lines += self._of_upload(engine, upload, manifest)
@@ -67,17 +69,18 @@ class Ingest:
 
     def _written_once(self, folder: Path) -> Took:
         """Write all records into a store that nobody needs; return the time of the engine."""
-        took = self._write(folder)
+        took = self._write(folder, is_checked=False)
         shutil.rmtree(folder)
         return took
 
-    def _write(self, folder: Path) -> Took:
+    def _write(self, folder: Path, *, is_checked: bool) -> Took:
         """Write all records until they are durable; return the time that the engine took."""
         folder.mkdir()
         store = self._engine.open_store(folder)
         prepared = [store.batch(records) for records in self._data]
         took = timed(lambda: store.write(prepared))
-        check_tally(store.tally(), self._expected, "The store after ingest")
+        if is_checked:
+            check_tally(store.tally(), self._expected, "The store after ingest")
         store.close()
         return took
 

@@ -34,7 +34,8 @@ ROUND = "TIDEMARK_ROUND"
 _REPLIES = "TIDEMARK_REPLIES"
 _REPLY = struct.Struct("d")
 _DEFAULT_SECONDS = 3600.0
-_LEAST_SECONDS, _MOST_SECONDS = 0.1, 0.3
+# Rounds scatter less by more blocks than by longer ones, and less by more rounds than by more blocks.
+_LEAST_SECONDS, _MOST_SECONDS = 0.1, 0.15
 _CLOCK_SECONDS = 1e-3
 # The versions together leave time for the end of the task.
 _SHARED = 0.9
@@ -184,7 +185,7 @@ def take_turns(players: Iterable[Player], slices: int, shuffle: random.Random) -
 def units_of_slice(seconds: Sequence[tuple[float, float]]) -> int:
     """Return the units of work of a slice in which every engine works for 0.1 s.
 
-    A slice of several units takes 0.3 s at most. ``seconds`` are those of the engine and
+    A slice of several units takes 0.15 s at most. ``seconds`` are those of the engine and
     of the whole unit, with its checks, of each version.
     """
     if not seconds:
