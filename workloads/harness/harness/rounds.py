@@ -34,7 +34,7 @@ ROUND = "TIDEMARK_ROUND"
 _REPLIES = "TIDEMARK_REPLIES"
 _REPLY = struct.Struct("d")
 _DEFAULT_SECONDS = 3600.0
-# Rounds scatter less by more blocks than by longer ones, and less by more rounds than by more blocks.
+# More blocks tell more than longer ones, and more rounds more than more blocks.
 _LEAST_SECONDS, _MOST_SECONDS = 0.1, 0.15
 _CLOCK_SECONDS = 1e-3
 # The versions together leave time for the end of the task.
