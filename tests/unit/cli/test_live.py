@@ -96,7 +96,7 @@ def test_the_progress_of_a_search_goes_on_to_the_trials_of_its_next_comparison()
 
     assert (left.trial.trial, left.trial.repetition) == (25, 13)
     assert left.trial.version in ("9.0.0", "9.7.3")
-    assert left.decided == ("decided     9.8.4  ingest_rate slower after 5 new pairs",)
+    assert left.decided == ("decided     9.8.4  ingest_rate slower after 6 new pairs",)
 
 
 def test_an_alarm_is_not_told_before_new_pairs_confirm_it():

@@ -152,7 +152,7 @@ def test_a_run_begins_no_repetition_after_its_time_but_five_in_any_case(within, 
 
 
 def test_a_run_ends_before_its_time_if_that_is_too_short_for_a_verdict():
-    run = Measuring({NEW: 0.12}, scatter=0.2, within_seconds=300, repetitions=None)
+    run = Measuring({NEW: 0.06}, scatter=0.2, within_seconds=300, repetitions=None)
 
     assert run.go_on().rounds == ()
     assert len(run.repetitions()) < 15

@@ -52,6 +52,8 @@ class Pairs:
     """d of the pairs of two versions for one metric, in the order of time."""
 
     differences: tuple[float, ...] = ()
+    known: tuple[float, ...] = ()
+    """d of earlier pairs, which tell how far these scatter: they do not count themselves."""
 
     @classmethod
     def of(cls, differences: Iterable[float]) -> Pairs:
@@ -72,11 +74,12 @@ class Pairs:
 
         Source: Hampel's identifier, Davies & Gather, JASA 88 (1993).
         """
-        if self.count < _OUTLIERS_FROM:
+        every = self.known + self.differences
+        if len(every) < _OUTLIERS_FROM or self.count < FEWEST:
             return []
-        middle = _median(self.differences)
+        middle = _median(every)
         distances = [abs(difference - middle) for difference in self.differences]
-        bound = _FAR * _NORMAL * _median(distances)
+        bound = _FAR * _NORMAL * _median([abs(difference - middle) for difference in every])
         far = [place for place, distance in enumerate(distances) if distance > bound]
         most = math.ceil(self.count / _PAIRS_AN_OUTLIER)
         return sorted(sorted(far, key=distances.__getitem__)[-most:])

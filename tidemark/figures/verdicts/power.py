@@ -64,16 +64,25 @@ def is_hopeless(pairs: Estimate, criteria: Criteria) -> bool:
     """
     if pairs.count < _HOPELESS_FROM:
         return False
-    most, method = criteria.most, criteria.at(criteria.most)
-    scatter = pairs.deviation * _lower_scatter(pairs.kept - 1)
-    nearest = max(0.0, abs(pairs.mean) - pairs.error)
     farthest = abs(pairs.mean) + pairs.error
-    same = Estimate(most, most, nearest, scatter, pairs.inflation)
-    if method.equivalence(same, EQUIVALENCE) + nearest <= math.log1p(criteria.margins.same):
-        return False
-    alarm = Estimate(most, most, farthest, scatter, pairs.inflation)
-    needed = max(method.alarming(alarm, criteria.alpha), math.log1p(criteria.margins.alarm))
-    return farthest < needed
+    alarm = _of_most(pairs, criteria, farthest)
+    half = criteria.at(criteria.most).alarming(alarm, criteria.alpha)
+    needed = max(half, math.log1p(criteria.margins.alarm))
+    return farthest < needed and not may_be_same(pairs, criteria)
+
+
+def may_be_same(pairs: Estimate, criteria: Criteria) -> bool:
+    """Tell whether the most pairs of the criteria may show that nothing changed."""
+    nearest = max(0.0, abs(pairs.mean) - pairs.error)
+    same = _of_most(pairs, criteria, nearest)
+    half = criteria.at(criteria.most).equivalence(same, EQUIVALENCE)
+    return half + nearest <= math.log1p(criteria.margins.same)
+
+
+def _of_most(pairs: Estimate, criteria: Criteria, mean: float) -> Estimate:
+    """Return the most pairs of the criteria with another mean, at the lower bound of scatter."""
+    scatter = pairs.deviation * _lower_scatter(pairs.kept - 1)
+    return Estimate(criteria.most, criteria.most, mean, scatter, pairs.inflation)
 
 
 def _decided(pairs: Estimate, criteria: Criteria) -> float:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from tidemark.figures.verdicts.pairs import Estimate, Pairs
-from tidemark.figures.verdicts.power import is_hopeless
+from tidemark.figures.verdicts.power import is_hopeless, may_be_same
 from tidemark.figures.verdicts.rule import ALARMS, Criteria, Judgement, alarm_word, judge, word
 
 HOPELESS = "the pairs scatter so much that more of them would not tell"
@@ -61,24 +61,31 @@ class SequentialMetric:
         one = Pairs.of([pair])
         if self.again is None:
             return _first(self.first + one, criteria.first_stage)
-        return _confirmed(self.first, self.again + one, self.of_stage(criteria))
+        return _confirmed(replace(self, again=self.again + one), criteria)
 
     def longer(self, pair: float) -> SequentialMetric:
         """Return the course after one more pair d that something else than the rule decides by."""
         return SequentialMetric(self.first + Pairs.of([pair]))
 
     def judgement(self, criteria: Criteria) -> Judgement:
-        """Return the verdict; a change is estimated from the confirming pairs alone, if any."""
+        """Return the verdict; a change is estimated from the confirming pairs alone, if any.
+
+        All pairs together tell whether a change that they do not confirm is the same.
+        """
         if self.again is None:
             judgement = judge(self.first, criteria)
             if self.given_up:
                 return untold(judgement, self.given_up)
             # Only the last look of a run whose time is over finds an alarm here.
             return unconfirmed(judgement, "the time of the run is over")
-        judgement = judge(self.again, self.of_stage(criteria))
+        judgement = judge(self.pairs, self.of_stage(criteria))
         alarm = alarm_word(self.first.estimate, criteria)
         if judgement.word == alarm:
             return judgement
+        is_over = criteria.is_over or self.is_decided
+        whole = judge(self.joined.pairs, criteria._replace(is_over=is_over))
+        if whole.word == "same":
+            return whole
         return untold(judgement, f"{alarm} at first, not confirmed by {self.again.count} new pairs")
 
     def first_judgement(self, criteria: Criteria) -> Judgement | None:
@@ -100,7 +107,14 @@ class SequentialMetric:
     @property
     def pairs(self) -> Pairs:
         """The pairs that the verdict is from."""
-        return self.first if self.again is None else self.again
+        if self.again is None:
+            return self.first
+        return replace(self.again, known=self.first.differences)
+
+    @property
+    def joined(self) -> SequentialMetric:
+        """The course as if there had been no alarm, with all pairs in its first stage."""
+        return replace(self, first=self.first + (self.again or Pairs()), again=None)
 
 
 def _first(pairs: Pairs, criteria: Criteria) -> SequentialMetric:
@@ -112,11 +126,16 @@ def _first(pairs: Pairs, criteria: Criteria) -> SequentialMetric:
     return SequentialMetric(pairs, None, decided, given_up)
 
 
-def _confirmed(first: Pairs, again: Pairs, criteria: Criteria) -> SequentialMetric:
-    found = word(estimate := again.estimate, criteria)
-    given_up = _why_hopeless(estimate, criteria) if found == "cannot tell" else ""
-    decided = found != "cannot tell" or bool(given_up) or again.count >= criteria.most
-    return SequentialMetric(first, again, decided, given_up)
+def _confirmed(course: SequentialMetric, criteria: Criteria) -> SequentialMetric:
+    rule, new, every = course.of_stage(criteria), course.pairs, course.joined.pairs
+    found, whole = word(estimate := new.estimate, rule), every.estimate
+    if found == "cannot tell":
+        found = "same" if word(whole, criteria) == "same" else found
+    given_up = ""
+    if found == "cannot tell" and not may_be_same(whole, criteria.in_time):
+        given_up = _why_hopeless(estimate, rule)
+    decided = found != "cannot tell" or bool(given_up) or new.count >= rule.most
+    return replace(course, is_decided=decided, given_up=given_up, lacking=0)
 
 
 def _why_hopeless(pairs: Estimate, criteria: Criteria) -> str:

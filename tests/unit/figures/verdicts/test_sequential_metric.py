@@ -120,7 +120,7 @@ def test_a_run_with_time_for_few_pairs_begins_its_confirmation_sooner():
     assert timed.first_judgement(RULE).word == "slower"
     assert timed.judgement(RULE).reason == "slower at first, not confirmed by 0 new pairs"
     # Time for many pairs is time for many looks.
-    assert RULE._replace(time_for=100).first_stage.share == RULE.first_stage.share == RULE.share
+    assert RULE._replace(time_for=104).first_stage.share == RULE.first_stage.share == RULE.share
 
 
 def test_the_last_look_of_a_run_whose_time_is_over_confirms_what_the_looks_before_it_do_not():
@@ -156,3 +156,25 @@ def test_the_sums_never_shrink():
 
     counts = [course.first.count + (course.again or Pairs()).count for course in courses]
     assert all(after == before + 1 for before, after in pairwise(counts))
+
+
+def test_a_change_that_new_pairs_do_not_confirm_is_the_same_if_all_pairs_show_so():
+    course = follow(*[-0.037, -0.035, -0.036, -0.037, -0.035])
+    assert course.again == Pairs()
+    course = course.after(0.03, RULE)
+    for pair in islice(cycle([-0.02, 0.012]), 12):
+        course = course if course.is_decided else course.after(pair, RULE)
+
+    judgement = course.judgement(RULE)
+    assert (course.is_decided, judgement.word, judgement.pairs) == (True, "same", 10)
+    assert (course.joined.stage, course.joined.pairs.count) == ("first", 10)
+
+
+def test_the_first_pairs_tell_that_a_new_pair_lies_far_from_all_others():
+    course = follow(*ALARM)
+    for pair in (*LOSS, 0.7, *LOSS, *LOSS):
+        course = course.after(pair, RULE)
+
+    assert course.pairs.outliers == [2]
+    assert Pairs(course.pairs.differences).outliers == []
+    assert (course.judgement(RULE).word, course.stage) == ("slower", "confirmed")
