@@ -28,7 +28,7 @@ from tidemark.store import keys
 _GITHUB = "token.actions.githubusercontent.com"
 # The parts of the bootstrap stack that the CDK's command line takes on.
 _BOOTSTRAP = ("deploy", "file-publishing", "image-publishing", "lookup")
-# `exclude`, `include`, `acknowledge` and `import` write these.
+# `exclude`, `include`, `comment`, `acknowledge` and `import` write these.
 _WRITTEN = (
     f"{keys.exclusions('*')}*", f"{keys.HISTORY}*", f"{keys.VERSIONS}*", "runs/*", "tables/*",
 )  # fmt: skip

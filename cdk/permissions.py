@@ -79,6 +79,7 @@ _TRIALS = f"{keys.trials(_ANY)}*"
 _PROFILED = f"{keys.profiled_trials(_ANY)}*"
 _EXCLUSIONS = f"{keys.exclusions(_ANY)}*"
 _RESUMES = f"{keys.resumes(_ANY)}*"
+_COMMENTS = f"{keys.comments(_ANY)}*"
 _OUTCOME = keys.outcome(_ANY)
 _RESTORE = keys.restore(_ANY)
 _WORK = f"{keys.WORK}*"
@@ -115,6 +116,7 @@ RECORDING: Mapping[str, Needs] = {
             _TRIALS,
             _EXCLUSIONS,
             _RESUMES,
+            _COMMENTS,
             _rows("latest_rates"),
         ],
         deletes=[_rows("latest_rates")],
@@ -122,7 +124,7 @@ RECORDING: Mapping[str, Needs] = {
         memory=TRIALS_MEMORY,
     ),
     "PublishReport": Needs(
-        reads=[*_ENDED_RUN, _HISTORY],
+        reads=[*_ENDED_RUN, _HISTORY, _COMMENTS],
         writes=[
             _REPORTS,
             _VERSIONS,
@@ -135,6 +137,7 @@ RECORDING: Mapping[str, Needs] = {
             _TRIALS,
             _EXCLUSIONS,
             _RESUMES,
+            _COMMENTS,
             _OUTCOME,
             _HISTORY,
             _rows("changes"),
@@ -252,9 +255,9 @@ FUNCTIONS: Mapping[str, Needs] = {
         deletes=[_MEASURED],
     ),
     "PublishComparison": Needs(
-        reads=_ENDED_RUN,
+        reads=[*_ENDED_RUN, _COMMENTS],
         writes=[_REPORTS],
-        lists=[_VERSIONS, *_ENDED_RUN],
+        lists=[_VERSIONS, *_ENDED_RUN, _COMMENTS],
         timeout_seconds=240,
         memory=REPORT_MEMORY,
     ),

@@ -25,13 +25,13 @@ from tidemark.model.steps import FindTasks, Invoke, Pause, RunCommand, RunTasks,
 from tidemark.model.subject import MavenBuild, Subject
 from tidemark.model.suite import Defaults, Suite, Test
 from tidemark.model.task import Task
-from tidemark.report.comparison.document import ComparedMetric, ComparisonDocument
+from tidemark.report.comparison.document import ComparedMetric, ComparisonDocument, SaidComment
 
 SUITES = ROOT / "docs" / "suites"
 PAGES: dict[Path, tuple[type[BaseModel], ...]] = {
     ROOT / "docs" / "input.md": (RunRequest, ResumeRequest),
     ROOT / "docs" / "deploy.md": (Settings,),
-    ROOT / "docs" / "pipelines.md": (ComparisonDocument, ComparedMetric),
+    ROOT / "docs" / "pipelines.md": (ComparisonDocument, ComparedMetric, SaidComment),
     SUITES / "versions.md": (
         Subject,
         MavenBuild,

@@ -26,6 +26,10 @@ COMMANDS = {
     "runs": ("runs.command", "List the runs of SUITE, or of all suites, the newest first."),
     "show": ("show.command", "Show the results of RUN, or of the newest run, and how it ended."),
     "report": ("report.command", "Write the report of RUN again from its stored results."),
+    "comment": (
+        "comment.command",
+        "Add a comment to RUN, or to the comparison of version NEW with version BASE.",
+    ),
     "artefacts": ("artefacts.command", "List the files that the tasks of RUN left, or save them."),
     "sizes": (
         "sizes.command",

@@ -13,7 +13,7 @@ from tidemark.cli.wording import active_state
 from tidemark.store import keys
 from tidemark.store.bucket import Bucket
 from tidemark.store.claims import claimed_runs
-from tidemark.store.run_objects import comparison_files, find_report
+from tidemark.store.run_objects import files_beside, find_report
 from tidemark.store.stored_plan import find_plan
 from tidemark.store.stored_run import read_progress
 
@@ -24,7 +24,7 @@ FILES = ("report.md", "report.html", "search.json")
 def save_report(bucket: Bucket, suite: str, run_id: str, state: Path) -> list[Path]:
     """Write a run's report and its comparisons below ``state``; return their paths."""
     paths = []
-    for file in (*FILES, *comparison_files(bucket, suite, run_id)):
+    for file in (*FILES, *files_beside(bucket, suite, run_id)):
         if content := find_report(bucket, suite, run_id, file):
             path = state / keys.report(suite, run_id, file)
             save(path, content)

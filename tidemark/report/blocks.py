@@ -90,7 +90,22 @@ class Details(NamedTuple):
     blocks: tuple[Block, ...]
 
 
-Block = str | Bullets | Command | Link | Table | Chart | Details
+class Said(NamedTuple):
+    """What somebody wrote, in Markdown and as HTML for pages."""
+
+    title: str
+    """Its title, '' for a part of a document."""
+    author: str
+    day: str
+    text: str
+    html: str
+    images: Mapping[str, str]
+    """Its images in base64, by the name that text and HTML have."""
+    warning: str = ""
+    """Whether figures that it quotes no longer hold."""
+
+
+Block = str | Bullets | Command | Link | Table | Chart | Details | Said
 
 
 class Section(NamedTuple):

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from pydantic import TypeAdapter
 
-from tidemark.report.blocks import Block, Chart, Details, Report
+from tidemark.model.comment import Comment
+from tidemark.report.blocks import Block, Chart, Details, Report, Said
+from tidemark.store import keys
 from tidemark.store.bucket import Bucket
 
 
 def dump(report: Report) -> str:
-    """Return a report as JSON, without the drawings of its charts: their tables are enough.
+    """Return a report as JSON, without drawings and images: tables and texts are enough.
 
     Each part is an array of its fields. The form may change with any version of Tidemark.
     """
@@ -33,8 +36,17 @@ def _undrawn(blocks: Sequence[Block]) -> Iterator[Block]:
                 yield block._replace(spec={})
             case Details():
                 yield block._replace(blocks=tuple(_undrawn(block.blocks)))
+            case Said():
+                yield block._replace(html="", images={})
             case _:
                 yield block
+
+
+def write_images(bucket: Bucket, suite: str, run_id: str, comments: Iterable[Comment]) -> None:
+    """Write the images of comments beside the report of a run, whose Markdown shows them."""
+    for comment in comments:
+        for name, content in comment.images.items():
+            bucket.write(keys.report(suite, run_id, name), base64.b64decode(content))
 
 
 def write_texts(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from tidemark.model.sentences import plural, visible
@@ -16,6 +16,7 @@ from tidemark.report.blocks import (
     Link,
     Report,
     Row,
+    Said,
     Section,
     Table,
 )
@@ -82,7 +83,7 @@ class _Writer:
 
     def _block(self, block: Block) -> str:
         match block:
-            case str() | Link():
+            case str() | Link() | Said():
                 return self._paragraph(block)
             case Bullets():
                 return "\n".join(f"- {self._text(item)}" for item in block.items)
@@ -95,7 +96,9 @@ class _Writer:
             case Chart():
                 return self._table(block.table) if block.with_table else self._chart(block.table)
 
-    def _paragraph(self, block: str | Link) -> str:
+    def _paragraph(self, block: str | Link | Said) -> str:
+        if isinstance(block, Said):
+            return "\n\n".join(filter(None, [*self._headed(block), block.text]))
         if isinstance(block, Link):
             if block.is_address:
                 return (
@@ -113,6 +116,13 @@ class _Writer:
         code = f"{fence}sh\n{visible(' '.join(block.text.split()))}\n{fence}"
         words = f"{self._text(block.words)}:"
         return "\n\n".join([words, code, *filter(None, [self._text(block.expected)])])
+
+    def _headed(self, said: Said) -> Iterator[str]:
+        """Yield the title of a comment, with its author and day, and what no longer holds."""
+        if said.title:
+            yield f"### {self._text(said.title)}"
+            yield f"*{self._text(f'{said.author}, {said.day}')}*"
+            yield self._text(said.warning)
 
     def _details(self, block: Details) -> str:
         contents = self._within_fold(block.blocks)

@@ -9,6 +9,7 @@ from pathlib import Path
 from string import Template
 from urllib.parse import quote
 
+from tidemark.model.comment import media_type
 from tidemark.model.sentences import visible
 from tidemark.pages import shell
 from tidemark.report.blocks import (
@@ -20,6 +21,7 @@ from tidemark.report.blocks import (
     Link,
     Report,
     Row,
+    Said,
     Section,
     Table,
 )
@@ -94,8 +96,8 @@ def _grid(charts: Iterable[str]) -> str:
 
 def _block(block: Block) -> str:
     match block:
-        case str() | Link():
-            return f"<p>{_paragraph(block)}</p>"
+        case str() | Link() | Said():
+            return _paragraph(block)
         case Bullets():
             items = "".join(f"<li>{_colored(shell.words(item))}</li>" for item in block.items)
             return f"<ul>{items}</ul>"
@@ -109,11 +111,26 @@ def _block(block: Block) -> str:
             return _details(block.name, _blocks(block.blocks))
 
 
-def _paragraph(block: str | Link) -> str:
+def _said(said: Said) -> str:
+    """Return what somebody wrote; its model has refused all HTML that is no Markdown."""
+    html = said.html
+    for name, content in said.images.items():
+        data = f"data:{media_type(name)};base64,{content}"
+        html = html.replace(f'<img src="{name}"', f'<img src="{data}"')
+    if not said.title:
+        return html
+    about = f'<p class="quiet">{escape(said.author)}, {said.day}</p>'
+    warning = f'<p><b class="failed">{escape(said.warning)}</b></p>' if said.warning else ""
+    return f"<article><h3>{escape(said.title)}</h3>{about}{warning}{html}</article>"
+
+
+def _paragraph(block: str | Link | Said) -> str:
+    if isinstance(block, Said):
+        return _said(block)
     if isinstance(block, Link):
         address = escape(block.file) if block.is_address else quote(block.file)
-        return f'<a href="{address}">{escape(block.words)}</a>'
-    return _colored(shell.words(block))
+        return f'<p><a href="{address}">{escape(block.words)}</a></p>'
+    return f"<p>{_colored(shell.words(block))}</p>"
 
 
 def _command(command: Command) -> str:

@@ -14,7 +14,18 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from tidemark.model.sentences import visible
-from tidemark.report.blocks import Block, Bullets, Chart, Command, Details, Link, Report, Row, Table
+from tidemark.report.blocks import (
+    Block,
+    Bullets,
+    Chart,
+    Command,
+    Details,
+    Link,
+    Report,
+    Row,
+    Said,
+    Table,
+)
 from tidemark.report.marks import MARKS
 
 STYLES = {"slower": "bold red", "faster": "bold green", "cannot tell": "yellow"}
@@ -75,6 +86,20 @@ def _blocks(blocks: Iterable[Block], width: int) -> Iterator[RenderableType]:
             case Details():
                 yield _heading(block.name, "bold")
                 yield from _blocks(block.blocks, width)
+            case Said():
+                yield from _said(block)
+
+
+def _said(said: Said) -> Iterator[RenderableType]:
+    # Few reports have a comment, and the import takes time.
+    from rich.markdown import Markdown  # noqa: PLC0415
+
+    if said.title:
+        yield _heading(said.title, "bold")
+        yield _text(f"{said.author}, {said.day}")
+    if said.warning:
+        yield Text(said.warning, "bold red")
+    yield Markdown(visible(said.text))
 
 
 def _bullets(block: Bullets) -> Grid:

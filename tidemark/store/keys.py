@@ -93,6 +93,16 @@ def resume(run_id: str, name: str) -> str:
     return f"{resumes(run_id)}{name}.json"
 
 
+def comments(run_id: str) -> str:
+    """Return the prefix of the comments on a run and on comparisons with its versions."""
+    return f"{RUNS}{run_id}/comments/"
+
+
+def comment(run_id: str, name: str) -> str:
+    """Return the key of one comment, written once; its name is unique and sorts by time."""
+    return f"{comments(run_id)}{name}.json"
+
+
 def exclusions(run_id: str) -> str:
     """Return the prefix of a run's exclusions: ``run.json``, ``<nnn>.json``."""
     return f"{RUNS}{run_id}/exclusions/"

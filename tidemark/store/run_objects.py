@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+import secrets
 from collections.abc import Collection, Iterator
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import PurePosixPath
 
+from tidemark.model.comment import IMAGE, Comment
 from tidemark.model.exclusions import Exclusion, Exclusions
 from tidemark.model.plan import Plan
 from tidemark.model.results import TestResult, TrialResult
@@ -87,6 +90,18 @@ def exclude(bucket: Bucket, run_id: str, trial: int | None, reason: str, *, excl
     bucket.write(keys.exclusion(run_id, trial), exclusion.model_dump_json().encode())
 
 
+def read_comments(bucket: Bucket, run_id: str) -> list[Comment]:
+    """Return the comments on a run and on comparisons with its versions, the oldest first."""
+    found = map(bucket.read, bucket.keys(keys.comments(run_id)))
+    return [Comment.model_validate_json(body) for body in found]
+
+
+def add_comment(bucket: Bucket, run_id: str, comment: Comment) -> None:
+    """Store a comment beside a run."""
+    name = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"
+    bucket.write_once(keys.comment(run_id, name), comment.model_dump_json().encode())
+
+
 def read_measured(bucket: Bucket, run_id: str, trial: int) -> dict[str, TestResult]:
     """Return the results of a trial's tests so far, by test; empty once the trial is recorded."""
     # Another process may record the trial and delete the results during this read.
@@ -118,7 +133,7 @@ def find_report(bucket: Bucket, suite: str, run_id: str, file: str) -> bytes | N
     return stored.body if stored else None
 
 
-def comparison_files(bucket: Bucket, suite: str, run_id: str) -> list[str]:
-    """Return the files of the comparisons beside a run's report, in order."""
+def files_beside(bucket: Bucket, suite: str, run_id: str) -> list[str]:
+    """Return the files of comparisons and the images of comments beside a run's report."""
     files = (PurePosixPath(key).name for key in bucket.keys(keys.report(suite, run_id, "")))
-    return [file for file in files if keys.AGAINST in file]
+    return [file for file in files if keys.AGAINST in file or re.fullmatch(IMAGE, file)]

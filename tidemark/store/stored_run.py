@@ -31,7 +31,7 @@ class StoredRun(NamedTuple):
 
 
 def fold(bucket: Bucket, run_id: str, write: Callable[[StoredRun], _Result]) -> _Result:
-    """Write objects that follow from a run; repeat if its trials or exclusions change meanwhile.
+    """Write objects that follow from a run; repeat if the run changes meanwhile.
 
     Several processes may write at once, when a Lambda is retried or a user excludes a trial: the
     last writer has then seen every trial and exclusion.
@@ -74,9 +74,10 @@ def planned_so_far(bucket: Bucket, plan: Plan) -> Plan:
 
 
 def _contents(bucket: Bucket, run_id: str) -> dict[str, bytes]:
-    """Return a run's objects that may change, and the keys of its write-once trials and resumes."""
-    once = chain(bucket.keys(keys.trials(run_id)), bucket.keys(keys.resumes(run_id)))
-    return dict.fromkeys(once, b"") | {
+    """Return a run's objects that may change, and the keys of those that are written once."""
+    once = (keys.trials(run_id), keys.resumes(run_id), keys.comments(run_id))
+    written = chain.from_iterable(map(bucket.keys, once))
+    return dict.fromkeys(written, b"") | {
         key: bucket.read(key) for key in bucket.keys(keys.exclusions(run_id))
     }
 

@@ -43,6 +43,11 @@ REASONS = (
         "PublishComparison",
     ),
     Reason(
+        "Nobody comments on the runs of the campaign.",
+        ("s3:GetObject",),
+        "arn:aws:s3:::*/runs/*/comments/*",
+    ),
+    Reason(
         "No run that the campaign's comparisons choose was resumed.",
         ("s3:GetObject",),
         "arn:aws:s3:::*/runs/*/resumes/*",

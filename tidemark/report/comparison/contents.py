@@ -6,12 +6,14 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from itertools import product
 
+from tidemark.model.comment import Comment
 from tidemark.model.labels import figure_name, labelled_name
 from tidemark.model.numerals import NONE, change, interval
 from tidemark.model.sentences import plural
 from tidemark.report import grown_functions
 from tidemark.report.blocks import Block, Bullets, Details, Report, Section
 from tidemark.report.charts import Group
+from tidemark.report.comments import sections_of_sides
 from tidemark.report.comparison import by_labels, results, setup
 from tidemark.report.comparison.document import beside_cpu_time
 from tidemark.report.comparison.findings import action_items, comments, next_step
@@ -27,16 +29,21 @@ from tidemark.report.run_report.versions import MOST_CHARTS
 from tidemark.report.samples_chart import Column, chart
 
 
-def comparison(sides: Sides, functions: Sequence[Grown] = ()) -> Report:
+def comparison(
+    sides: Sides, functions: Sequence[Grown] = (), said: Sequence[Comment] = ()
+) -> Report:
     """Return the comparison of two sides; the same stored runs give the same comparison.
 
-    ``functions`` are what their profiles tell.
+    ``functions`` are what their profiles tell, and ``said`` is what people say of it.
     """
     pairs = list(sides.pairs())
     return Report(
         title=f"{sides.new.run.plan.suite.title}: {sides.new.name} against {sides.base.name}",
         summary=tuple(_summary(sides, pairs)),
-        sections=tuple(_sections(sides, pairs, functions)),
+        sections=(
+            *sections_of_sides(said, sides),
+            *_sections(sides, pairs, functions),
+        ),
     )
 
 

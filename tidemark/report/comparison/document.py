@@ -1,11 +1,14 @@
 """The comparison for programs: a document, JUnit XML, annotations of GitHub and exit codes."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import date
 from typing import Literal
 from xml.etree import ElementTree
 
 from tidemark.model.base import Frozen
+from tidemark.model.comment import Comment
 from tidemark.model.numerals import NONE, change, interval
+from tidemark.report.comments import outdated_quotes, with_figures
 from tidemark.report.comparison.results import why_incomparable
 from tidemark.report.comparison.sides import Pair, Reading, Side, Sides
 from tidemark.report.marks import qualified
@@ -66,6 +69,21 @@ class ComparedMetric(Frozen):
     """The repetition whose pair scatters most, if that is why nothing can be told; else null."""
 
 
+class SaidComment(Frozen):
+    """A comment of somebody on the comparison, or on the run that measured both sides."""
+
+    title: str
+    """The title."""
+    author: str
+    """The author."""
+    day: date
+    """The day."""
+    text: str
+    """The text in Markdown, with its quoted figures as they were written."""
+    outdated: tuple[str, ...]
+    """Sentences on the quoted figures that no longer hold."""
+
+
 class ComparisonDocument(Frozen):
     """A comparison."""
 
@@ -81,18 +99,30 @@ class ComparisonDocument(Frozen):
     """Whether the machines of both sides differ: they change rates as a version does."""
     cpu_time: tuple[str, ...] = ()
     """Sentences on rates that have another verdict than the CPU time of the same test."""
+    comments: tuple[SaidComment, ...] = ()
+    """The comments of people, the oldest first, as objects with the fields below."""
     metrics: tuple[ComparedMetric, ...]
     """The metrics that either side has, as objects with the fields below."""
 
 
-def document(sides: Sides) -> ComparisonDocument:
-    """Return the document of a comparison."""
+def document(sides: Sides, said: Sequence[Comment] = ()) -> ComparisonDocument:
+    """Return the document of a comparison, with what people say of it."""
     return ComparisonDocument(
         suite=sides.new.run.plan.suite.name,
         base=_side(sides.base),
         new=_side(sides.new),
         unlike_machines=sides.unlike_machines,
         cpu_time=tuple(beside_cpu_time(sides.pairs())),
+        comments=tuple(
+            SaidComment(
+                title=comment.title,
+                author=comment.author,
+                day=comment.day,
+                text=comment.text,
+                outdated=tuple(outdated_quotes(comment, figures).values()),
+            )
+            for comment, figures in with_figures(said, sides)
+        ),
         metrics=tuple(_metric(pair, sides) for pair in sides.pairs()),
     )
 

@@ -7,21 +7,24 @@ import json
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice, pairwise
 
+from tidemark.model.comment import Comment
 from tidemark.model.plan import Plan
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import did_you_mean, listed
 from tidemark.model.side_name import SideName, parse_side
 from tidemark.model.version_order import NEWEST, PREVIOUS, latest
 from tidemark.report.blocks import Report, Section
+from tidemark.report.comments import comments_on
 from tidemark.report.comparison.contents import comparison
 from tidemark.report.comparison.document import document
 from tidemark.report.comparison.sides import Sides, sides
-from tidemark.report.files import dump, write_texts
+from tidemark.report.files import dump, write_images, write_texts
 from tidemark.report.grown_functions import Grown, write_functions_between
 from tidemark.report.markdown import markdown
 from tidemark.report.page import page
 from tidemark.store import keys
 from tidemark.store.bucket import Bucket
+from tidemark.store.run_objects import read_comments
 from tidemark.store.stored_plan import find_plan
 from tidemark.store.stored_run import StoredRun, read_run
 
@@ -35,10 +38,24 @@ def publish_comparison(bucket: Bucket, suite: str, base: str, new: str) -> dict[
         If a side is not stored, or both sides are the same.
 
     """
+    return write_comparison(bucket, *read_sides(bucket, suite, base, new))
+
+
+def read_sides(
+    bucket: Bucket, suite: str, base: str, new: str
+) -> tuple[tuple[StoredRun, str], tuple[StoredRun, str]]:
+    """Return the run and version of each of two named sides, BASE first, as they are stored.
+
+    Raises
+    ------
+    Refused
+        If a side is not stored, or both sides are the same.
+
+    """
     (base_plan, base_version), (plan, version) = choose_sides(bucket, suite, base, new)
     run = read_run(bucket, plan)
     base_run = run if base_plan.run_id == plan.run_id else read_run(bucket, base_plan)
-    return write_comparison(bucket, (base_run, base_version), (run, version))
+    return (base_run, base_version), (run, version)
 
 
 def write_comparison(
@@ -50,6 +67,8 @@ def write_comparison(
     """
     suite = new[0].plan.suite.name
     both = sides(base, new)
+    said = comments_on(read_comments(bucket, new[0].plan.run_id), both)
+    write_images(bucket, suite, new[0].plan.run_id, said)
     functions = write_functions_between(
         bucket, *((run.plan, version) for run, version in (base, new))
     )
@@ -57,18 +76,20 @@ def write_comparison(
     written = write_texts(
         bucket,
         lambda form: keys.comparison(suite, base_key, new_key, form),
-        _forms(both, functions),
+        _forms(both, functions, said),
     )
     return {
         f"{keys.FLAME_GRAPHS}{each.test}": each.page for each in functions if each.page
     } | written
 
 
-def _forms(both: Sides, functions: Sequence[Grown]) -> Iterator[tuple[str, str]]:
+def _forms(
+    both: Sides, functions: Sequence[Grown], said: Sequence[Comment]
+) -> Iterator[tuple[str, str]]:
     """Yield each form of a comparison with its text."""
-    contents = comparison(both, functions)
+    contents = comparison(both, functions, said)
     yield "html", page(contents)
-    yield "json", document(both).model_dump_json(indent=2) + "\n"
+    yield "json", document(both, said).model_dump_json(indent=2) + "\n"
     yield keys.BLOCKS, dump(contents)
     yield "md", comment(contents)
 

@@ -20,6 +20,7 @@ from tidemark.figures.version_rates import (
     summarise,
 )
 from tidemark.model.axes import Combination
+from tidemark.model.comment import Comment
 from tidemark.model.exclusions import Exclusions
 from tidemark.model.labels import canonical
 from tidemark.model.plan import Plan, PlannedTrial, Resume, latest_budget
@@ -68,6 +69,8 @@ class MeasuredRun:
     """The profiled trials recorded so far, which have no part in any rate."""
     grown: Sequence[Grown] = ()
     """The functions that their profiles have."""
+    comments: Sequence[Comment] = ()
+    """What people say of the run, and of comparisons with its versions."""
 
     @property
     def all_trials(self) -> Sequence[TrialResult]:

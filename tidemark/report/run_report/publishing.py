@@ -10,11 +10,11 @@ from tidemark.model.axes import varied
 from tidemark.model.parameters import described
 from tidemark.model.run_spec import beside
 from tidemark.model.sentences import listed
-from tidemark.report import advice, grown_functions
+from tidemark.report import advice, comments, grown_functions
 from tidemark.report.advice import advice_on_run
 from tidemark.report.blocks import Block, Bullets, Report, Section
 from tidemark.report.comparison.publishing import write_comparison
-from tidemark.report.files import dump, write_texts
+from tidemark.report.files import dump, write_images, write_texts
 from tidemark.report.grown_functions import write_functions_of_run
 from tidemark.report.markdown import markdown
 from tidemark.report.page import page
@@ -32,7 +32,7 @@ from tidemark.report.run_report.setup import setup, spent
 from tidemark.store import keys
 from tidemark.store.bucket import Bucket
 from tidemark.store.history import record_history
-from tidemark.store.run_objects import each_profiled
+from tidemark.store.run_objects import each_profiled, read_comments
 from tidemark.store.stored_run import StoredRun, fold
 
 _MOST_VERSIONS = 5  # as many as the summary names
@@ -90,6 +90,7 @@ def _versions(versions: Sequence[str]) -> str:
 
 
 def _report_sections(run: MeasuredRun) -> Iterator[Section]:
+    yield from comments.sections_of_run(run)
     if not run.plan.imported:
         yield comparison.results(run)
     if sentences := machines.differences(run.counting()):
@@ -138,12 +139,14 @@ def write_report(bucket: Bucket, run: StoredRun, *, into_history: bool = True) -
         measured_run(run),
         profiled=profiled,
         grown=tuple(write_functions_of_run(bucket, run.plan, profiled)),
+        comments=read_comments(bucket, run.plan.run_id),
     )
     # The index comes first: the run can be compared even if the rest fails.
     _index(bucket, measured)
     if into_history:
         record_history(bucket, run)
     suite, run_id = run.plan.suite.name, run.plan.run_id
+    write_images(bucket, suite, run_id, measured.comments)
     written = write_texts(bucket, lambda file: keys.report(suite, run_id, file), _files(measured))
     for version in run.plan.compared:
         write_comparison(bucket, (run, run.plan.request.baseline or ""), (run, version))
