@@ -15,12 +15,25 @@ WITH placed AS (
     ) AS runs ON runs.suite = version_rates.suite AND runs.run_id = version_rates.run_id
     WHERE age <= 100 AND trials > 0
 ),
+named AS (
+    SELECT
+        *,
+        concat(test, ': ', metric, ' ', statistic, ', ', direction, ' is better') AS figure
+    FROM placed
+    WHERE version_age = 1
+),
 of_newest AS (
     SELECT
         *,
+        -- The time of the test load and its load_time have one title.
+        CASE
+            WHEN min(figure) OVER (PARTITION BY suite, title)
+                < max(figure) OVER (PARTITION BY suite, title)
+                THEN concat(title, ' of ', figure)
+            ELSE title
+        END AS rate,
         min(sizes) OVER (PARTITION BY suite) < max(sizes) OVER (PARTITION BY suite) AS has_sizes
-    FROM placed
-    WHERE version_age = 1
+    FROM named
 )
 SELECT
     suite,
@@ -37,9 +50,9 @@ SELECT
     mean,
     min,
     max,
-    title AS rate,
+    rate,
     -- A chart has a series for each size of a suite that has several.
-    concat(suite, ': ', title, CASE WHEN has_sizes THEN concat(', ', sizes) ELSE '' END) AS series,
+    concat(suite, ': ', rate, CASE WHEN has_sizes THEN concat(', ', sizes) ELSE '' END) AS series,
     sizes
 FROM of_newest
 ORDER BY suite, run_id DESC, test, metric, statistic, labels, unit, direction

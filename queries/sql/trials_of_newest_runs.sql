@@ -4,11 +4,32 @@
 WITH newest AS (
     SELECT suite, run_id, row_number() OVER (PARTITION BY suite ORDER BY run_id DESC) AS age
     FROM runs
+),
+figures AS (
+    SELECT
+        rates.*,
+        age,
+        concat(test, ': ', metric, ' ', statistic, ', ', direction, ' is better') AS figure
+    FROM rates
+    JOIN newest ON newest.suite = rates.suite AND newest.run_id = rates.run_id
+    WHERE age <= 5
+),
+named AS (
+    SELECT
+        *,
+        -- The time of the test load and its load_time have one title.
+        CASE
+            WHEN min(figure) OVER (PARTITION BY suite, title)
+                < max(figure) OVER (PARTITION BY suite, title)
+                THEN concat(title, ' of ', figure)
+            ELSE title
+        END AS rate
+    FROM figures
 )
 SELECT
-    rates.suite,
-    rates.run_id,
-    CASE age WHEN 1 THEN 'newest' ELSE rates.run_id END AS run,
+    suite,
+    run_id,
+    CASE age WHEN 1 THEN 'newest' ELSE run_id END AS run,
     trial,
     concat(
         CAST(trial AS varchar),
@@ -21,8 +42,8 @@ SELECT
     metric,
     statistic,
     labels,
-    title AS rate,
-    concat(rates.suite, ': ', title) AS series,
+    rate,
+    concat(suite, ': ', rate) AS series,
     version,
     unit,
     value,
@@ -49,7 +70,5 @@ SELECT
     package,
     image_digest,
     started_at
-FROM rates
-JOIN newest ON newest.suite = rates.suite AND newest.run_id = rates.run_id
-WHERE age <= 5
+FROM named
 ORDER BY suite, run_id DESC, trial, test, metric, statistic, labels
