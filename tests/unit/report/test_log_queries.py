@@ -33,6 +33,18 @@ def test_each_query_is_a_command_over_the_logs_of_all_trials():
     assert "filter @logStream = 'rocksdb/rocksdb/001ingest0'" in lines.text
 
 
+def test_metrics_of_one_query_share_its_command():
+    plan = planned()
+    ingest, compaction = plan.suite.tests
+    (rate,) = ingest.metrics
+    both = ingest.model_copy(update={"metrics": (rate, rate.model_copy(update={"name": "peak"}))})
+    suite = plan.suite.model_copy(update={"tests": (both, compaction)})
+
+    table, _ = blocks_of(plan.model_copy(update={"suite": suite}))
+
+    assert [row.cells[1] for row in table.rows] == ["ingest_rate, peak", "compaction_rate"]
+
+
 def test_a_run_in_an_account_links_each_query_to_its_console():
     blocks = blocks_of(planned().model_copy(update={"execution_arn": ARN}))
 

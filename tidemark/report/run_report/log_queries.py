@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from tidemark.model.results import TestResult
+from tidemark.model.sentences import listed
 from tidemark.model.suite_asset import query_file
 from tidemark.model.telemetry import CONSOLES
 from tidemark.report.blocks import Block, Command, Link, Row, Table
@@ -38,14 +39,17 @@ def query_blocks(run: MeasuredRun) -> Iterator[Block]:
     windows = {test.name: _window(run, test.name) for test in run.plan.suite.tests}
     shown = [(test, windows[test.name]) for test in run.plan.suite.tests]
     queries = {
-        (test.name, metric.query): (metric.name, window)
+        (test.name, metric.query): (
+            listed(each.name for each in test.metrics if each.query == metric.query),
+            window,
+        )
         for test, window in shown
         for metric in test.metrics
         if window
     }
     rows = tuple(
-        Row((test, metric, _command(_place(run, query), window, account)))
-        for (test, query), (metric, window) in queries.items()
+        Row((test, metrics, _command(_place(run, query), window, account)))
+        for (test, query), (metrics, window) in queries.items()
     )
     if not rows:
         return
