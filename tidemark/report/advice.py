@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import shlex
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
@@ -15,7 +15,7 @@ from tidemark.model.axes import count
 from tidemark.model.numerals import duration
 from tidemark.model.parameters import Value, described
 from tidemark.model.plan import Plan
-from tidemark.model.results import TrialResult
+from tidemark.model.results import TestResult, TrialResult
 from tidemark.model.run_spec import FEWEST, RunSpec
 from tidemark.model.sentences import listed, plural
 from tidemark.model.suite import MOST_REPETITIONS, ROUNDS, Suite
@@ -41,23 +41,30 @@ class Basis(NamedTuple):
         if not measured or not all(test.started_at and test.ended_at for each in measured
                                    for test in each.tests):  # fmt: skip
             return ""
-        factor = trials / len(measured)
-        for name, value in longer.items():
-            before = self.plan.request.parameters[name]
-            factor *= float(value) / float(before) if float(before) else 1.0
+        seconds = sum(_seconds(each.tests) for each in measured)
+        more = sum(self._more_seconds(test, longer) for each in measured for test in each.tests)
+        factor = (1 + more / seconds if seconds else 1.0) * trials / len(measured)
         together = len(self.plan.request.measured_versions)
         shared = together if self.plan.request.layout == ROUNDS else 1
         at_once = self.plan.request.parallel or 1
-        seconds = sum(map(_seconds, measured)) / shared / at_once
         cost = run_cost(self.plan, measured)
         usd = f", and {cost.total * factor:,.2f} USD on AWS" if cost else ""
-        return f"It takes about {duration(math.ceil(seconds * factor))} of tests{usd}."
+        of_tests = math.ceil(seconds * factor / shared / at_once)
+        return f"It takes about {duration(of_tests)} of tests{usd}."
+
+    def _more_seconds(self, result: TestResult, longer: Mapping[str, Value]) -> float:
+        """Return by how much a test lasts longer with greater values of its parameters [s]."""
+        test, before = self.plan.suite.test(result.test), self.plan.request.parameters
+        grown = [name for name in test.per if name in longer and float(before[name])]
+        factor = math.prod(float(longer[name]) / float(before[name]) for name in grown)
+        return (factor - 1) * max(0.0, _seconds([result]) - test.fixed_seconds)
 
 
-def _seconds(trial: TrialResult) -> float:
-    """Return the time from the first start of a test to the last end [s]."""
-    starts = [test.started_at for test in trial.tests if test.started_at]
-    ends = [test.ended_at for test in trial.tests if test.ended_at]
+def _seconds(tests: Iterable[TestResult]) -> float:
+    """Return the time from the first start of tests to the last end [s]."""
+    spans = [(test.started_at, test.ended_at) for test in tests]
+    starts = [start for start, _ in spans if start]
+    ends = [end for _, end in spans if end]
     return (max(ends) - min(starts)).total_seconds() if starts and ends else 0.0
 
 
@@ -78,7 +85,8 @@ def again(
     undecided = [(name, verdict) for name, verdict in metrics if is_open(verdict)]
     repetitions = max(request.repetitions, FEWEST, *_needed(undecided))
     short = list(dict.fromkeys(name for name, verdict in undecided if is_hopeless(verdict)))
-    longer = _longer(suite, request.parameters) if short else {}
+    tests = {verdict.quantity.test for _, verdict in undecided if is_hopeless(verdict)}
+    longer = dict(_longer(suite, request.parameters, tests))
     extent = f"about {repetitions} repetitions"
     words = _of_versions(suite, versions, baseline)
     if request.until:
@@ -191,13 +199,16 @@ def _why(short: Sequence[str], longer: Mapping[str, Value]) -> str:
     )
 
 
-def _longer(suite: Suite, parameters: Mapping[str, Value]) -> dict[str, Value]:
-    """Return greater values for the parameters that the time of a suite's tests grows with."""
-    return {
-        name: min(_LONGER * value, suite.parameters[name].most or value)
-        for name, value in parameters.items()
-        if not isinstance(value, str) and any(name in test.per for test in suite.tests)
-    }
+def _longer(
+    suite: Suite, parameters: Mapping[str, Value], tests: Set[str]
+) -> Iterator[tuple[str, Value]]:
+    """Yield greater values of the parameters that the time of these tests grows with."""
+    scaling = {name for test in suite.tests if test.name in tests for name in test.per}
+    for name, value in parameters.items():
+        if name in scaling and not isinstance(value, str):
+            longer = min(_LONGER * value, suite.parameters[name].most or value)
+            if longer > value:
+                yield name, longer
 
 
 def _options(suite: Suite, request: RunSpec, longer: Mapping[str, Value]) -> Iterator[str]:

@@ -5,6 +5,7 @@ import pytest
 from tests.plans import RUN, naming, plan_of, rocksdb
 from tests.unit.measured_runs import measured, row, with_values
 from tidemark.model.exclusions import NONE
+from tidemark.model.numerals import duration
 from tidemark.report.advice import advice_on_run as advised
 from tidemark.report.markdown import markdown
 from tidemark.report.run_report.measured import measured_run
@@ -85,6 +86,31 @@ def test_longer_tests_are_the_advice_if_no_number_of_repetitions_tells():
 
     assert " and records 2,000,000, because 100 repetitions of such short tests would give" in text
     assert text.endswith("--set records=2000000")
+
+
+def test_only_the_parameter_that_the_time_of_an_undecided_test_grows_with_is_multiplied():
+    suite = rocksdb()
+    ingest, compaction = suite.tests
+    tests = (ingest, compaction.model_copy(update={"per": {"tasks": 1}}))
+    plan = plan_of(
+        {"versions": list(BOTH), "repetitions": len(WILD), "tasks": 1},
+        suite=suite.model_copy(update={"tests": tests}),
+    )
+    trials = [
+        with_values(
+            with_values(trial, "ingest", [rates[trial.repetition - 1]]), "compaction", [1.0]
+        )
+        for trial in measured(plan)
+        for rates in [WILD if trial.version == BOTH[0] else WILD[::-1]]
+    ]
+
+    advice = advised(measured_run(StoredRun(plan, trials, NONE, [])))
+
+    assert advice.text.endswith("--set records=2000000")
+    assert "tasks" not in advice.text
+    # A trial takes 11 s, 5 of them for ingest, which takes 10 times as long.
+    seconds = 2 * len(WILD) * (11 + 9 * 5)
+    assert f"It takes about {duration(seconds)} of tests" in advice.expected
 
 
 def test_a_run_until_decided_is_repeated_until_decided():
