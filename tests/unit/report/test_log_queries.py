@@ -40,7 +40,8 @@ def test_metrics_of_one_query_share_its_command():
     both = ingest.model_copy(update={"metrics": (rate, rate.model_copy(update={"name": "peak"}))})
     suite = plan.suite.model_copy(update={"tests": (both, compaction)})
 
-    table, _ = blocks_of(plan.model_copy(update={"suite": suite}))
+    run = StoredRun(plan.model_copy(update={"suite": suite}), measured(plan), NONE, [])
+    table, _ = query_blocks(measured_run(run))
 
     assert [row.cells[1] for row in table.rows] == ["ingest_rate, peak", "compaction_rate"]
 
