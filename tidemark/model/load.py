@@ -230,3 +230,21 @@ class LoadCourse(Frozen):
     """The kind of end; '' while the search goes on."""
     reason: str = ""
     """The reason of the end, or the state of the search, in words."""
+
+    @property
+    def bracket(self) -> tuple[int, int] | None:
+        """The most users up to those found that hit no limit, and the fewest from there that did.
+
+        Of several searches it is the widest; None if a search lacks an end.
+        """
+        ends = [_bracket(self.held, found) for found in self.found]
+        if not ends or not all(low and high for low, high in ends):
+            return None
+        return min(low for low, _ in ends), max(high for _, high in ends)
+
+
+def _bracket(levels: tuple[HeldLevel, ...], found: float) -> tuple[int, int]:
+    """Return the users of the levels next to those found, 0 without such a level."""
+    held = (each.users for each in levels if not each.hit and each.users <= found)
+    failed = (each.users for each in levels if each.hit and each.users >= found)
+    return max(held, default=0), min(failed, default=0)

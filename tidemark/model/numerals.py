@@ -12,6 +12,7 @@ MISSING, NONE = "missing", "none"
 # From which power of ten on a figure has which prefix, for which power (SI brochure, 3).
 _PREFIXES = ((9, 9, " G"), (6, 6, " M"), (4, 3, " k"))
 _MOST_DIGITS = 6
+_MOST_COUNTED = 100_000  # larger whole numbers are shortened
 
 
 class Rules(NamedTuple):
@@ -95,10 +96,12 @@ def supported(value: float, spread: float | None) -> tuple[str, str]:
     """Return a figure and its spread in the digits that it supports: ``1.86 M``, ``0.61 M``.
 
     The last digit is the second one of the spread, or the figure's fourth without a spread, whose
-    text is then ''.
+    text is then ''. A count such as 10,045 users has no digit behind the point.
     """
     if _is_beyond(value):
         return f"{value:.3e}", "" if spread is None else f"{spread:.1e}"
+    if not spread and _is_count(value):
+        return decimal(value, 0), "" if spread is None else "0"
     power = math.floor(math.log10(abs(value))) if value else 0
     last = math.floor(math.log10(spread)) - 1 if spread else power - 3
     last = max(last, power - _MOST_DIGITS + 1)
@@ -108,6 +111,15 @@ def supported(value: float, spread: float | None) -> tuple[str, str]:
         return decimal(round(number, -last) / 10**of, max(0, of - last)) + prefix
 
     return text(value), "" if spread is None else text(spread)
+
+
+def counted(value: float | None) -> str:
+    """Return a figure, a count such as 10,045 users without a digit behind the point."""
+    return decimal(value, 0) if value is not None and _is_count(value) else figure(value)
+
+
+def _is_count(value: float) -> bool:
+    return abs(value) < _MOST_COUNTED and value == round(value)
 
 
 def _is_beyond(value: float) -> bool:

@@ -27,6 +27,7 @@ _NUMBERS: Json = {
     "currency": ["", ""],
     "percent": "\N{NO-BREAK SPACE}%",
 }
+_TOLD = ",.6~r"  # of d3-format: six significant digits, without needless zeros
 
 
 def chart(*, axis: Json | None = None, **content: object) -> Json:
@@ -70,6 +71,7 @@ def as_it_is(field: str) -> Json:
     return {"field": field, "type": "nominal", "scale": None}
 
 
-def tooltip(*fields: str) -> list[Json]:
-    """Return a tooltip with the names and the values of fields."""
-    return [{"field": field} for field in fields]
+def tooltip(*fields: str, numbers: Sequence[str] = ()) -> list[Json]:
+    """Return a tooltip with the names and the values of fields, those of ``numbers`` last."""
+    written = {"type": "quantitative", "format": _TOLD}
+    return [{"field": each} for each in fields] + [{"field": each, **written} for each in numbers]

@@ -21,6 +21,11 @@ _PARTS = _MOST_POINTS // 2 - 1
 # The dashes of each group, which tell groups apart in print, too; the page has as many colours.
 _DASHES = ([6, 3], [1, 0], [2, 2], [10, 3, 2, 3], [1, 0], [4, 2], [1, 0], [8, 2])
 MOST_GROUPS = len(_DASHES)
+CROSS: Json = {
+    "type": "point", "shape": "cross", "angle": 45, "filled": True, "opacity": 1, "size": 90
+}  # fmt: skip
+HIT = Mark("var(--ink)", "✕", "a limit was hit")
+"""The mark of a level of users that hit a limit, and its entry in a legend."""
 
 Points = Sequence[tuple[float, float]]
 
@@ -49,11 +54,13 @@ def lines(
     table: Table,
     *,
     steps: bool = False,
+    failed: Sequence[Line] = (),
 ) -> Chart:
     """Return the chart of lines, from the start of the test to the end of the longest line.
 
     There are at most ``MOST_GROUPS`` groups; the caption names groups without a line. ``value`` is
-    the quantity on the axis, with its unit. Lines are straight between points, or ``steps``.
+    the quantity on the axis, with its unit. Lines are straight between points, or ``steps``. The
+    points of ``failed`` lines are crosses: a limit was hit there.
     """
     names = [group.name for group in groups]
     measured = {line.group for line in series}
@@ -74,23 +81,40 @@ def lines(
                 ),
                 "y": figures(value, {"tickCount": 5, "domain": False}, field="value"),
                 "detail": {"field": "trial"},
-                "tooltip": tooltip("version", "trial", "second", "value"),
+                "tooltip": tooltip("version", "trial", numbers=("second", "value")),
             },
             layer=[
                 each
                 for place, name in enumerate(names)
                 for each in _layers(
-                    place, [line for line in series if line.group == name], steps=steps
+                    place,
+                    [line for line in series if line.group == name],
+                    [point for line in failed if line.group == name for point in _points([line])],
+                    steps=steps,
                 )
             ],
         ),
         width=24,
         table=table,
-        legend=tuple(
-            Mark(_color(place), "╍" if _DASHES[place][1] else "━", name)
-            for place, name in enumerate(names)
-        ),
+        legend=(*group_marks(names), *([HIT] if any(line.points for line in failed) else [])),
     )
+
+
+def group_marks(names: Sequence[str]) -> Iterator[Mark]:
+    """Yield the legend of the lines of groups, in order."""
+    for place, name in enumerate(names):
+        yield Mark(_color(place), "╍" if _DASHES[place][1] else "━", name)
+
+
+def line_mark(place: int) -> Json:
+    """Return the mark of the line of a group at a place in their order."""
+    return {
+        "type": "line",
+        "strokeWidth": 1.8,
+        "opacity": 0.85,
+        "color": _color(place),
+        "strokeDash": _DASHES[place],
+    }
 
 
 def by_trial(
@@ -122,19 +146,17 @@ def means_and_largest(caption: str, series: Sequence[Line]) -> Table:
     )
 
 
-def _layers(place: int, series: Sequence[Line], *, steps: bool) -> Iterator[Json]:
-    """Yield the lines of a group, and points for lines that have no length to be seen."""
+def _layers(
+    place: int, series: Sequence[Line], failed: Sequence[Json], *, steps: bool
+) -> Iterator[Json]:
+    """Yield the lines of a group, points for lines without a length, and crosses of failures."""
     # Vega warns of a layer without points.
     if not series:
         return
     color = _color(place)
     mark = {
-        "type": "line",
-        "strokeWidth": 1.8,
-        "opacity": 0.85,
+        **line_mark(place),
         "interpolate": "step-after" if steps else "linear",
-        "color": color,
-        "strokeDash": _DASHES[place],
         # A step is a piece of work; its end is the logged point.
         "point": {"color": color, "size": 30} if steps else False,
     }
@@ -142,6 +164,8 @@ def _layers(place: int, series: Sequence[Line], *, steps: bool) -> Iterator[Json
     if lone := [] if steps else [line for line in series if len({*line.points}) == 1]:
         point = {"type": "point", "filled": True, "opacity": 1, "size": 30, "color": color}
         yield layer(f"points_{place + 1}", _points(lone), point, {})
+    if failed:
+        yield layer(f"failed_{place + 1}", failed, {**CROSS, "color": color}, {})
 
 
 def _color(place: int) -> str:
@@ -257,7 +281,11 @@ def _level_layers(points: Sequence[Json]) -> list[Json]:
             "rates",
             points,
             point,
-            {**of_rate, "color": color, "tooltip": tooltip("version", "rate", "verdict")},
+            {
+                **of_rate,
+                "color": color,
+                "tooltip": tooltip("version", "verdict", numbers=("rate",)),
+            },
         ),
     ]
 
@@ -269,7 +297,7 @@ def _level_legend(words: Set[str]) -> Iterator[Mark]:
 
 def _level_table(quantity: Quantity, levels: Sequence[Level]) -> Table:
     return Table(
-        caption=f"Rates of {quantity.name} by version [{quantity.metric.unit}]",
+        caption=f"{quantity.name} by version [{quantity.metric.unit}]",
         columns=_LEVEL_COLUMNS,
         rows=tuple(Row(_level_cells(each)) for each in levels),
         numbers=frozenset(_LEVEL_COLUMNS[1:3]),

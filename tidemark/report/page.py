@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from html import escape
 from itertools import groupby
@@ -10,6 +11,7 @@ from string import Template
 from urllib.parse import quote
 
 from tidemark.model.comment import media_type
+from tidemark.model.run_id import RUN_ID
 from tidemark.model.sentences import visible
 from tidemark.pages import shell
 from tidemark.report.blocks import (
@@ -28,6 +30,7 @@ from tidemark.report.blocks import (
 from tidemark.report.marks import DECIDED, FAILURES, MARKED, MARKS
 
 FOLDER = Path(__file__).parent
+_RUN = re.compile(RUN_ID)
 # Cells with more characters may break into lines.
 _LINE = 32
 # A page with fewer sections needs no list of them.
@@ -43,7 +46,7 @@ _CLASSES = {
 def page(report: Report) -> str:
     """Return a report as a page."""
     body = Template(_file("page.html")).substitute(
-        title=escape(report.title),
+        title=_unbroken(shell.words(report.title)),
         summary=_blocks(report.summary),
         contents=_contents(report.sections),
         sections="\n".join(_section(each, _id(n)) for n, each in enumerate(report.sections, 1)),
@@ -146,7 +149,14 @@ def _details(name: str, contents: str) -> str:
 
 def _colored(html: str) -> str:
     """Return HTML with its verdicts in their colours."""
-    return MARKED.sub(lambda found: f'<b class="{_CLASSES[found[0][0]]}">{found[0]}</b>', html)
+    return _unbroken(
+        MARKED.sub(lambda found: f'<b class="{_CLASSES[found[0][0]]}">{found[0]}</b>', html)
+    )
+
+
+def _unbroken(html: str) -> str:
+    """Return HTML in which no line breaks within the id of a run."""
+    return _RUN.sub(r'<span class="whole">\g<0></span>', html)
 
 
 def _table(table: Table) -> str:

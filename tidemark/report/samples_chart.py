@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from tidemark.figures.version_rates import Quantity
-from tidemark.model.numerals import figure
+from tidemark.model.numerals import counted
 from tidemark.model.sentences import plural
 from tidemark.pages import vega_lite
 from tidemark.pages.vega_lite import Json, figures, layer, tooltip
@@ -164,7 +164,7 @@ def _mean(label: str, value: float, start: float, width: float) -> Json:
         "end": round(start + width - gap, 4),
         "value": value,
         "of": label,
-        "mean": figure(value),
+        "mean": counted(value),
     }
 
 
@@ -206,7 +206,7 @@ def _figures(quantity: Quantity, columns: Sequence[Column]) -> Table:
         caption=f"{quantity.name} of each trial",
         columns=("Trial", "Version", name),
         rows=tuple(
-            Row((str(each.trial.trial), column.name, figure(each.counted)))
+            Row((str(each.trial.trial), column.name, counted(each.counted)))
             for each, column in _by_trial(columns)
         ),
         numbers=frozenset({name}),

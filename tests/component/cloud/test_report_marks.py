@@ -335,6 +335,44 @@ def _lines(figure: Figure) -> None:
         assert all(point.color == color and point.filled for point in points)
 
 
+def _users(figure: Figure) -> None:
+    """Hold the chart of a search, whose crosses are the levels that hit a limit."""
+    _lines(figure)
+    plot, y = figure.plot, figure.plot.y
+    crossed = 0
+    for number_of, (version, color) in enumerate(figure.colors.items(), start=1):
+        own = [row for row in figure.beside if row["Version"] == version]
+        over = [row["Users"] for row in own if row.get("Limits hit", "none") != "none"]
+        crosses = plot.named(f"failed_{number_of}")
+        ends = sorted(y.value(mark.at.y) for mark in crosses)
+        for end, cell in zip(ends, sorted(over, key=number), strict=True):
+            assert near(end, cell, y.unit), version
+        assert all(mark.color == color for mark in crosses)
+        crossed += len(crosses)
+    assert ("a limit was hit" in figure.colors) == bool(crossed)
+
+
+def _over_users(figure: Figure) -> None:
+    plot, x, y = figure.plot, figure.plot.x, figure.plot.y
+    (line,) = plot.named("limit")
+    limit = re.search(r"the limit is (\S+)\.$", figure.caption)[1]
+    assert near(y.value(line.at.y), limit, y.unit)
+    assert line.color == figure.colors["limit"]
+    for number_of, (version, color) in enumerate(figure.colors.items(), start=1):
+        rows = [row for row in figure.rows if row["Version"] == version]
+        held, failed = (plot.named(f"{name}_{number_of}") for name in ("held", "failed"))
+        marks = sorted([*held, *failed], key=lambda mark: mark.at.x)
+        rows.sort(key=lambda row: number(row["Users"]))
+        for mark, row in zip(marks, rows, strict=True):
+            assert near(x.value(mark.at.x), row["Users"], x.unit), row
+            assert near(y.value(mark.at.y), row["Mean"], y.unit), row
+            is_over = 2 * int(row["Over the limit"]) > int(row["Levels"])
+            assert (mark in failed, mark.color) == (is_over, color), row
+        for path in plot.named(f"line_{number_of}"):
+            for place, mark in zip(path.places, marks, strict=True):
+                assert math.dist(place, mark.at) < 0.01
+
+
 def _largest_and_mean(drawn, rows, unit) -> None:
     for told, figure_of in (("Largest", max), ("Mean", lambda each: math.fsum(each) / len(each))):
         values = sorted(map(figure_of, drawn))
@@ -489,5 +527,7 @@ CHECKS: dict[str, Callable[[Figure], None]] = {
     "samples? of .*, by version and trial": _samples,
     " of each trial, by version": _figures,
     "^Progress of ": _progress,
+    "^Users of the levels": _users,
+    " over users, ": _over_users,
     " over time|the mean over the tasks of a trial": _lines,
 }

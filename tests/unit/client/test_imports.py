@@ -268,7 +268,7 @@ def test_published_figures_with_trials_have_an_interval_across_runs(target):
         in text
     )
     assert re.search(
-        r"Δ −19\.9\d? %, 95 % interval −20\.\d+ % to −19\.\d+ %, no pair of 6 and 6", text
+        r"Δ −19\.9\d? %, 95 % interval −20\.\d+ % to −19\.\d+ %, 6 trials each, no pairs", text
     )
 
 

@@ -86,7 +86,7 @@ def test_the_sections_are_those_that_a_performance_engineer_writes():
     ]
 
     assert headings == [
-        "Results", "Comments", "Action items", "Setup", "Other settings",
+        "Results", "Comments", "Setup", "Other settings",
         "Graphs: ingest", "Graphs: compaction",
     ]  # fmt: skip
 
@@ -118,7 +118,7 @@ def test_a_certain_change_is_shown_with_its_evidence():
     # freedom have t 2.776: 0.89989 times or by exp(2.776 * 0.01757 / sqrt(5)).
     assert (
         "- ingest_rate is 10.0 % slower with 9.8.4, 95 % interval −12.0 % to −8.0 %, 5 pairs; "
-        "means 900.0 against 1,000.0 records/s.\n"
+        "means 900 against 1,000 records/s.\n"
     ) in section(text, "Comments")
     assert "- Find out why ingest_rate is 10.0 % slower, or accept it" in text
     assert row(section(text, "Results"), "ingest")[2:] == [
@@ -150,7 +150,7 @@ def test_a_certainly_small_change_is_no_change():
     text = markdown_of(*steady([1000, 1001, 1002, 1000, 1000], [1000, 1001, 1003, 1000, 1001]))
 
     assert "The same:\n\n- ingest_rate is the same within ±5 %, 95 % interval " in text
-    assert "No action items." in text or "compaction_rate" in section(text, "Action items")
+    assert "Action items" not in text
 
 
 def test_the_margins_of_a_metric_are_those_of_its_findings_and_of_the_rule():

@@ -38,7 +38,7 @@ def test_a_version_without_a_rate_has_no_point_and_a_row():
     chart, _ = charts(report(measured_run(StoredRun(plan, trials, NONE, []))), "± its spread")
 
     assert [point["version"] for point in layers(chart)["rates"]] == [*rates]
-    assert [row.cells[1] for row in chart.table.rows] == ["100.0", "100.0", "missing", "100.0"]
+    assert [row.cells[1] for row in chart.table.rows] == ["100", "100", "missing", "100"]
 
 
 def test_rates_that_are_the_same_look_the_same():

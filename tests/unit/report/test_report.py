@@ -59,6 +59,17 @@ def markdown_of(plan, trials, exclusions=NONE, resumes=()):
     return markdown(report_of(plan, trials, exclusions, resumes))
 
 
+def test_no_line_of_a_page_breaks_within_the_id_of_a_run():
+    plan = planned(repetitions=1)
+    html = page(report_of(plan, measured(plan)))
+    body = html.partition("<main>")[2].partition("</header>")[0]
+
+    whole = f'<span class="whole">{plan.run_id}</span>'
+    assert whole in body.partition("</h1>")[0]
+    outside = re.sub(r"<code>.*?</code>", "", body.replace(whole, ""))
+    assert plan.run_id not in outside
+
+
 def charts_of(plan, trials, exclusions=NONE, of=", by version and trial, in"):
     return charts(report_of(plan, trials, exclusions), of)
 

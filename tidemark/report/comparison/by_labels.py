@@ -7,18 +7,19 @@ makes of the same version.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
 from tidemark.figures import version_rates
 from tidemark.figures.load.label_changes import LabelChange, is_large, label_changes
+from tidemark.figures.version_rates import Quantity
 from tidemark.model.labels import canonical, figure_name, labelled_name
 from tidemark.model.metric import Metric
-from tidemark.model.numerals import bound, change, figure
+from tidemark.model.numerals import bound, change, supported
 from tidemark.model.sentences import listed, plural
 from tidemark.report.blocks import Block, Row, Table
-from tidemark.report.comparison.sides import Pair, Sides, value_of
+from tidemark.report.comparison.sides import Pair, Side, Sides, text_of, value_of
 
 # The table of results has every combination.
 _MOST_ROWS = 20
@@ -30,10 +31,12 @@ def blocks(sides: Sides, pairs: Iterable[Pair]) -> Iterator[Block]:
     for (test, name), group in groupby(labelled, key=_name):
         of_metric = list(group)
         metric = of_metric[-1].metric
+        by_labels = {_own_labels(pair): pair for pair in of_metric}
         found = label_changes(metric, map(_change, of_metric))
         for words, changes in (("Worsened", found.worsened), ("Improved", found.improved)):
             if changes:
-                yield _table(f"{words}: {name} of {test}", metric, changes, sides)
+                caption = f"{words}: {name} of {test} [{metric.unit}]"
+                yield _table(caption, metric, changes, by_labels, sides)
             if (more := len(changes) - _MOST_ROWS) > 0:
                 yield f"{words}: {name} of {test}: the table of results has {more:,} more."
         if found.small:
@@ -52,24 +55,36 @@ def _name(pair: Pair) -> tuple[str, str]:
 
 
 def _change(pair: Pair) -> LabelChange:
+    return LabelChange(_own_labels(pair), value_of(pair.base), value_of(pair.new), pair.effect)
+
+
+def _own_labels(pair: Pair) -> str:
+    """Return the canonical labels of a quantity beside its axes."""
     labels = json.loads(pair.quantity.labels)
-    own = {name: value for name, value in labels.items() if name not in pair.quantity.axes}
-    return LabelChange(canonical(own), value_of(pair.base), value_of(pair.new), pair.effect)
+    return canonical(
+        {name: value for name, value in labels.items() if name not in pair.quantity.axes}
+    )
 
 
-def _table(name: str, metric: Metric, changes: Sequence[LabelChange], sides: Sides) -> Table:
+def _table(
+    caption: str,
+    metric: Metric,
+    changes: Sequence[LabelChange],
+    by_labels: Mapping[str, Pair],
+    sides: Sides,
+) -> Table:
     figures = (*(f"Mean of {side.name}" for side in sides.both), "Difference", "Δ")
     return Table(
-        caption=f"{name} [{metric.unit}]",
+        caption=caption,
         columns=("Labels", *figures),
-        rows=tuple(_row(each, metric) for each in changes[:_MOST_ROWS]),
+        rows=tuple(_row(each, metric, by_labels[each.labels]) for each in changes[:_MOST_ROWS]),
         numbers=frozenset(figures),
     )
 
 
-def _row(each: LabelChange, metric: Metric) -> Row:
-    figures = map(figure, (each.base, each.new, each.difference))
-    return Row((_words(each), *figures, change(each.effect, metric)))
+def _row(each: LabelChange, metric: Metric, pair: Pair) -> Row:
+    figures = text_of(pair.base), text_of(pair.new), supported(each.difference, None)[0]
+    return Row((_words(each), *figures, change(each.effect, metric, pair.places)))
 
 
 def _words(each: LabelChange) -> str:
@@ -99,7 +114,7 @@ def supported_users(sides: Sides, pairs: Sequence[Pair]) -> Iterator[Table]:
     shown.
     """
     figures = (*(f"Mean of {side.name}" for side in sides.both), "Δ")
-    if rows := tuple(_users_row(pair) for pair in pairs if _has_users(pair)):
+    if rows := tuple(_users_row(sides, pair) for pair in pairs if _has_users(pair)):
         yield Table("Supported users", ("Test", *figures), rows, frozenset(figures))
 
 
@@ -109,10 +124,24 @@ def _has_users(pair: Pair) -> bool:
     return is_first and (metric.unit, metric.direction) == (_USERS, "higher")
 
 
-def _users_row(pair: Pair) -> Row:
+def _users_row(sides: Sides, pair: Pair) -> Row:
     name = labelled_name(pair.quantity.test, pair.quantity.axes)
-    users = (figure(value_of(each)) for each in (pair.base, pair.new))
-    return Row((name, *users, change(pair.effect, pair.metric)))
+    users = (
+        f"{text_of(reading)}{_bracket(side, pair.quantity)}"
+        for reading, side in sides.readings(pair)
+    )
+    return Row((name, *users, change(pair.effect, pair.metric, pair.places)))
+
+
+def _bracket(side: Side, quantity: Quantity) -> str:
+    """Return the users that all searches of a side held, and those at which each hit a limit."""
+    results = side.run.results(quantity.test, quantity.axes)
+    brackets = [result.load.bracket for _, result in results if result.load]
+    known = [bracket for bracket in brackets if bracket]
+    if not known:
+        return ""
+    held, failed = min(low for low, _ in known), max(high for _, high in known)
+    return f" ({held:,} to {failed:,})"
 
 
 _AXIS_COLUMNS = ("Test", "Metric", "Version", "Values", "Means", "Δ of the means")
@@ -134,6 +163,8 @@ class _Difference(NamedTuple):
     values: _Values
     version: str
     means: LabelChange
+    texts: str
+    """Both means in words."""
 
     @property
     def metric(self) -> Metric:
@@ -181,7 +212,8 @@ def _differences(values: _Values, sides: Sides) -> Iterator[_Difference]:
     ):
         means = LabelChange("", value_of(one), value_of(another))
         if version_rates.change(means.base, means.new) is not None:
-            yield _Difference(values, side.name, means)
+            texts = f"{text_of(another)} against {text_of(one)}"
+            yield _Difference(values, side.name, means, texts)
 
 
 def _axis_row(each: _Difference) -> Row:
@@ -192,7 +224,7 @@ def _axis_row(each: _Difference) -> Row:
             f"{values.name} [{each.metric.unit}]",
             each.version,
             f"{values.other} against {values.first}",
-            f"{figure(means.new)} against {figure(means.base)}",
+            each.texts,
             change(means.share, each.metric),
         )
     )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from itertools import product
+from itertools import islice, product
 
+from tidemark.model.axes import Combination
 from tidemark.model.comment import Comment
 from tidemark.model.labels import figure_name, labelled_name
 from tidemark.model.numerals import NONE, change, interval
@@ -25,6 +26,7 @@ from tidemark.report.marks import FAILURES, Told, answer_items, headline
 from tidemark.report.rule import note
 from tidemark.report.run_report import trials
 from tidemark.report.run_report.course import course
+from tidemark.report.run_report.load import Limits, limit_charts, limits_of
 from tidemark.report.run_report.versions import MOST_CHARTS
 from tidemark.report.samples_chart import Column, chart
 
@@ -73,14 +75,15 @@ def _counts(sides: Sides) -> Iterator[str]:
 def _sections(sides: Sides, pairs: Sequence[Pair], functions: Sequence[Grown]) -> Iterator[Section]:
     ordered = sorted(pairs, key=lambda pair: _told(pair, sides).place)
     yield Section("Results", tuple(results.blocks(sides, ordered)))
-    if users := tuple(by_labels.supported_users(sides, pairs)):
+    if users := (*by_labels.supported_users(sides, pairs), *_over_users(sides)):
         yield Section("Supported users", users, evidence=True)
     if by := (*by_labels.axis_blocks(sides, pairs), *by_labels.blocks(sides, pairs)):
         yield Section("Results by axis and label", by, details=True)
     if functions:
         yield Section("Functions", tuple(grown_functions.blocks(functions)), evidence=True)
     yield Section("Comments", comments(sides), evidence=True)
-    yield Section("Action items", (action_items(sides),), evidence=True)
+    if items := tuple(action_items(sides)):
+        yield Section("Action items", items, evidence=True)
     yield Section("Setup", (setup.differences(sides),), evidence=True)
     alike = setup.rest(sides)
     folded = Details(plural(len(alike.rows), "setting"), (alike,))
@@ -88,11 +91,29 @@ def _sections(sides: Sides, pairs: Sequence[Pair], functions: Sequence[Grown]) -
     if all(side.run.plan.imported for side in sides.both):
         return  # published figures have no samples, tasks or times
     for test, axes in product(sides.tests(), sides.combinations()):
-        groups = [Group(side.name, list(side.run.results(test, axes))) for side in sides.both]
         own = [pair for pair in pairs if (pair.quantity.test, pair.quantity.axes) == (test, axes)]
         name = labelled_name(test, axes)
-        graphs = (*course(name, groups), *_charts(own, sides))
+        # The section of supported users has the chart of the first limit.
+        limits = dict(islice(_limits(sides, test).items(), 1, None))
+        graphs = (*course(name, _groups(sides, test, axes), limits), *_charts(own, sides))
         yield Section(f"Graphs: {name}", graphs, details=True)
+
+
+def _groups(sides: Sides, test: str, axes: Combination) -> list[Group]:
+    return [Group(side.name, list(side.run.results(test, axes))) for side in sides.both]
+
+
+def _over_users(sides: Sides) -> Iterator[Block]:
+    """Yield the chart of each load's first limit over the users."""
+    for test, axes in product(sides.tests(), sides.combinations()):
+        first = dict(islice(_limits(sides, test).items(), 1))
+        yield from limit_charts(labelled_name(test, axes), _groups(sides, test, axes), first)
+
+
+def _limits(sides: Sides, name: str) -> Limits:
+    """Return the limits of a test's load on the new side, or on the base if that alone has it."""
+    tests = (test for side in (sides.new, sides.base) for test in side.tests)
+    return limits_of(next(test for test in tests if test.name == name))
 
 
 def _charts(pairs: Sequence[Pair], sides: Sides) -> Iterator[Block]:

@@ -61,7 +61,7 @@ class _JudgedMetric(NamedTuple):
     @property
     def evidence(self) -> str:
         """The figures behind the verdict."""
-        before, after = figure(self.base.rate.value), figure(self.new.rate.value)
+        before, after = self.base.text, self.new.text
         found = interval(self.verdict.judgement, self.pair.metric, self.pair.places)
         ends = "" if found == NONE else f"95 % interval {found}, "
         return f"{ends}{self._counts}; means {after} against {before} {self.pair.metric.unit}"
@@ -73,7 +73,9 @@ class _JudgedMetric(NamedTuple):
             told = left_out(self.verdict)
             return f"{plural(pairs, 'pair')} {told}".rstrip()
         each = f"{trials[0]} and {trials[1]} trials"
-        return f"{plural(pairs, 'pair')} of {each}" if pairs else f"no pair of {each}"
+        if trials[0] == trials[1]:
+            each = f"{plural(trials[0], 'trial')} each"
+        return f"{plural(pairs, 'pair')} of {each}" if pairs else f"{each}, no pairs"
 
 
 def comments(sides: Sides) -> tuple[Block, ...]:
@@ -166,9 +168,10 @@ def _names(named: Sequence[_JudgedMetric | Pair]) -> str:
     return first_names([each.name for each in named])
 
 
-def action_items(sides: Sides) -> Bullets:
-    """Return the actions that follow from the findings, beside the next measurement."""
-    return Bullets(tuple(_actions(sides)) or ("No action items.",))
+def action_items(sides: Sides) -> Iterator[Bullets]:
+    """Yield the actions that follow from the findings, beside the next measurement."""
+    if actions := tuple(_actions(sides)):
+        yield Bullets(actions)
 
 
 def _first(sentences: Sequence[str]) -> tuple[str, ...]:

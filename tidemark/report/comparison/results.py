@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from tidemark.model.labels import labelled_name
-from tidemark.model.numerals import MISSING, NONE, change, figure, interval, supported
+from tidemark.model.numerals import MISSING, NONE, change, figure, interval
 from tidemark.model.sentences import part_of, plural
 from tidemark.report.blocks import Block, Details, Row, Table
 from tidemark.report.comparison import changes_chart
@@ -85,7 +85,7 @@ def _short_row(pair: Pair, labels: Sequence[str]) -> Row:
 def _short(pair: Pair, reading: Reading | None) -> str:
     if reading is None or reading.rate.value is None:
         return MISSING
-    return f"{supported(reading.rate.value, reading.rate.spread)[0]}{_other_unit(pair, reading)}"
+    return f"{reading.text}{_other_unit(pair, reading)}"
 
 
 def _figures(sides: Sides, pairs: Sequence[Pair]) -> Table:

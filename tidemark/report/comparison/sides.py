@@ -14,7 +14,7 @@ from tidemark.figures.version_rates import Quantity, VersionRate, change, versio
 from tidemark.model.axes import Combination, combinations
 from tidemark.model.labels import canonical
 from tidemark.model.metric import Metric
-from tidemark.model.numerals import percent_places
+from tidemark.model.numerals import MISSING, percent_places, supported
 from tidemark.model.sentences import listed
 from tidemark.model.suite import Test
 from tidemark.report.marks import CHANGES, qualified
@@ -61,6 +61,12 @@ class Reading(NamedTuple):
         return self.quantity.metric
 
     @property
+    def text(self) -> str:
+        """The rate in the digits that its spread supports, ``missing`` without one."""
+        value = self.rate.value
+        return MISSING if value is None else supported(value, self.rate.spread)[0]
+
+    @property
     def values(self) -> list[float]:
         """The rates of the trials that count, in their order."""
         return [
@@ -73,6 +79,11 @@ class Reading(NamedTuple):
 def value_of(reading: Reading | None) -> float | None:
     """Return the rate of a reading, None without one."""
     return reading.rate.value if reading else None
+
+
+def text_of(reading: Reading | None) -> str:
+    """Return the text of a reading, ``missing`` without one."""
+    return reading.text if reading else MISSING
 
 
 class Pair(NamedTuple):

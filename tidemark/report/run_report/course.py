@@ -1,18 +1,15 @@
-"""The charts of each test over time: its progress, its series, its load and the usage of tasks."""
+"""The charts of each test over time: its progress, its series and the usage of tasks."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import product
-from typing import NamedTuple
 
 from tidemark.model.axes import combinations
 from tidemark.model.labels import labelled_name
-from tidemark.model.load import HeldLevel, LoadCourse
-from tidemark.model.numerals import MISSING, figure, percent
+from tidemark.model.numerals import percent
 from tidemark.model.results import MeasuredSeries, Sample, TestResult
-from tidemark.model.sentences import listed
-from tidemark.report.blocks import Block, Bullets, Chart, Row, Section, Table
+from tidemark.report.blocks import Block, Chart, Section, Table
 from tidemark.report.charts import (
     MOST_GROUPS,
     Group,
@@ -22,6 +19,7 @@ from tidemark.report.charts import (
     lines,
     means_and_largest,
 )
+from tidemark.report.run_report.load import Limits, limits_of, load_blocks
 from tidemark.report.run_report.measured import MeasuredRun
 from tidemark.report.run_report.usage import usage
 
@@ -134,87 +132,11 @@ def _series_points(result: TestResult, series: MeasuredSeries) -> Points:
     ]
 
 
-class _Loaded(NamedTuple):
-    """The load of one trial."""
+def course(test: str, groups: Sequence[Group], limits: Limits) -> Iterator[Block]:
+    """Yield the charts of a test over time, or a sentence if there are too many groups.
 
-    version: str
-    trial: int
-    load: LoadCourse
-
-
-def load_blocks(test: str, groups: Sequence[Group]) -> Iterator[Block]:
-    """Yield the end of each trial's search, a chart and a table of all levels; without loads none.
-
-    The CPU time of a service is its mean over the whole level.
+    ``limits`` are those of the test's load.
     """
-    loads = [
-        _Loaded(group.name, trial.trial, result.load)
-        for group in groups
-        for trial, result in group.results
-        if result.load
-    ]
-    if loads:
-        yield f"Search for the supported users of {test}:"
-        yield Bullets(tuple(_search_end(each) for each in loads))
-        if any(each.load.held for each in loads):
-            yield _level_chart(test, groups, loads)
-        yield _level_table(test, loads)
-
-
-def _search_end(loaded: _Loaded) -> str:
-    return f"trial {loaded.trial} ({loaded.version}): {loaded.load.reason}."
-
-
-def _level_chart(test: str, groups: Sequence[Group], loads: Sequence[_Loaded]) -> Chart:
-    drawn = [
-        Line(each.version, each.trial, _level_points(each.load)) for each in loads if each.load.held
-    ]
-    title = f"Users of the levels in {test}"
-    table = means_and_largest(f"{title}, by trial", drawn)
-    return lines(f"{title} over time.", groups, drawn, "users", table)
-
-
-def _level_points(load: LoadCourse) -> list[tuple[float, float]]:
-    return [((each.ended_at - load.started_at).total_seconds(), each.users) for each in load.held]
-
-
-def _level_table(test: str, loads: Sequence[_Loaded]) -> Table:
-    held = [level for each in loads for level in each.load.held]
-    columns = tuple(dict.fromkeys(name for level in held for name in level.values))
-    services = tuple(dict.fromkeys(name for level in held for name in level.cpu))
-    cpu = tuple(f"CPU of {name} [vCPU]" for name in services)
-    numbers = ("Level", "Users", "Connected", *columns, *cpu)
-    return Table(
-        caption=f"Levels of users in {test}",
-        columns=("Version", "Trial", *numbers, "Limits hit", "Then"),
-        rows=tuple(
-            Row(
-                (
-                    each.version,
-                    str(each.trial),
-                    str(number),
-                    *_level_cells(level, columns, services),
-                )
-            )
-            for each in loads
-            for number, level in enumerate(each.load.held, start=1)
-        ),
-        numbers=frozenset(numbers),
-    )
-
-
-def _level_cells(
-    level: HeldLevel, columns: Sequence[str], services: Sequence[str]
-) -> tuple[str, ...]:
-    values = (figure(level.values.get(name)) for name in columns)
-    cpu = (figure(level.cpu.get(name)) for name in services)
-    hit = listed([*level.hit, *level.agents_hit]) or "none"
-    users = f"{level.users:,}", figure(level.connected)
-    return (*users, *values, *cpu, hit, level.decision or MISSING)
-
-
-def course(test: str, groups: Sequence[Group]) -> Iterator[Block]:
-    """Yield the charts of a test over time, or a sentence if there are too many groups."""
     if len(groups) > MOST_GROUPS:
         yield (
             f"{len(groups)} versions are too many for one chart of the progress of {test}; "
@@ -222,7 +144,7 @@ def course(test: str, groups: Sequence[Group]) -> Iterator[Block]:
         )
         return
     work = progress(test, groups)
-    others = [*load_blocks(test, groups), *series_charts(test, groups)]
+    others = [*load_blocks(test, groups, limits), *series_charts(test, groups)]
     if isinstance(work, Chart) or not others:
         yield work
     yield from others
@@ -240,4 +162,6 @@ def sections(run: MeasuredRun) -> Iterator[Section]:
             for version in versions
         ]
         name = labelled_name(test.name, axes)
-        yield Section(f"{name} over time", tuple(course(name, groups)), details=True)
+        yield Section(
+            f"{name} over time", tuple(course(name, groups, limits_of(test))), details=True
+        )
