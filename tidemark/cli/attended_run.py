@@ -107,6 +107,14 @@ def _earlier(suite: Suite, target: Target) -> Sequence[Pace]:
 
 def preflight(request: RunSpec, suite: Suite, target: Target, console: Console) -> None:
     """Print the risks of a run on this machine and prepare its versions."""
+    check(request, suite, target)
+    if target.stack is None:
+        with console.status(f"Preparing {listed(request.possible)}"):
+            prepare(request, request.measured(suite), systems() / "workloads")
+
+
+def check(request: RunSpec, suite: Suite, target: Target) -> None:
+    """Print the risks of a run on this machine; refuse a run that it has no room for."""
     if target.stack is not None:
         return
     # Imported here because a run on AWS needs no engine.
@@ -119,8 +127,6 @@ def preflight(request: RunSpec, suite: Suite, target: Target, console: Console) 
     check_sizes(request, suite, os.cpu_count() or 1)
     for warning in (*doubts, *warnings(request, suite, Machine.here(target.state))):
         click.echo(f"warning: {warning}", err=True)
-    with console.status(f"Preparing {listed(request.possible)}"):
-        prepare(request, suite, systems() / "workloads")
 
 
 @contextmanager

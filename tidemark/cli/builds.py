@@ -76,6 +76,16 @@ def with_builds(fields: Mapping[str, Any], subject: Subject, *, here: bool) -> d
     }
 
 
+def check_built(versions: Sequence[str], subject: Subject) -> None:
+    """Refuse versions of a dry run that have to be built first, which writes files."""
+    for text in versions:
+        is_source = text.startswith(_GIT) or ("/" in text and not text.endswith(".whl"))
+        if is_source and subject.folder is None:
+            raise Refused(
+                f"--dry-run: {shown(text)} has to be built first; expected releases or wheels"
+            )
+
+
 def _is_build(text: str) -> bool:
     return text.startswith(_GIT) or "/" in text or text.endswith(".whl")
 

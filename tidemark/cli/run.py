@@ -9,8 +9,15 @@ from typing import Any, NamedTuple, get_args
 import click
 from rich.console import Console
 
-from tidemark.cli.attended_run import check_target, cloud_at, intention, measure, preflight
-from tidemark.cli.builds import with_builds
+from tidemark.cli.attended_run import (
+    check,
+    check_target,
+    cloud_at,
+    intention,
+    measure,
+    preflight,
+)
+from tidemark.cli.builds import check_built, with_builds
 from tidemark.cli.chosen_suite import suite_to_run, written_suite
 from tidemark.cli.options import exact_option, fail_on_option, resume_option
 from tidemark.cli.set_option import (
@@ -138,6 +145,18 @@ def compared(stored: Stored, plan: Plan, base: str, version: str) -> ComparisonD
     help="Most that tasks and log queries may cost at AWS's prices; the run ends before the trial "
     "that would exceed it.",
 )
+@click.option(
+    "--keep-going",
+    is_flag=True,
+    help="Measure every trial. If not given, the run measures no more of a version of which two "
+    "trials in sequence fail alike, and ends if a query matches no line of the first trial.",
+)
+@click.option(
+    "--dry-run",
+    is_flag=True,
+    help="Print what the run would measure, how long and at which cost, and the risks. Nothing is "
+    "started, built or written.",
+)
 @click.option("--note", default="", help="Reason for the run; stored with its results.")
 @resume_option
 @fail_on_option
@@ -160,6 +179,8 @@ def command(
     records: int | None,
     profile_hz: int | None,
     budget_usd: float | None,
+    keep_going: bool,
+    dry_run: bool,
     note: str,
     resume: str | None,
     fail_on: str | None,
@@ -205,6 +226,7 @@ def command(
         "tasks": tasks,
         "records": records,
         "profile": None if profile_hz is None else {"hz": profile_hz},
+        "keep_going": keep_going or None,
     }
     end = _End(gated=bool(fail_on), exact=exact)
     limit = {} if budget_usd is None else {"budget_usd": budget_usd}
@@ -213,6 +235,10 @@ def command(
         if fields:
             raise Refused(f"--resume: {listed(fields)} cannot change when a run is resumed")
         again = {**limit, "note": note, "trigger": "cli"}
+        if dry_run:
+            with stored(target) as store:
+                _print_missing(*_unfinished(store.bucket, resume, target, end), console)
+            sys.exit(_not_started(console))
         sys.exit(_resume(resume, again, target, console, end))
     named = fields.pop("suite", None) or suite_to_run()
     fields = {"suite": named, **fields, **limit, "note": note, "trigger": "cli"}
@@ -220,6 +246,8 @@ def command(
     if settings:
         fields["parameters"] = parsed(fields["parameters"], system)
     check_target(system, target)
+    if dry_run:
+        check_built(fields.get("versions", ()), system.subject)
     fields = with_builds(fields, system.subject, here=target.stack is None)
     request = resolved(fields, system)
     if versions is not None and target.stack is None:
@@ -228,8 +256,17 @@ def command(
     _check_gate(request, system, gated=bool(fail_on))
     names = listed(fields.get("versions", request.versions))
     console.print(intention(names, request, system, target), soft_wrap=True)
+    if dry_run:
+        check(request, system, target)
+        sys.exit(_not_started(console))
     preflight(request, system, target, console)
     sys.exit(_measure(fields, system, target, console, end))
+
+
+def _not_started(console: Console) -> int:
+    """Print the end of a dry run; return its exit code."""
+    console.print("Nothing was started; the same command without --dry-run measures it.")
+    return 0
 
 
 def _listed(text: str | None) -> list[str] | None:
@@ -304,16 +341,20 @@ def _resume(
                 f"--resume: {run_id} is active; `tidemark stop {run_id}{target.flags}` ends it"
             )
         plan, progress = _unfinished(client.bucket, run_id, target, end)
-        missing = progress.planned - progress.recorded
-        expected = estimate(plan.request, plan.suite, list_prices())
-        share = cost(expected, missing / plan.request.all_trials)
-        console.print(f"Missing: {missing} of {plural(progress.planned, 'trial')}; on AWS {share}.")
-        if plan.request.until:
-            console.print("The run then goes on until decided.")
+        _print_missing(plan, progress, console)
         preflight(plan.request, plan.suite, target, console)
         fields = {"suite": plan.suite.name, "run": run_id, **fields}
         resume_request(fields, {plan.suite.name: plan.suite})
         return _follow(cloud, client.start(fields), target, console, end)
+
+
+def _print_missing(plan: Plan, progress: Progress, console: Console) -> None:
+    missing = progress.planned - progress.recorded
+    expected = estimate(plan.request, plan.suite, list_prices())
+    share = cost(expected, missing / plan.request.all_trials)
+    console.print(f"Missing: {missing} of {plural(progress.planned, 'trial')}; on AWS {share}.")
+    if plan.request.until:
+        console.print("The run then goes on until decided.")
 
 
 def _unfinished(bucket: Bucket, run_id: str, target: Target, end: _End) -> tuple[Plan, Progress]:

@@ -1,14 +1,22 @@
-"""The result of a trial, from the results of its tests."""
+"""The result of a trial, from the results of its tests, and what failed trials tell of a run."""
 
-from __future__ import annotations
-
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from pydantic import Field
+
 from tidemark.model.axes import Combination
+from tidemark.model.base import Frozen
 from tidemark.model.plan import Plan, PlannedTrial
 from tidemark.model.results import Status, TestResult, TrialResult
+from tidemark.model.sentences import listed, shortened
+from tidemark.model.suite import Suite
 
 _WORST_FIRST: tuple[Status, ...] = ("failed", "incomplete", "skipped", "ok")
+_LONGEST_REASON = 300  # [B]
+# Failures of one cause differ in ids, times, sizes and numbers of tasks.
+_PARTICULAR = re.compile(r"\S*\d\S*")
 
 
 def trial_result(
@@ -51,3 +59,59 @@ def labelled(result: TestResult, axes: Combination) -> TestResult:
     rates = tuple(rate.model_copy(update={"labels": axes | rate.labels}) for rate in result.rates)
     samples = tuple(replace(sample, labels=axes | sample.labels) for sample in result.samples)
     return result.model_copy(update={"rates": rates, "samples": samples})
+
+
+class Failures(Frozen):
+    """What the trials of an execution have shown so far, as far as some failed."""
+
+    batch: tuple[int, ...] = ()
+    """The trials that the execution began last."""
+    is_first: bool = True
+    """Whether no trial was ok before them."""
+    latest: dict[str, str] = Field(default={})
+    """The reason without its particulars, by version and axes, if the last trial failed."""
+    stopped: dict[str, str] = Field(default={})
+    """The reason of the versions, with their axes, of which two trials in sequence failed alike."""
+
+    def after(self, trials: Iterable[TrialResult]) -> "Failures":
+        """Return the failures after the trials of the batch."""
+        latest, stopped, is_first = {**self.latest}, {**self.stopped}, self.is_first
+        for trial in trials:
+            if trial.status == "ok":
+                latest.pop(trial.name, None)
+                is_first = False
+                continue
+            alike = shortened(_PARTICULAR.sub("#", trial.reason), _LONGEST_REASON)
+            if latest.get(trial.name) == alike:
+                stopped[trial.name] = shortened(trial.reason, _LONGEST_REASON)
+            latest[trial.name] = alike
+        return Failures(is_first=is_first, latest=latest, stopped=stopped)
+
+
+def unmatched(suite: Suite, trials: Iterable[TrialResult]) -> str:
+    """Return a sentence on queries that match no line of trials; '' if each does.
+
+    Only tests count whose tasks ended well and whose logs have arrived.
+    """
+    return next((text for trial in trials for text in _unmatched(suite, trial)), "")
+
+
+def _unmatched(suite: Suite, trial: TrialResult) -> Iterator[str]:
+    for result in trial.tests:
+        is_logged = result.environments and all(task.status == "ok" for task in result.tasks)
+        if result.status != "incomplete" or not is_logged:
+            continue
+        answered = {rate.metric for rate in result.rates if rate.samples}
+        sampled = {sample.metric for sample in result.samples}
+        queries = [
+            metric.samples or "" if metric.name in answered else metric.query
+            for metric in suite.test(result.test).metrics
+            if metric.name not in answered or (metric.samples and metric.name not in sampled)
+        ]
+        if queries:
+            subject, verb = ("queries", "match") if queries[1:] else ("query", "matches")
+            yield (
+                f"{subject}: {listed(queries)} of {result.test} {verb} none of the lines that "
+                f"trial {trial.trial} ({trial.name}) logged into {result.log_group}; mend the "
+                f"{subject}, or give keep_going to measure all trials"
+            )

@@ -5,8 +5,8 @@ import re
 
 from pydantic import BaseModel
 
-OVER_BUDGET = "OverBudget"
-_DECIDED = {"Refused", OVER_BUDGET}
+CUT_SHORT = "CutShort"
+_DECIDED = {"Refused", CUT_SHORT}
 _MESSAGE = re.compile(r'errorMessage\\*": *\\*"([^"\\]+)\\*"')
 
 

@@ -113,6 +113,10 @@ class RunRequest(Frozen):
     """The time after which a run until decided begins no further repetition, 10 to 604,800 [s]. It
     measures five in any case, since fewer have no verdict, and ends sooner if the rest of its time
     would bring none. Without it the run has no such limit."""
+    keep_going: bool = Field(default=False, strict=True)
+    """``true``: the run measures every trial, whatever fails. By default it measures no more of a
+    version of which two trials in sequence failed alike, and ends after the first trials if a query
+    matches none of the lines that their tasks logged."""
     bisect: Bisect | None = None
     """The search for the first version that is slower than an older one, such as
     ``{"base": "8.8.1", "new": "9.8.4", "metric": "compaction_rate"}``. The run compares ``new``
@@ -256,6 +260,7 @@ def resolve_request(
         parallel=_parallel(request, layout),
         until=request.until,
         within_seconds=request.within_seconds,
+        keep_going=request.keep_going,
         profile=_profiling(request, suite, axes),
     )
     if suite.canary:

@@ -177,6 +177,8 @@ class RunSpec(Frozen):
     """The end of the run: None after all repetitions."""
     within_seconds: Within | None = Field(default=None, exclude_if=operator.not_)
     """The time after which a run until decided begins no further repetition [s]; None for any."""
+    keep_going: bool = Field(default=False, exclude_if=operator.not_)
+    """Whether the run measures every trial, whatever fails."""
     bisect: Search | None = Field(default=None, exclude_if=operator.not_)
     """The search whose versions the run compares one after another; ``versions`` has the base and
     those that it has compared so far, in their order."""

@@ -1,16 +1,17 @@
 """ChooseTrial: the next trials of a run, none if it needs none or the budget allows no more."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from pydantic import BaseModel
 
-from tidemark.figures.trial_result import trial_result
+from tidemark.figures.trial_result import Failures, trial_result, unmatched
 from tidemark.figures.verdicts.needed_trials import with_next_comparison
 from tidemark.figures.verdicts.sequential_run import SequentialRun, after, following
 from tidemark.model.base import Frozen
 from tidemark.model.exclusions import Exclusions
 from tidemark.model.failure import Failure
 from tidemark.model.plan import Plan
+from tidemark.model.results import TrialResult
 from tidemark.model.run_id import is_profiled, trial_execution
 from tidemark.model.suite import SECONDS_BETWEEN_GROUPS, TASKS_OF_GROUP
 from tidemark.money.budget import Spent, counted, passed
@@ -44,6 +45,8 @@ class ChooseTrialEvent(RunEvent):
     budget_usd: float | None = None
     spent: Spent | None = None
     """The result of the previous choice, so that no trial is read twice; None at first."""
+    failures: Failures | None = None
+    """The result of the previous choice; None at first, also when a run is resumed."""
 
 
 class Round(Frozen):
@@ -66,8 +69,9 @@ class Choice(Frozen):
     done: int
     """The number of recorded trials."""
     spent: Spent | None
-    over_budget: str | None
-    """A sentence that says why the budget ends the run although trials are left."""
+    failures: Failures
+    cut_short: str | None
+    """A sentence that says why the run ends although trials are left."""
 
 
 def choose(bucket: Bucket, event: ChooseTrialEvent) -> Choice:
@@ -77,19 +81,39 @@ def choose(bucket: Bucket, event: ChooseTrialEvent) -> Choice:
         # Without a result the lost trial would be chosen again and again.
         _record_lost(bucket, plan, lost)
     done = set(recorded_of(bucket, plan))
+    before = event.failures or Failures(is_first=not done)
+    ended = [each for each in before.batch if each in done and not plan.request.keep_going]
+    read = {each: read_trial(bucket, plan.run_id, each) for each in ended}
+    failures = before.after(read.values())
+    wrong = unmatched(plan.suite, read.values()) if failures.is_first else ""
     limit = event.budget_usd
-    spent, standing = count(bucket, plan, None if limit is None else event.spent or Spent())
+    spent = None if limit is None else event.spent or Spent()
+    spent, standing = count(bucket, plan, spent, read, failures.stopped)
     plan = plan if standing is None else _planned_on(bucket, plan, standing)
-    rounds, over_budget = list(_next(plan, standing, done)), None
+    rounds = [] if wrong else list(_next(plan, standing, done, failures.stopped))
+    cut_short = wrong or _stopped(plan, failures, len(done)) if not rounds else None
     if rounds and spent and limit is not None:
-        over_budget = passed(spent, plan, limit, len(rounds[0]))
+        cut_short = passed(spent, plan, limit, len(rounds[0]))
         while rounds and passed(spent, plan, limit, sum(map(len, rounds))):
             rounds.pop()
+    batch = tuple(number for each in rounds for number in each)
     return Choice(
         rounds=tuple(_starting(plan, rounds, event.execution_arn)),
         done=len(done),
         spent=spent,
-        over_budget=over_budget,
+        failures=failures.model_copy(update={"batch": batch}),
+        cut_short=cut_short,
+    )
+
+
+def _stopped(plan: Plan, failures: Failures, done: int) -> str | None:
+    """Return a sentence on the versions whose other trials are not measured, None without any."""
+    if not failures.stopped or (plan.request.until is None and done == len(plan.all_trials)):
+        return None
+    names = [f"{each}, since two failed alike ({why})" for each, why in failures.stopped.items()]
+    return (
+        f"versions: the other trials are left out of {', and of '.join(names)}; keep_going "
+        "measures them, and a resume tries them again"
     )
 
 
@@ -119,12 +143,16 @@ def _planned_on(bucket: Bucket, plan: Plan, standing: SequentialRun) -> Plan:
 
 
 def _next(
-    plan: Plan, standing: SequentialRun | None, done: Collection[int]
+    plan: Plan, standing: SequentialRun | None, done: Collection[int], stopped: Collection[str]
 ) -> Iterator[Sequence[int]]:
     """Yield the rounds to measure next: for verdicts, their confirmation, and then profiles."""
     at_once = plan.request.parallel or 1
     left = plan.trials if standing is None else following(standing, plan, at_once)
-    lacking = [trial for trial in (*left, *plan.profiled) if trial.trial not in done]
+    lacking = [
+        trial
+        for trial in (*left, *plan.profiled)
+        if trial.trial not in done and trial.name not in stopped
+    ]
     for _ in range(at_once):
         if together := plan.first_together(lacking):
             yield [each.trial for each in together]
@@ -142,12 +170,17 @@ def _record_lost(bucket: Bucket, plan: Plan, lost: LostTrial) -> None:
 
 
 def count(
-    bucket: Bucket, plan: Plan, spent: Spent | None
+    bucket: Bucket,
+    plan: Plan,
+    spent: Spent | None,
+    read: Mapping[int, TrialResult],
+    stopped: Collection[str],
 ) -> tuple[Spent | None, SequentialRun | None]:
     """Return the cost and the standing after all recorded trials, and store the standing.
 
     The cost is None if ``spent`` is: the run has no budget. The standing is None for a run of a
-    fixed number of repetitions.
+    fixed number of repetitions. ``read`` are trials that are known already, and ``stopped`` the
+    versions, with their axes, that are measured no more.
     """
     exclusions = read_exclusions(bucket, plan.run_id) if plan.request.until else None
     standing = _standing(bucket, plan, exclusions) if exclusions else None
@@ -161,13 +194,14 @@ def count(
         is_new = number not in in_order and not waiting
         if not is_new and (spent is None or number in spent.trials):
             continue
-        trial = read_trial(bucket, plan.run_id, number)
+        trial = read.get(number) or read_trial(bucket, plan.run_id, number)
         if spent is not None and number not in spent.trials:
             spent = counted(spent, plan, [trial])
         if standing is not None and exclusions and is_new:
             excluded = exclusions.reason(number) is not None
             standing = after(standing, plan, trial, excluded=excluded)
     if standing is not None:
+        standing = standing.model_copy(update={"stopped": tuple(stopped)})
         bucket.write(keys.standing(plan.run_id), standing.model_dump_json().encode())
     return spent, standing
 

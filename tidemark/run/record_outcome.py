@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from tidemark.model.failure import OVER_BUDGET, Failure
+from tidemark.model.failure import CUT_SHORT, Failure
 from tidemark.model.outcome import Outcome, RunStatus
 from tidemark.model.run_id import run_id
 from tidemark.run.announcing import Listeners
@@ -44,7 +44,7 @@ def conclude(
             # claim, and the sweep tries again.
             resume(bucket, rules, plan.run_id)
         run = read_run(bucket, plan)
-        short = failure is not None and failure.Error == OVER_BUDGET
+        short = failure is not None and failure.Error == CUT_SHORT
         status: RunStatus = "incomplete" if short else "failed"
         arn, published = execution.execution_arn, published_keys(bucket, plan)
         alarms = alarms_of(bucket, run.plan.suite.name, run.plan.run_id)

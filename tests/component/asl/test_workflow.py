@@ -15,7 +15,7 @@ from tidemark.run.choose_trial import ChooseTrialEvent, choose
 from tidemark.store.stored_plan import read_plan
 
 TEXT = definition("workflow")
-NONE_LEFT = {"rounds": [], "done": 1, "spent": None, "over_budget": None}
+NONE_LEFT = {"rounds": [], "done": 1, "spent": None, "failures": {}, "cut_short": None}
 # The longest cause that AWS Step Functions accepts, of the characters with the longest JSON.
 LONGEST_CAUSE = ('\u221e"' * 20_000)[:32_768]
 HOLDER = {"executionArn": "arn:holder", "status": "GONE", "error": None, "cause": None}
@@ -96,20 +96,22 @@ def test_a_run_that_another_execution_started_is_left_to_that_execution(workflow
 
 def test_a_run_over_its_budget_is_recorded_with_the_reason(workflow):
     spent = {"trials": [1], "usd": 2, "dearest": 2}
-    first = {**batch(1), "spent": spent}
+    failures = {"batch": [1], "is_first": True, "latest": {}, "stopped": {}}
+    first = {**batch(1), "spent": spent, "failures": failures}
     workflow.answers["PlanRun"][0]["budget_usd"] = 3
-    workflow.answers["ChooseTrial"] = [first, {**NONE_LEFT, "over_budget": "too dear"}]
+    workflow.answers["ChooseTrial"] = [first, {**NONE_LEFT, "cut_short": "too dear"}]
 
     assert workflow.run({"suite": "s"})[1:] == [
         "ChooseTrial", "r-1", "ChooseTrial",
         "RecordRates", "PublishReport", "RecordOutcome",
     ]  # fmt: skip
     payloads = [payload for name, payload in workflow.called if name == "ChooseTrial"]
-    assert [(payload["budget_usd"], payload["spent"]) for payload in payloads] == [
-        (3, None),
-        (3, spent),
+    passed_on = ("budget_usd", "spent", "failures")
+    assert [[payload[name] for name in passed_on] for payload in payloads] == [
+        [3, None, None],
+        [3, spent, failures],
     ]
-    assert workflow.called[-1][1]["failure"] == {"Error": "OverBudget", "Cause": "too dear"}
+    assert workflow.called[-1][1]["failure"] == {"Error": "CutShort", "Cause": "too dear"}
 
 
 def test_the_rounds_of_a_batch_run_at_once_and_each_has_its_own_input(workflow):
@@ -180,7 +182,7 @@ def test_a_run_until_decided_runs_trials_until_its_alarm_is_confirmed(workflow):
     assert run.words(NEW) == {("slower", "confirmed")}
     # The sums of the pairs stay in the bucket: the payload has the cost alone.
     assert workflow.called[-4][1].keys() == {
-        "run_id", "execution_arn", "lost", "budget_usd", "spent",
+        "run_id", "execution_arn", "lost", "budget_usd", "spent", "failures",
     }  # fmt: skip
 
 

@@ -36,7 +36,7 @@ def decided():
 def ended_by_a_budget_and_resumed():
     run = Measuring({NEW: 0, OTHER: 0.2})
     run.go_on(most=9)
-    assert run.choose(budget_usd=0.001).over_budget
+    assert run.choose(budget_usd=0.001).cut_short
     resumed(run)
     run.go_on()
     return run

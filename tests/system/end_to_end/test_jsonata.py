@@ -72,7 +72,7 @@ NOT_REACHED = {
     "$substring($states.errorOutput.Cause, 0, 3000)": {
         "states": {"errorOutput": {"Cause": "no answer"}}
     },
-    "$states.input.over_budget": {"states": {"input": {"over_budget": True}}},
+    "$states.input.cut_short": {"states": {"input": {"cut_short": True}}},
     "$states.input": {"states": {"input": {"trial": 1}}},
     "$step.deadline_seconds": {"step": {"deadline_seconds": 60}},
     "$states.input.wait_seconds": {"states": {"input": {"wait_seconds": 2}}},

@@ -1,5 +1,6 @@
 """Inputs that `tidemark run` gives to an execution."""
 
+import re
 from contextlib import contextmanager
 from types import SimpleNamespace
 
@@ -258,3 +259,36 @@ def test_the_id_of_an_instance_is_printed_and_its_version_left_to_the_instance(s
     assert " with instance my-id, records 200,000, tasks 1; " in output
     assert execution_input["instance"] == "my-id"
     assert "versions" not in execution_input
+
+
+def test_a_dry_run_says_what_how_long_and_how_much_and_starts_and_writes_nothing(start, tmp_path):
+    output, *started = start("--repetitions", "5", "--dry-run")
+
+    intention, end = output.splitlines()
+    assert intention.startswith("RocksDB 8.8.1, 9.8.4: 5 repetitions, 10 trials of ingest and ")
+    assert re.search(r"; about .* \(the first run here\), on AWS about 0\.\d\d USD\.$", intention)
+    assert end == "Nothing was started; the same command without --dry-run measures it."
+    assert (started, [*tmp_path.iterdir()]) == ([], [])
+
+
+def test_a_dry_run_refuses_what_has_to_be_built(tmp_path):
+    arguments = ["rocksdb", "--versions", f"8.8.1,{tmp_path}", "--dry-run"]
+
+    refused = CliRunner().invoke(run.command, arguments).exception
+
+    assert str(refused).startswith("--dry-run: ")
+    assert str(refused).endswith(" has to be built first; expected releases or wheels")
+
+
+def test_a_dry_run_of_a_resume_says_what_is_missing(monkeypatch):
+    plan = planned(["9.8.4"])
+
+    @contextmanager
+    def stored(_):
+        yield SimpleNamespace(bucket=bucket_of(plan, measured(plan)[:1]))
+
+    monkeypatch.setattr(run, "stored", stored)
+    done = CliRunner().invoke(run.command, ["--resume", plan.run_id, "--dry-run"])
+
+    assert done.stdout.startswith("Missing: 2 of 3 trials; on AWS ")
+    assert (done.exit_code, "Nothing was started" in done.stdout) == (0, True)

@@ -182,14 +182,17 @@ def test_plan_run_refuses_a_bad_input_and_writes_nothing(world):
 
 
 def test_choose_trial_gives_each_trial_in_turn_and_then_none(world):
-    boundless = {"spent": None, "over_budget": None}
+    def boundless(*batch, done):
+        failures = {"batch": [*batch], "is_first": not done, "latest": {}, "stopped": {}}
+        return {"done": done, "spent": None, "failures": failures, "cut_short": None}
+
     first = {"trial": 1, "trials": [1], "name": f"{RUN}-1-56850a", "wait_seconds": 0}
-    assert choose(world) == {"rounds": [first], "done": 0, **boundless}
+    assert choose(world) == {"rounds": [first], **boundless(1, done=0)}
     measure(world, 1)
     second = {**first, "trial": 2, "trials": [2], "name": f"{RUN}-2-56850a"}
-    assert choose(world) == {"rounds": [second], "done": 1, **boundless}
+    assert choose(world) == {"rounds": [second], **boundless(2, done=1)}
     measure(world, 2)
-    assert choose(world) == {"rounds": [], "done": 2, **boundless}
+    assert choose(world) == {"rounds": [], **boundless(done=2)}
 
 
 def test_a_lost_trial_is_recorded_as_failed_and_not_chosen_again(world):

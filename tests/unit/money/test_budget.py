@@ -123,9 +123,9 @@ def test_the_next_trial_is_chosen_while_the_budget_has_room(world, plan):
     world.bucket.write(f"runs/{RUN}/trials/001.json", trial(plan, 1, 4).model_dump_json().encode())
     second = choose(world, 0.01, spent=first["spent"])
 
-    assert ([each["trial"] for each in first["rounds"]], first["over_budget"]) == ([1], None)
+    assert ([each["trial"] for each in first["rounds"]], first["cut_short"]) == ([1], None)
     assert (second["rounds"], second["done"]) == ([], 1)
-    assert second["over_budget"].startswith("budget_usd: 0.0083 USD of 0.0100 USD are spent")
+    assert second["cut_short"].startswith("budget_usd: 0.0083 USD of 0.0100 USD are spent")
 
 
 def test_a_counted_trial_is_not_read_again(world, plan):
@@ -141,17 +141,17 @@ def test_a_run_with_every_trial_is_complete_despite_its_cost(world, plan):
         body = trial(plan, number, 90).model_dump_json().encode()
         world.bucket.write(f"runs/{RUN}/trials/{number:03d}.json", body)
 
-    assert choose(world, 0.01)["over_budget"] is None
+    assert choose(world, 0.01)["cut_short"] is None
 
 
 def test_a_run_that_ends_at_its_budget_is_incomplete_for_that_reason(world, plan):
     world.call(record_trial, {"run_id": RUN, "trial": 1, "failure": FAILURE})
-    sentence = choose(world, 0.001)["over_budget"]
+    sentence = choose(world, 0.001)["cut_short"]
 
     outcome = world.call(record_outcome, {
         "execution_arn": "arn:x", "execution_name": "x", "started_at": "2026-11-20T12:44:55Z",
         "input": {"suite": "rocksdb"}, "run_id": RUN, "now": "2026-11-20T13:00:00Z",
-        "failure": {"Error": "OverBudget", "Cause": sentence},
+        "failure": {"Error": "CutShort", "Cause": sentence},
     })  # fmt: skip
 
     assert (outcome["status"], outcome["reason"]) == ("incomplete", sentence)

@@ -67,7 +67,7 @@ def test_a_budget_cuts_a_batch_to_the_rounds_that_it_pays_for():
     assert firsts(run.choose(budget_usd=of_trial * 7)) == [1, 3, 5]
     over = run.choose(budget_usd=of_trial * 1.5)
     assert over.rounds == ()
-    assert over.over_budget.startswith("budget_usd: 0.0000 USD of ")
+    assert over.cut_short.startswith("budget_usd: 0.0000 USD of ")
 
 
 @pytest.mark.parametrize("until", [None, "decided"])

@@ -43,14 +43,15 @@ def in_batch(choice):
 class Measuring:
     """A run until decided whose trials are recorded as soon as they are chosen."""
 
-    def __init__(self, losses, scatter=0.02, seed=1, suite=None, **request):
+    def __init__(self, losses, scatter=0.02, seed=1, suite=None, name=RUN, bucket=None, **request):
         fields = {"repetitions": 20, **request}
         if "bisect" not in request:
             fields = {"versions": [BASE, *losses], "until": "decided", **fields}
-        self.plan = plan_of(fields, suite=suite)
-        self.bucket = FakeBucket({keys.plan(RUN): self.plan.model_dump_json().encode()})
+        self.plan = plan_of(fields, suite=suite, name=name)
+        self.bucket, self.name = bucket or FakeBucket(), name
+        self.bucket.write(keys.plan(name), self.plan.model_dump_json().encode())
         self.losses, self.scatter, self.chance = losses, scatter, random.Random(seed)
-        self.failing, self.reads, self.spent = set(), Counter(), None
+        self.failing, self.reads, self.spent, self.failures = set(), Counter(), None, None
         read = self.bucket.read
 
         def counted(key):
@@ -65,12 +66,16 @@ class Measuring:
 
     def choose(self, budget_usd=None):
         event = ChooseTrialEvent(
-            run_id=RUN, execution_arn="arn:x", budget_usd=budget_usd, spent=self.spent
+            run_id=self.name,
+            execution_arn="arn:x",
+            budget_usd=budget_usd,
+            spent=self.spent,
+            failures=self.failures,
         )
         choice = choose(self.bucket, event)
-        self.spent = choice.spent
+        self.spent, self.failures = choice.spent, choice.failures
         if self.plan.request.bisect:
-            self.plan = read_plan(self.bucket, RUN)
+            self.plan = read_plan(self.bucket, self.name)
         return choice
 
     def record(self, number):
@@ -92,9 +97,9 @@ class Measuring:
             for test in self.plan.suite.tests
         )
         trial = TrialResult(
-            run_id=RUN, **planned.model_dump(), status=tests[0].status, reason="", tests=tests
+            run_id=self.name, **planned.model_dump(), status=tests[0].status, reason="", tests=tests
         )
-        self.bucket.write(keys.trial(RUN, number), trial.model_dump_json().encode())
+        self.bucket.write(keys.trial(self.name, number), trial.model_dump_json().encode())
 
     def value(self, loss):
         return 1000 * (1 - loss) * math.exp(self.chance.gauss(0, self.scatter / math.sqrt(2)))
@@ -132,7 +137,7 @@ def test_a_run_ends_when_every_metric_is_decided():
 
     choice = run.go_on()
 
-    assert (choice.rounds, choice.over_budget) == ((), None)
+    assert (choice.rounds, choice.cut_short) == ((), None)
     assert run.words(NEW) == {("same", "first")}
     table = markdown(report(measured_run(run.stored))).partition("Verdicts against 8.8.1")[2]
     assert row(table, NEW, "ingest_rate")[3:] == ["none", "same"]
@@ -282,7 +287,7 @@ def test_a_budget_ends_a_run_before_its_verdicts():
     choice = run.choose(budget_usd=0.001)
 
     assert choice.rounds == ()
-    assert "are spent by 11 of at most 160 trials, and the next" in choice.over_budget
+    assert "are spent by 11 of at most 160 trials, and the next" in choice.cut_short
     outcome = run.outcome()
     assert (outcome.status, outcome.trials_done, outcome.trials_planned) == ("incomplete", 11, 12)
 
@@ -322,7 +327,7 @@ def test_an_exclusion_may_make_a_decided_run_go_on():
 
 
 def test_a_version_that_always_fails_is_given_up():
-    run = Measuring({NEW: 0, OTHER: 0}, scatter=0.1)
+    run = Measuring({NEW: 0, OTHER: 0}, scatter=0.1, keep_going=True)
     run.failing.add(NEW)
 
     run.go_on()

@@ -168,7 +168,7 @@ def test_a_budget_covers_profiled_trials_too():
     assert after.spent.trials == (*range(1, 11), *range(901, 911))
     assert after.spent.usd == pytest.approx(2 * before.usd)
     short = event.model_copy(update={"spent": Spent(), "budget_usd": before.usd})
-    assert "10 of 20 trials" in choose(stored(made, trials), short).over_budget
+    assert "10 of 20 trials" in choose(stored(made, trials), short).cut_short
 
 
 def test_only_profiled_trials_have_a_profiler():

@@ -176,7 +176,7 @@ def test_the_report_and_the_progress_have_the_same_reason_for_a_version_that_is_
     failing, pairs, reason
 ):
     losses = {"9.0.0": 0.105, "9.8.4": 0.2}
-    run = Measuring(losses, scatter=0.06, bisect=BISECT, repetitions=8)
+    run = Measuring(losses, scatter=0.06, bisect=BISECT, repetitions=8, keep_going=True)
     run.failing = failing
     run.go_on()
     trials = [each.trial for each in run.stored.trials]

@@ -16,7 +16,7 @@ from tidemark.figures.version_rates import Quantity, rate_key, shared_names
 from tidemark.model.axes import combinations
 from tidemark.model.base import Frozen
 from tidemark.model.exclusions import Exclusions
-from tidemark.model.labels import canonical
+from tidemark.model.labels import canonical, labelled_name
 from tidemark.model.plan import Plan, PlannedTrial
 from tidemark.model.results import Rate, TrialResult
 from tidemark.model.run_spec import FEWEST, follows
@@ -44,6 +44,8 @@ class SequentialRun(Frozen):
     """The rates of each version in that repetition, until it is whole."""
     slices: dict[str, dict[str, tuple[float, ...]]] = Field(default_factory=dict)
     """The slices of each version in that repetition, if it is a round."""
+    stopped: tuple[str, ...] = ()
+    """The versions, with their axes, of which the run measures no further trial."""
     courses: dict[str, dict[str, SequentialMetric]] = Field(default_factory=dict)
     """The courses of each version's quantities over the repetitions before."""
 
@@ -169,12 +171,25 @@ def undecided(standing: SequentialRun, plan: Plan) -> list[str]:
     """Return the versions that need more pairs; a search compares one version at a time."""
     if plan.request.bisect:
         following = Bisection(plan.request.bisect.versions, findings(standing, plan)).following
-        return [following] if following else []
+        (quantity,) = awaited(plan)
+        if following is None or _is_stopped(standing, plan, following, quantity):
+            return []
+        return [following]
     return [
         version
         for version in plan.compared
-        if any(finding(standing, plan, version, each) is None for each in awaited(plan))
+        if any(
+            finding(standing, plan, version, each) is None
+            and not _is_stopped(standing, plan, version, each)
+            for each in awaited(plan)
+        )
     ]
+
+
+def _is_stopped(standing: SequentialRun, plan: Plan, version: str, quantity: Quantity) -> bool:
+    """Tell whether a quantity gets no further pair, since the run has stopped one of its sides."""
+    sides = (plan.request.baseline or "", version)
+    return any(labelled_name(each, quantity.axes) in standing.stopped for each in sides)
 
 
 def findings(standing: SequentialRun, plan: Plan) -> dict[str, Finding]:
@@ -306,7 +321,7 @@ def _missing(standing: SequentialRun, plan: Plan, repetition: int) -> Iterator[P
     measured = {plan.request.baseline, plan.request.canary, *versions} if versions else set()
     for trial in plan.trials:
         is_next = trial.repetition == repetition and trial.trial > standing.last
-        if is_next and trial.version in measured:
+        if is_next and trial.version in measured and trial.name not in standing.stopped:
             yield trial
 
 
