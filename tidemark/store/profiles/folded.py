@@ -13,6 +13,8 @@ from tidemark.store.profiles.file_content import Content, Unreadable, text_of, u
 SAMPLES = "samples"
 """The unit of numbers of samples."""
 _MOST_CHARACTERS = 64 << 20
+_MOST_STACKS = 1_000_000
+_EACH = 128  # [B], which a short text takes beside its characters
 _MOST_SAMPLES = 2**63 - 1  # the largest bigint of a table
 
 
@@ -39,6 +41,8 @@ class Tally:
             self._room -= len(stack)
             if self._room < 0:
                 raise Unreadable(f"its different stacks have more than {self._most:,} characters")
+            if len(self.stacks) == _MOST_STACKS:
+                raise Unreadable(f"it has more than {_MOST_STACKS:,} different stacks")
         self._total += samples
         if self._total > _MOST_SAMPLES:
             raise Unreadable(f"it has more than {_MOST_SAMPLES:,} samples")
@@ -68,7 +72,7 @@ def add_folded(content: Content, tally: Tally) -> None:
     for first, block in content.blocks():
         lines.update(block if first > 1 else _unmarked(block))
         longest = max(longest, max(map(len, block), default=0))
-        if len(lines) * longest > _MOST_COUNTED:
+        if len(lines) * (longest + _EACH) > _MOST_COUNTED:
             _add_lines(lines, content, tally)
             lines.clear()
     _add_lines(lines, content, tally)

@@ -11,7 +11,6 @@ occurs, and a search for the texts finds each group.
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Collection
 from typing import NamedTuple
 
@@ -176,16 +175,6 @@ class Pattern:
         """Return the pattern inside a named group."""
         start, end = self._groups[name]
         return self._text(self._pieces[start + 1 : end], None)
-
-    def may_be_empty(self, name: str) -> bool:
-        """Tell whether a named group may match ''; True if that is uncertain."""
-        try:
-            # Python warns of patterns that RE2 reads in one way only, such as [[a].
-            with warnings.catch_warnings(action="ignore"):
-                return re.fullmatch(self.inside(name), "") is not None
-        except re.error:
-            # RE2 may accept a pattern that Python does not.
-            return True
 
     def is_digits(self, name: str) -> bool:
         """Tell whether a named group matches digits from 0 to 9 alone, and never ''."""

@@ -139,7 +139,8 @@ def _source(
     if form is Form.TEXT:
         return _lines(files, prefix, limits, untimed)
     if form in TABLES:
-        raise LogFilesError(f"{files[0].path}: DuckDB reads no rows of CSV or JSON as events")
+        limit = f"{json_files.MOST_AT_ONCE:,} bytes"
+        raise LogFilesError(f"{files[0].path}: its rows are not a whole CSV, or JSON of {limit}")
     if form is Form.OBJECTS:
         return json_files.objects(files, prefix, untimed)
     sources = {

@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator
 from enum import Enum, auto
 from io import TextIOWrapper
 from itertools import count
-from typing import BinaryIO, NamedTuple
+from typing import IO, AnyStr, BinaryIO, NamedTuple
 
 from cwli.insights.values import quoted
 from cwli.readers.clocks import Beginning
@@ -29,6 +29,7 @@ from cwli.readers.clocks import Beginning
 UTF16 = "utf-16"
 _MARKS = (BOM_UTF16_LE, BOM_UTF16_BE)
 _REPLACED, _NO_TEXT = "\ufffd".encode(), b"\xff"
+_FEEDS = ("\n", b"\n")
 
 
 def is_utf16(file: BinaryIO) -> bool:
@@ -44,18 +45,32 @@ def encoding_of(file: BinaryIO) -> str:
     return UTF16 if is_utf16(file) else "utf-8-sig"
 
 
-def utf8_lines(file: BinaryIO) -> Iterator[bytes]:
+def utf8_lines(file: BinaryIO, most: int) -> Iterator[bytes]:
     """Yield the lines of a file from its beginning, in UTF-8.
 
-    Bytes that are not UTF-16 become 0xFF, which is not UTF-8, so that they count as damage.
+    Bytes that are not UTF-16 become 0xFF, which is not UTF-8, so that they count as damage. A line
+    that is longer than ``most`` bytes or characters, with its end, is cut there and ends in 0xFF: a
+    packed file of some kilobytes may hold a line of gigabytes.
     """
     if is_utf16(file):
         text = TextIOWrapper(file, UTF16, errors="replace", newline="\n")
-        for line in text:
-            yield line.encode().replace(_REPLACED, _NO_TEXT)
-        text.detach()  # else its end would close the file
-    else:
-        yield from file
+        try:
+            for characters in _lines(text, most):
+                yield characters.encode().replace(_REPLACED, _NO_TEXT)
+        finally:
+            text.detach()  # else its end would close the file
+        return
+    for line in _lines(file, most):
+        yield line if len(line) < most or line.endswith(b"\n") else line[:-1] + _NO_TEXT
+
+
+def _lines(file: IO[AnyStr], most: int) -> Iterator[AnyStr]:
+    """Yield the lines of a file, and of a longer one its beginning without a line end."""
+    while line := file.readline(most):
+        yield line
+        rest = line
+        while len(rest) == most and rest[-1:] not in _FEEDS:
+            rest = file.readline(most)
 
 
 _FEED, _RETURN = "\U000fffff", "\U000ffffe"

@@ -268,6 +268,12 @@ def form_of(begin: str) -> Form:
     return Form.EVENTS if is_json else Form.TEXT
 
 
+def list_begin(begin: str) -> int:
+    """Return the place behind the bracket of the list in an answer, or in a file of CloudTrail."""
+    answer = _ANSWER.match(begin)
+    return answer.end() if answer else begin.index("[") + 1
+
+
 def _is_logged(begin: str, place: int) -> bool:
     """Tell whether events of CloudWatch Logs are at a place, also none or one that is cut off."""
     event = _value_at(begin, place)

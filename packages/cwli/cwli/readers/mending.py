@@ -13,25 +13,35 @@ import re
 from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from enum import Enum
+from io import SEEK_END, TextIOWrapper
 from itertools import chain, islice, starmap
 from pathlib import Path
+from shutil import copyfileobj
 from typing import BinaryIO, NamedTuple
 
+from cwli.readers import json_files
 from cwli.readers.clocks import Beginning, Clock, beginning
 from cwli.readers.downloads import CutTableError, Row, answered_rows, event_of, rows_of
-from cwli.readers.lines import LIMITS, MARKS, Joining, utf8_lines, without_returns
-from cwli.readers.log_file import TABLES, Form, clock_in, form_of
+from cwli.readers.lines import LIMITS, MARKS, Joining, encoding_of, utf8_lines, without_returns
+from cwli.readers.log_file import EVENT_FIELDS, PEEKED_BYTES, TABLES, Form, clock_in, form_of
 from cwli.readers.packing import INCOMPLETE, reason, unpacked
 
 _NONCHARACTERS = str.maketrans(dict.fromkeys("\U0010ffff\U0010fffe" + MARKS, "\ufffd"))
 # The lines that choose the form of a file and its clock.
 _FIRST_LINES = 200
+# A row of CSV may be longer than an event, and no line takes more memory than this.
+_MOST_LINE = 16 * LIMITS.line
+# A packed file may hold more than this only if it is not larger than so many times the file: gzip
+# packs to a thousandth at best, and zstd's best may fill any disk.
+_LEAST_UNPACKED, _MOST_RATIO = 1024 * 1024 * 1024, 1_000
 _NO_SPACE = re.compile(r"\S")
 # The forms in which a file is JSON as a whole.
 _DOCUMENTS = (Form.ANSWER, Form.LISTED, Form.RECORDS, Form.DELIVERY, Form.OBJECTS)
+_LISTS = (Form.ANSWER, Form.RECORDS)
+"""The documents whose events are the members of a list in one object."""
 
 
 class Damage(Enum):
@@ -45,6 +55,10 @@ class Damage(Enum):
         "rows without a time have that of the file's last change",
     )
     INCOMPLETE = ("file ends early", "files end early")
+    LARGE = (
+        "file is read in part, since it unpacks to a thousand times its size",
+        "files are read in part, since they unpack to a thousand times their size",
+    )
     UNREADABLE = ("file cannot be read", "files cannot be read")
 
 
@@ -136,20 +150,72 @@ class _Copy:
 
     def _copy(self, file: BinaryIO) -> None:
         with self.path.open("wb") as copy:
-            read = self._read(utf8_lines(file))
-            begin = list(islice(read, _FIRST_LINES))
+            read = self._read(utf8_lines(file, _MOST_LINE))
+            begin = list(_beginning(read))
             self._form = form_of(b"".join(line for _, line in begin).decode(errors="replace"))
-            if self._form in TABLES:
-                copy.writelines(self._rows(chain(begin, read)))
-                return
-            lines = starmap(self._mended, chain(begin, read))
-            first = list(islice(lines, _FIRST_LINES))
-            joining = Joining(self._beginning(first), self._mending.most_bytes - 1)
-            events = joining.events(chain(first, lines))
-            copy.writelines(event + b"\n" for event in events if event)
-        self.joined = joining.joined
+            if self._form in (*_DOCUMENTS, Form.RESULTS):
+                if self._is_large(file):
+                    copy.writelines(self._bounded(self._parts(file, copy)))
+                    return
+                file.seek(0)
+                begin, read = [], self._read(utf8_lines(file, json_files.MOST_AT_ONCE + 1))
+            lines = chain(begin, read)
+            is_table = self._form in TABLES
+            events = self._rows(lines) if is_table else self._events(lines, len(begin))
+            copy.writelines(self._bounded(events))
         if self._form in _DOCUMENTS and not _is_json(self.path.read_text()):
             self._count(Damage.UNREADABLE)
+
+    def _events(self, read: Iterable[tuple[int, bytes]], beginning: int) -> Iterator[bytes]:
+        """Yield each event as a line; the first lines, ``beginning`` of them, choose the clock."""
+        lines = starmap(self._mended, read)
+        first = list(islice(lines, beginning))
+        joining = Joining(self._beginning(first), self._mending.most_bytes - 1)
+        for event in joining.events(chain(first, lines)):
+            if event:
+                yield event + b"\n"
+        self.joined = joining.joined
+
+    def _is_large(self, file: BinaryIO) -> bool:
+        """Tell whether a document takes too much memory to be read at once."""
+        with suppress(*INCOMPLETE):  # a reading of its lines tells more
+            return file.seek(0, SEEK_END) > json_files.MOST_AT_ONCE
+        return False
+
+    def _parts(self, file: BinaryIO, copy: BinaryIO) -> Iterator[bytes]:
+        """Yield the members of a large document as lines, or copy objects that DuckDB parts."""
+        file.seek(0)
+        if self._form is Form.RESULTS:
+            limit = f"its JSON has more than {json_files.MOST_AT_ONCE:,} bytes"
+            self._count(Damage.UNREADABLE, reason=limit)
+        elif self._form not in _LISTS:
+            copyfileobj(file, copy)
+        else:
+            text = TextIOWrapper(file, encoding_of(file), errors="replace", newline="")
+            try:
+                yield from map(self._member, json_files.members(text))
+            except (ValueError, RecursionError, *INCOMPLETE) as error:
+                self._count(Damage.INCOMPLETE, reason=reason(error))
+            text.detach()  # else its end would close the file
+
+    def _member(self, value: object) -> bytes:
+        """Return the line of a member of a list, b"" if it is no event."""
+        if not isinstance(value, dict):
+            self._count(Damage.NO_EVENT)
+            return b""
+        if self._form is Form.ANSWER:
+            value = {name: value.get(name) for name in EVENT_FIELDS}
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+
+    def _bounded(self, lines: Iterable[bytes]) -> Iterator[bytes]:
+        """Yield lines up to the size that a packed file may have."""
+        left = max(_LEAST_UNPACKED, _MOST_RATIO * self._file.stat().st_size)
+        for line in lines:
+            left -= len(line)
+            if left < 0:
+                self._count(Damage.LARGE)
+                return
+            yield line
 
     def differs(self) -> bool:
         return not filecmp.cmp(self._file, self.path, shallow=False)
@@ -219,6 +285,16 @@ class _Copy:
             return bool
         lines = [line.decode() for line in first]
         return self._mending.begins or beginning(self._mending.clock or clock_in(self._file, lines))
+
+
+def _beginning(lines: Iterator[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines that choose the form of a file and its clock."""
+    left = PEEKED_BYTES
+    for number, line in islice(lines, _FIRST_LINES):
+        yield number, line
+        left -= len(line)
+        if left < 0:
+            return
 
 
 def _is_json(text: str) -> bool:

@@ -105,11 +105,22 @@ class ForeignFileError(OSError):
     """A file that holds no events in a form that is read."""
 
 
+# The dictionary of `xz -9` has 64 MiB, and a file may ask for 4 GiB.
+_MOST_DICTIONARY = 128 * 1024 * 1024
+
+
+def _opened_xz(file: BinaryIO) -> BinaryIO:
+    """Open a file of xz; raise LZMAError if its first block takes too much memory."""
+    lzma.LZMADecompressor(memlimit=_MOST_DICTIONARY).decompress(file.read(BEGINNING), max_length=1)
+    file.seek(0)
+    return cast(BinaryIO, lzma.open(file))
+
+
 _OPENERS: dict[Packing, Callable[[Any], Any]] = {
     Packing.GZIP: gzip.open,
     Packing.BZIP2: bz2.open,
     Packing.ZSTD: zstd.open,
-    Packing.XZ: lzma.open,
+    Packing.XZ: _opened_xz,
 }
 _LONGEST = max(len(packing.value) for packing in Packing)
 

@@ -121,10 +121,18 @@ class Search(NamedTuple):
         with unpacked(file) as content:
             if is_utf16(content):
                 return True
-            whole = content.read()
-        if any(text in whole for text in self.texts):
-            return True
-        return form_of(whole.decode(errors="replace").removeprefix("\ufeff")) is not Form.TEXT
+            # A packed file may hold far more than its size.
+            part = content.read(PEEKED_BYTES)
+            begin = part.decode(errors="replace").removeprefix("\ufeff")
+            if form_of(begin) is not Form.TEXT:
+                return True
+            overlap = max(map(len, self.texts)) - 1
+            while not any(text in part for text in self.texts):
+                more = content.read(PEEKED_BYTES)
+                if not more:
+                    return False
+                part = part[-overlap:] + more if overlap else more
+        return True
 
     def _processes(self, size: int) -> int:
         """Return the number of processes that are worth a number of bytes."""

@@ -19,6 +19,8 @@ from cwli.readers.packing import Packing, packing_of
 _PEEKED_BYTES = 64 * 1024
 # The first bytes of a file tell it from other files, and a copy from its original.
 _HEAD_BYTES = 4 * 1024
+# The most that is read of a file at a time, and the most of an event that has no end yet.
+_MOST_BYTES = 32 * 1024 * 1024
 _Identity = tuple[int, int]
 """The device and the inode of a file. An open file keeps them, whatever its name is."""
 
@@ -188,6 +190,8 @@ class _Tail:
         lines = self._held + new
         end = lines.rfind(b"\n") + 1
         ready = last_event(lines, self._begins or self._beginning(lines[:end])) if new else end
+        if len(lines) - ready > _MOST_BYTES:
+            ready = len(lines)
         self._held = lines[ready:]
         return lines[:ready]
 
@@ -200,7 +204,7 @@ class _Tail:
         """Return the bytes since the last call; none of a copy, since its file has them."""
         if self.original and self.is_copy_of(self.original):
             return b""
-        new = self._file.read()
+        new = self._file.read(_MOST_BYTES)
         if new and len(self._head) < _HEAD_BYTES:
             self._head = self._begin()[: self._file.tell()]
         return new

@@ -461,7 +461,7 @@ def test_the_lines_of_a_stack_trace_are_one_event_with_its_time(tmp_path, argume
 def test_the_first_line_of_an_event_may_be_named(tmp_path):
     path = tmp_path / "a.log"
     path.write_text("== é\n1\n2\n== b\n3\n")
-    done = query("display @message", str(path), "--event-start", "^== \\w$", "--format", "json")
+    done = query("display @message", str(path), "--event-start", "^== \\S$", "--format", "json")
     assert [row["@message"] for row in json.loads(done.stdout)] == ["== é\n1\n2", "== b\n3"]
     event = tmp_path / "b.json"
     event.write_text('{"timestamp": 1, "message": "m"}\n{"timestamp": 2, "message": "m"}\n')

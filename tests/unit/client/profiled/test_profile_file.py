@@ -254,6 +254,9 @@ def test_the_size_of_a_file_and_of_its_stacks_is_bound(read, monkeypatch):
     assert read("main;f 1\nmain;f 2\nmain;g 1\n").stacks.total() == 4
     with pytest.raises(Unreadable, match="different stacks have more than 20 characters"):
         read("main;f 1\nmain;f 2\nmain;g 1\nmain;much_longer 1\n")
+    monkeypatch.setattr(folded, "_MOST_STACKS", 1)
+    with pytest.raises(Unreadable, match=r"^it has more than 1 different stacks$"):
+        read("main;f 1\nmain;f 2\nmain;g 1\n")
 
 
 def test_a_file_that_is_not_there_is_one_sentence(tmp_path):

@@ -514,16 +514,19 @@ def _capture(pattern: Pattern, name: str, source: str) -> str:
     """Return the capture of a group, null if the pattern does not match.
 
     RE2 gives '' also if nothing matched or the group took no part in the match. If the pattern
-    inside the group cannot match '', then '' has that meaning and becomes null.
+    inside the group cannot match '', then '' has that meaning and becomes null. DuckDB decides that
+    once.
     """
     capture = f"regexp_extract({source}, {quoted(pattern.capturing(name))}, 1)"
-    if not pattern.may_be_empty(name):
-        return f"nullif({capture}, '')"
     matches = f"regexp_matches({source}, {quoted(pattern.matching())})"
-    return f"CASE WHEN {matches} THEN nullif({capture}, {_absent(pattern, name)}) END"
+    never_empty = f"NOT {_may_be_empty(pattern, name)}"
+    return f"CASE WHEN {never_empty} THEN nullif({capture}, '') WHEN {matches} THEN {capture} END"
+
+
+def _may_be_empty(pattern: Pattern, name: str) -> str:
+    return f"regexp_matches('', {quoted(f'^(?:{pattern.inside(name)})$')})"
 
 
 def _absent(pattern: Pattern, name: str) -> str:
     """Return '' if it means that the group took no part, null if the group may match ''."""
-    inside = quoted(f"^(?:{pattern.inside(name)})$")
-    return f"CASE WHEN NOT regexp_matches('', {inside}) THEN '' END"
+    return f"CASE WHEN NOT {_may_be_empty(pattern, name)} THEN '' END"
