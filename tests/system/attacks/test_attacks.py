@@ -130,15 +130,21 @@ def test_each_statement_has_an_answer_or_one_sentence(kind):
     program = f"from tests.system.attacks.test_attacks import ask_all; ask_all({kind!r})"
     printed = subprocess.check_output([sys.executable, "-c", program], text=True)
 
-    assert int(printed) < MOST_BYTES
+    # DuckDB shows its progress in a program without a file.
+    assert int(printed.split()[-1]) < MOST_BYTES
 
 
 def ask_all(kind):
-    """Ask every statement of a kind, and print the most memory that it took."""
+    """Ask every statement of a kind, and print the most memory that one took."""
     for statement in STATEMENTS[kind]:
+        # A process for each: what one statement has freed would count for the next.
+        if child := os.fork():
+            assert os.waitpid(child, 0)[1] == 0, statement[:100]
+            continue
         with suppress(athena.QueryError):
             athena.run(statement, None, {}, cancellation=Cancellation(STATEMENT_SECONDS))
-    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10)
+        os._exit(0)
+    print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss << 10)
 
 
 @pytest.fixture(scope="module")
