@@ -36,7 +36,7 @@ _CAPACITY_ERRORS = {"ECS.AmazonECSException", "AmazonECS.Unknown"}
 # By category: the cause and the remedy.
 _SENTENCES = {
     # The log of the task has the details.
-    "exit code": "its container ended with exit code {exit_code}",
+    "exit code": "its container ended with exit code {exit_code}{detail}",
     "out of memory": (
         "its memory ran out: {detail}; choose smaller parameters or raise its memory in the suite"
     ),
@@ -127,6 +127,8 @@ def failed(index: int, task: Mapping[str, Any], name: str, containers: Sequence[
     message = f"{task.get('StoppedReason')} {reason}"
     category = _category(task.get("StopCode", ""), exit_code, message)
     detail = reason or task.get("StoppedReason") or task.get("StopCode") or "no reason was given"
+    if category == "exit code":
+        detail = reason and f": {reason}"
     return TaskResult(
         index=index,
         status="failed",

@@ -33,6 +33,12 @@ def stopped(exit_code, *, stop_code="EssentialContainerExited", reason="", conta
     [
         (stopped(1), "exit code", "task 4: its container ended with exit code 1"),
         (
+            stopped(1, container_reason="the cloud killed 1 process that the task left: 'sleep 9'"),
+            "exit code",
+            "task 4: its container ended with exit code 1: the cloud killed 1 process that the "
+            "task left: 'sleep 9'",
+        ),
+        (
             stopped(139),
             "exit code",
             "task 4: its container ended with exit code 139 (SIGSEGV: a segmentation fault)",

@@ -48,12 +48,12 @@ def kill_left(scratch: Path, group: int) -> list[str]:
     return killed
 
 
-def sentence(killed: list[str]) -> str:
-    """Return a sentence for the task's log."""
+def left(killed: list[str]) -> str:
+    """Return the processes that a task left, in words."""
     named = ", ".join(map(_SHOWN.repr, killed[:_MOST_NAMED]))
     more = f" and {len(killed) - _MOST_NAMED} more" if len(killed) > _MOST_NAMED else ""
     processes = "1 process" if len(killed) == 1 else f"{len(killed)} processes"
-    return f"The cloud killed {processes} that the task left: {named}{more}"
+    return f"{processes} that the task left: {named}{more}"
 
 
 def _left(scratch: Path, group: int) -> Iterator[tuple[psutil.Process, str]]:

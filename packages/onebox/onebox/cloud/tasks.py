@@ -42,7 +42,7 @@ from onebox.cloud.endpoint import Endpoint
 from onebox.cloud.guard import Guard
 from onebox.cloud.logs import CloudWatchLogs
 from onebox.cloud.own_programs import OwnCores
-from onebox.cloud.processes import Process, begin, kill_left, sentence
+from onebox.cloud.processes import Process, begin, kill_left, left
 from onebox.cloud.replacements import Replacements
 from onebox.cloud.task_log import TaskLog
 
@@ -54,6 +54,7 @@ _RUN_TASK = {
 }  # fmt: skip
 _LIST_TASKS = {"cluster", "desiredStatus", "family"}
 _OUT_OF_MEMORY = "OutOfMemoryError: Container killed due to memory usage"  # ECS's own words
+_LEFT_PROCESSES = 1  # the exit code of a task that ended with 0 and left processes
 _NOT_RUN_HERE = ("create_service", "create_task_set", "register_container_instance", "start_task")
 
 
@@ -223,11 +224,16 @@ class Task:
 
     def _end(self, group: int, done: Future[int]) -> None:
         code = done.result()
-        if killed := kill_left(self._scratch, group):
-            self._log.add(sentence(killed))
+        killed = kill_left(self._scratch, group)
+        if killed:
+            self._log.add(f"The cloud killed {left(killed)}")
         with self._lock:
             if self._task_fields["desiredStatus"] != "STOPPED":
                 self._begin_stop("EssentialContainerExited", "Essential container in task exited")
+                if killed and code == 0:
+                    # They would have worked beside the next measurement.
+                    code = _LEFT_PROCESSES
+                    self._container_fields["reason"] = f"the cloud killed {left(killed)}"
             self._container_fields["exitCode"] = code if code >= 0 else 128 - code
             if self._groups.out_of_memory():
                 self._container_fields["reason"] = _OUT_OF_MEMORY

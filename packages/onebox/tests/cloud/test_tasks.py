@@ -383,7 +383,7 @@ def test_the_children_of_a_task_end_with_it(define, run, await_end, lines, has_e
     assert has_ended(lines(arn)[0])
 
 
-def test_a_process_outside_the_group_is_killed_and_named_in_the_log(
+def test_a_task_whose_process_outside_the_group_is_killed_fails_by_its_name(
     define, run, await_end, lines, has_ended
 ):
     define("""
@@ -391,9 +391,11 @@ import subprocess
 print(subprocess.Popen(["sleep", "600"], start_new_session=True).pid)
 """)
     arn = run()
-    assert await_end(arn)["containers"][0]["exitCode"] == 0
+    (container,) = await_end(arn)["containers"]
     pid, sentence = lines(arn)
-    assert sentence == "The cloud killed 1 process that the task left: 'sleep 600'"
+    left = "1 process that the task left: 'sleep 600'"
+    assert (container["exitCode"], container["reason"]) == (1, f"the cloud killed {left}")
+    assert sentence == f"The cloud killed {left}"
     assert has_ended(pid)
 
 
