@@ -30,6 +30,7 @@ from onebox.store.errors import DamagedIndex, DamagedObject
 from onebox.store.object_files import Body, ObjectFiles
 
 _CHUNK_BYTES = 1 << 20
+_MOST_KEY_BYTES = 1024  # Amazon S3 user guide, "Naming Amazon S3 objects"
 _moto_listing = S3Backend.list_objects
 _moto_page = S3Backend.list_objects_v2
 
@@ -60,6 +61,12 @@ class DamagedKey(S3ClientError):
     """A request for an object whose file is damaged; the message names both."""
 
     code = "DamagedObject"
+
+
+class KeyTooLong(S3ClientError):
+    """A request for an object whose key is longer than S3's limit."""
+
+    code = "KeyTooLongError"
 
 
 class NotStored(S3ClientError):
@@ -256,6 +263,8 @@ class FileS3Response(S3Response):
         if self._failure:
             raise _not_stored(self._failure)
         _refuse_unkept(request)
+        if len(self.parse_key_name().encode()) > _MOST_KEY_BYTES:
+            raise KeyTooLong("Your key is too long")
         if upload_id := request.args.get("uploadId"):
             self._refuse_other_key(upload_id)
         with self._stored():

@@ -93,6 +93,17 @@ def refusal(call, **arguments):
     return response["Error"]["Code"], response["ResponseMetadata"]["HTTPStatusCode"]
 
 
+@pytest.mark.parametrize("letter", ["k", "ä"])
+def test_a_key_longer_than_s3_accepts_is_refused_as_by_s3(s3, letter):
+    key = letter * (1024 // len(letter.encode()))
+    s3.put_object(Bucket="results", Key=key, Body=b"")
+
+    too_long = {"Bucket": "results", "Key": f"{key}1"}
+    assert refusal(s3.put_object, **too_long, Body=b"") == ("KeyTooLongError", 400)
+    assert refusal(s3.get_object, **too_long) == ("KeyTooLongError", 400)
+    assert keys(s3) == [key]
+
+
 def test_an_object_is_read_as_it_was_put(s3):
     put = s3.put_object(
         Bucket="results",
