@@ -18,6 +18,7 @@ from click.exceptions import NoArgsIsHelpError
 _FAILED, _REFUSED = 1, 2
 _OBJECTS = 100_000
 _INTERRUPTED = 130  # 128 and the number of SIGINT, as shells have it
+_LONGEST_SENTENCE = 4_000  # characters: an argument of 1 MB may be part of it
 ENDED = object()
 """The result of a command that has closed all that it used, and has written all its output."""
 
@@ -63,14 +64,29 @@ def execute(command: click.Command, program: str, *refusals: type[Exception]) ->
         _end(program, _REFUSED, f"{sentence} `{path} --help` says what is accepted.")
     except click.ClickException as error:
         _end(program, _FAILED, error.format_message())
-    except OSError as error:
-        if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
-            raise
-        place = error.filename or "the state folder"
-        kept = "what was stored is kept: free some space, and run the command again"
-        _end(program, _FAILED, f"{place} cannot be written: {error.strerror}; {kept}")
     except click.Abort:
         _end(program, _INTERRUPTED, "interrupted")
+    except (OSError, RuntimeError) as error:
+        lack = _lack(error)
+        if not lack:
+            raise
+        _end(program, _FAILED, lack)
+
+
+def _lack(error: OSError | RuntimeError) -> str:
+    """Return a sentence about what the machine lacks, '' for an error of another cause."""
+    code = error.errno if isinstance(error, OSError) else None
+    # Python raises a bare RuntimeError for a thread that the kernel does not start.
+    if code == errno.EAGAIN or str(error) == "can't start new thread":
+        return (
+            "no more processes or threads can be started: this user has as many as `ulimit -u` or "
+            "a control group allows; end some, or raise the limit"
+        )
+    if code in {errno.ENOSPC, errno.EDQUOT} and isinstance(error, OSError):
+        place = error.filename or "the state folder"
+        kept = "what was stored is kept: free some space, and run the command again"
+        return f"{place} cannot be written: {error.strerror}; {kept}"
+    return ""
 
 
 def tell(sentences: Iterable[str]) -> None:
@@ -116,6 +132,9 @@ def _with_full_stop(sentence: str) -> str:
 
 
 def _end(program: str, code: int, sentence: str) -> NoReturn:
+    if (rest := len(sentence) - _LONGEST_SENTENCE) > 0:
+        half = _LONGEST_SENTENCE // 2
+        sentence = f"{sentence[:half]}… {rest:,} characters …{sentence[-half:]}"
     click.echo(f"{program}: {sentence}", err=True)
     sys.exit(code)
 

@@ -30,12 +30,26 @@ def ended(monkeypatch, capsys):
     return ended
 
 
+NO_MORE = BlockingIOError(errno.EAGAIN, "fork"), RuntimeError("can't start new thread")
+NO_PROCESS = (
+    "no more processes or threads can be started: this user has as many as `ulimit -u` or a "
+    "control group allows; end some, or raise the limit"
+)
+
+
+def test_an_argument_of_a_megabyte_is_not_printed_whole(ended):
+    code, _, err = ended("query", f"{'x' * 1_000_000}.cwli")
+
+    assert (code, len(err) < 5_000) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("raised", "code", "sentence"),
     [
         (Refused("RUN: no run is stored yet"), 2, "RUN: no run is stored yet"),
         (click.ClickException("the cloud is gone"), 1, "the cloud is gone"),
         (KeyboardInterrupt(), 130, "interrupted"),
+        *((error, 1, NO_PROCESS) for error in NO_MORE),
         (
             OSError(errno.ENOSPC, "No space left on device", "report.html"),
             1,

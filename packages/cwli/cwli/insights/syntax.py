@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from cwli.insights.names import Names
     from cwli.insights.plan import Plan
 
+# The characters of a line that are shown before and after an error.
+_MOST_BEFORE, _MOST_AFTER = 500, 500
+
 
 class Span(NamedTuple):
     """A part of a query's text, from ``start`` up to but not including ``end``."""
@@ -64,9 +67,11 @@ class QueryError(Exception):
         source = self._span.query.split("\n")[self.line - 1]
         if not source.strip():
             return ""
+        first = max(0, self.column - _MOST_BEFORE)
+        before, after = source[first : self.column - 1], source[self.column - 1 :][:_MOST_AFTER]
         # Tabs stay tabs, so that the caret is under its column for any width of a tab.
-        margin = "".join("\t" if c == "\t" else " " for c in source[: self.column - 1])
-        return f"{source}\n{margin}^"
+        margin = "".join("\t" if c == "\t" else " " for c in before)
+        return f"{before}{after}\n{margin}^"
 
 
 @dataclass(frozen=True)

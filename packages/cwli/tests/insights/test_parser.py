@@ -253,6 +253,14 @@ def test_the_caret_of_an_error_at_the_end_is_after_the_query():
     assert failure("limit").excerpt() == "limit\n     ^"
 
 
+def test_the_excerpt_of_a_line_of_a_megabyte_is_short():
+    excerpt = failure(f"fields {'a, ' * 3_000} | limit").excerpt()
+
+    line, caret = excerpt.split("\n")
+    assert line[-7:] == "| limit"
+    assert (len(caret), len(excerpt) < 1_100) == (len(line) + 1, True)
+
+
 def test_the_name_of_a_column_without_an_alias_is_its_source_text():
     # AWS documentation, CloudWatch Logs Insights query syntax: stats (its sample results).
     query = "stats avg( strlen(@message) ), count(*), count(*) as n by bin(5m), `@log`"

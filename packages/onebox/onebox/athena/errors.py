@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
 
+_MOST_SHOWN = 1_000  # characters: a reason may name a word of the query, which may have 262,144
 TOO_DEEP = "A query with so many brackets is not supported on one machine"
 
 
@@ -28,7 +29,9 @@ class QueryError(Exception):
     def __init__(self, code: str, text: str, near: exp.Expr | None = None) -> None:
         place = _place(near) if near is not None else None
         position = f"line {place[0]}:{place[1]}" if place else ""
-        super().__init__(": ".join(part for part in (code, position, text) if part))
+        reason = ": ".join(part for part in (code, position, text) if part)
+        rest = len(reason) - _MOST_SHOWN
+        super().__init__(f"{reason[:_MOST_SHOWN]}… and {rest:,} more" if rest > 0 else reason)
 
 
 class MalformedQuery(QueryError):

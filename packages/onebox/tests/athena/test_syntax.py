@@ -120,6 +120,10 @@ def test_the_refusal_names_the_place_and_the_way_out(refusal, statement, message
     assert refusal(statement).startswith(message)
 
 
+def test_a_refusal_does_not_repeat_a_word_of_a_megabyte(refusal):
+    assert len(refusal(f"SELECT 1 FROM t 1{'a' * 200_000}")) < 1_100
+
+
 def test_a_comment_reaches_no_other_parser(run):
     query = athena.parse("SELECT /* */ 1 -- 'x\n+ 2 /* ; DROP */")
     assert "/*" not in query.sql()
