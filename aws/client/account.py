@@ -5,17 +5,48 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import boto3
 from botocore.config import Config
 from botocore.exceptions import ClientError
 
 from aws.client import AccountFailed, in_one_sentence
-from aws.client.cloudformation import find_stack
 from aws.client.deployed import deployed_stack
 from tidemark.client.deployed import Deployed
-from tidemark.client.ports import DeploymentFailed
+from tidemark.client.ports import DeploymentFailed, Stack
+
+if TYPE_CHECKING:
+    from mypy_boto3_cloudformation import CloudFormationClient
+
+
+# AWS documentation, "Understand CloudFormation stack creation events": the states of a whole stack.
+_WHOLE = {
+    "CREATE_COMPLETE",
+    "UPDATE_COMPLETE",
+    "UPDATE_COMPLETE_CLEANUP_IN_PROGRESS",
+    "UPDATE_ROLLBACK_COMPLETE",
+    "IMPORT_COMPLETE",
+}
+
+
+def find_stack(cloudformation: CloudFormationClient, name: str) -> Stack:
+    """Return a stack by its name or ARN.
+
+    Raises
+    ------
+    DeploymentFailed
+        If the stack is being created, changed or deleted, or if that failed.
+    botocore.exceptions.ClientError
+        If there is no such stack.
+
+    """
+    (stack,) = cloudformation.describe_stacks(StackName=name)["Stacks"]
+    if stack["StackStatus"] not in _WHOLE:
+        raise DeploymentFailed(f"stack {name} is {stack['StackStatus']}")
+    outputs = {output["OutputKey"]: output["OutputValue"] for output in stack.get("Outputs", ())}
+    return Stack(stack["StackId"], outputs)
+
 
 # Step Functions developer guide, "Service quotas": all programs of an account share 10 to 15
 # DescribeExecution per second.

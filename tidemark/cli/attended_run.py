@@ -17,8 +17,8 @@ from rich.console import Console
 from cwli.program import end_by
 from tidemark.cli.chosen_suite import systems
 from tidemark.cli.live import follow, show_result
-from tidemark.cli.machine_load import slowness
 from tidemark.cli.preflight import Machine, check_sizes, check_writes, prepare, warnings
+from tidemark.cli.remaining import slowness
 from tidemark.cli.target import Target, console_link, deployed, place, stored
 from tidemark.cli.this_machine import Here, check_cloud, check_room, starting_seconds
 from tidemark.cli.wording import around, bound, cost

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from botocore.exceptions import ClientError
 
-from aws.client.cloudformation import find_stack
+from aws.client.account import find_stack
 from tidemark.client.ports import Stack
 from tidemark.model.checkout import ROOT
 from tidemark.model.settings import EPHEMERAL_STACK

@@ -24,8 +24,7 @@ from tests.checks.bench.drawn_histories import (
 from tests.checks.bench.verdicts import Figure, percentage
 from tests.checks.docs import write_part
 from tidemark.figures.history.change_points import ChangePoint, change_points
-from tidemark.figures.history.drifts import without_drifts
-from tidemark.figures.history.levels import LevelChange, RunFigure, judged_levels
+from tidemark.figures.history.levels import LevelChange, RunFigure, judged_levels, without_drifts
 from tidemark.figures.history.newest import Suspicion, credible
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.plans import RUN, plan_of
 from tests.unit.measured_runs import bucket_of, measured
-from tidemark.client.active_runs import active_runs
+from tidemark.cli.runs import active_runs
 from tidemark.client.deployed import Stored
 from tidemark.store import claims, keys
 from tidemark.store.claims import Claim

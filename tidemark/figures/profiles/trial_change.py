@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from tidemark.figures.verdicts import student
+from tidemark.figures.verdicts import methods
 
 CONFIDENCE = 0.95
 FEWEST = 2
@@ -70,9 +70,9 @@ def change(base: TrialValues, new: TrialValues) -> TrialChange:
     if not error:
         return TrialChange(base.mean, new.mean, 0.0, 0.0 if difference else 1.0)
     freedom = _freedom(errors, (len(base.values), len(new.values)))
-    half_width = student.quantile(1 - CONFIDENCE, freedom) * error
+    half_width = methods.quantile(1 - CONFIDENCE, freedom) * error
     return TrialChange(
-        base.mean, new.mean, half_width, student.p_value(difference / error, freedom)
+        base.mean, new.mean, half_width, methods.p_value(difference / error, freedom)
     )
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from tidemark.figures.verdicts.methods import quantile
 from tidemark.figures.verdicts.rule import SHOWN, Judgement
-from tidemark.figures.verdicts.student import quantile
 from tidemark.figures.version_rates import mean, spread
 
 APART = "different runs measured the versions"

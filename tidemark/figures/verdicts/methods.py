@@ -4,6 +4,8 @@ The mixture t has intervals and p-values that hold whenever somebody looks at th
 prior with ``width`` standard deviations of d weighs the mean of d under test. The resulting e-value
 bounds the error over all looks, without a last look: a run may stop, resume and continue.
 
+The quantiles of Student's t are beside them.
+
 Sources: Lai, Annals of Statistics 4 (1976); Wang & Ramdas, arXiv 2310.03722.
 """
 
@@ -11,11 +13,41 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import partial
+from functools import lru_cache, partial
 from typing import NamedTuple
 
-from tidemark.figures.verdicts import student
 from tidemark.figures.verdicts.pairs import Estimate
+
+# A double has 53 binary digits.
+_BISECTIONS = 60
+
+
+def p_value(t: float, freedom: int) -> float:
+    """Return the probability that Student's t is farther from zero than ``t``.
+
+    Source: Abramowitz & Stegun, Handbook of Mathematical Functions, 26.7.3 and 26.7.4.
+    """
+    angle = math.atan(abs(t) / math.sqrt(freedom))
+    cosine, odd = math.cos(angle), freedom % 2
+    term = cosine if odd else 1.0
+    terms = 0.0
+    for index in range(2 + odd, freedom + 1, 2):
+        terms += term
+        term *= cosine * cosine * (index - 1) / index
+    within = 2 / math.pi * (angle + math.sin(angle) * terms) if odd else math.sin(angle) * terms
+    return max(0.0, 1 - within)
+
+
+@lru_cache(maxsize=10_000)
+def quantile(alpha: float, freedom: int) -> float:
+    """Return the t that Student's t is farther from zero than with probability ``alpha``."""
+    low, high = 0.0, 1.0
+    while p_value(high, freedom) > alpha:
+        low, high = high, 2 * high
+    for _ in range(_BISECTIONS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if p_value(middle, freedom) > alpha else (low, middle)
+    return high
 
 
 def _mixture_half_width(pairs: Estimate, alpha: float, width: float) -> float:
@@ -65,13 +97,13 @@ class Method(NamedTuple):
 def _t_half_width(pairs: Estimate, alpha: float) -> float:
     if pairs.kept < 2:
         return math.inf
-    return student.quantile(alpha, pairs.kept - 1) * pairs.error
+    return quantile(alpha, pairs.kept - 1) * pairs.error
 
 
 def _t_p_value(pairs: Estimate) -> float:
     if pairs.kept < 2 or not pairs.mean:
         return 1.0
-    return student.p_value(pairs.mean / pairs.error, pairs.kept - 1) if pairs.error else 0.0
+    return p_value(pairs.mean / pairs.error, pairs.kept - 1) if pairs.error else 0.0
 
 
 def _half_level_width(pairs: Estimate, alpha: float) -> float:

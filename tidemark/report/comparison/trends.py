@@ -6,7 +6,7 @@ import math
 import statistics
 from collections.abc import Iterator, Sequence
 
-from tidemark.figures.verdicts.student import quantile
+from tidemark.figures.verdicts.methods import quantile
 from tidemark.model.numerals import decimal, percent
 from tidemark.report.comparison.sides import Reading, Sides
 

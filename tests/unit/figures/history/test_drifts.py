@@ -7,7 +7,7 @@ import pytest
 
 from tests.unit.figures.history.test_change_points import level
 from tidemark.figures.history.change_points import change_points
-from tidemark.figures.history.drifts import without_drifts
+from tidemark.figures.history.levels import without_drifts
 
 
 def drifting(chance, slope, count, flat=0, scatter=0.005):

@@ -4,8 +4,7 @@ import random
 
 from tests.unit.figures.history.test_change_points import level
 from tests.unit.figures.history.test_changes import runs_of
-from tidemark.figures.history.changes import judged
-from tidemark.figures.history.lines import release_lines
+from tidemark.figures.history.changes import judged, release_lines
 
 
 def runs(versions, values=None):
