@@ -30,6 +30,10 @@ COMMANDS = {
         "comment.command",
         "Add a comment to RUN, or to the comparison of version NEW with version BASE.",
     ),
+    "publish": (
+        "publish.command",
+        "Fill the fields of DOC.md from stored results; write Markdown with pictures, or a page.",
+    ),
     "artefacts": ("artefacts.command", "List the files that the tasks of RUN left, or save them."),
     "sizes": (
         "sizes.command",

@@ -42,6 +42,8 @@ _MOST_COLUMNS = 40
 _WIDTH = 100  # characters of a plot that no terminal shows
 _SIZE = "Size"
 """The column of sizes, which only a suite with trials of several sizes needs."""
+_MARKDOWN_DAY = "%d/%m/%Y"
+"""The form of dates in the table that people keep in their documentation."""
 
 
 @click.command(name="history")
@@ -287,21 +289,54 @@ def _only(rows: Sequence[Row], column: str, wanted: str | None) -> Sequence[Row]
     return matches
 
 
+def published_rows(
+    tables: Tables, suite: str, names: Sequence[str]
+) -> tuple[list[str], list[dict[str, str]]]:
+    """Return the columns and the rows of some figures by version, as documentation has them.
+
+    A name without labels stands for the figure under all labels.
+
+    Raises
+    ------
+    Refused
+        If the suite has no such figure.
+
+    """
+    versions = histories(ask_saved(tables, "rates_by_version", {"suite": suite}).records(), (), ())
+    titles, known = _titles(suite), columns(versions)
+    headings: dict[str, str] = {}
+    for wanted in names:
+        found = [name for name in known if wanted in (name, name.partition(" {")[0])]
+        if not found:
+            raise Refused(f"{suite} has no figure {shown(wanted)}; {there_are(known, wanted)}")
+        headings |= {name: heading(name, versions, titles) for name in found}
+    kept = [each for each in versions if each.figures.keys() & headings.keys()]
+    return _rows(kept, headings, _MARKDOWN_DAY, exact=True)
+
+
 def _show(
     versions: Sequence[VersionHistory], headings: Mapping[str, str], form: str, *, exact: bool
 ) -> None:
-    # People keep the Markdown table in their documentation, which has this form of dates.
-    day = "%d/%m/%Y" if form == "markdown" else "%Y-%m-%d"
+    day = _MARKDOWN_DAY if form == "markdown" else "%Y-%m-%d"
+    names, rows = _rows(versions, headings, day, exact=exact)
+    show(names, rows, form)
+
+
+def _rows(
+    versions: Sequence[VersionHistory], headings: Mapping[str, str], day: str, *, exact: bool
+) -> tuple[list[str], list[dict[str, str]]]:
     rows = [
         {
             "Version number": version.version,
             "Test date": version.last_at.strftime(day),
             _SIZE: version.sizes,
             **{
-                headings[name]: figure.text(exact=exact) for name, figure in version.figures.items()
+                headings[name]: figure.text(exact=exact)
+                for name, figure in version.figures.items()
+                if name in headings
             },
         }
         for version in versions
     ]
     size = [_SIZE] if len({version.sizes for version in versions}) > 1 else []
-    show(["Version number", "Test date", *size, *headings.values()], rows, form)
+    return ["Version number", "Test date", *size, *headings.values()], rows

@@ -77,7 +77,8 @@ class _Renderer(RendererHTML):
 def written(text: str, folder: Path, below: int = 0) -> Written:
     """Return a text with the images of a folder that it shows.
 
-    Its headings stand below one of the level ``below``.
+    Its headings stand below one of the level ``below``. A text below a heading is shown elsewhere,
+    too, and so has no links to files.
 
     Raises
     ------
@@ -106,7 +107,8 @@ def written(text: str, folder: Path, below: int = 0) -> Written:
         if token.type.startswith("html"):
             tag = shown(token.content.strip())
             raise Refused(f"the text has HTML, {tag}; expected Markdown, with code in backticks")
-        _check_target(token, images)
+        if below or token.type == "image":
+            _check_target(token, images)
         if token.type.startswith("heading"):
             level = min(_LOWEST, below + int(token.tag[1:]))
             token.tag = f"h{level}"

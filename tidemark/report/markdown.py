@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby, zip_longest
 
 from tidemark.model.sentences import plural, visible
 from tidemark.report.blocks import (
@@ -48,6 +49,15 @@ def plain(report: Report) -> str:
     return _Writer(folds=False, escapes=False).report(report)
 
 
+def with_pictures(report: Report, draw: Callable[[Chart], str]) -> str:
+    """Return a report as Markdown whose charts are pictures; ``draw`` returns the place of one.
+
+    Its author wrote the title, as Markdown.
+    """
+    title = f"# {report.title}\n\n" if report.title else ""
+    return title + _Writer(draw=draw).report(report._replace(title=""))
+
+
 def table_lines(table: Table) -> list[str]:
     """Return the lines of a table, without its caption."""
     return _Writer().table_lines(table)
@@ -59,12 +69,30 @@ class _Writer:
     """The most rows of the folded table of a chart, None without a limit."""
     folds: bool = True
     escapes: bool = True
+    draw: Callable[[Chart], str] | None = None
+    """Draw a chart and return the place of the picture; None for tables in place of charts."""
 
     def report(self, report: Report) -> str:
-        parts = [f"# {self._text(report.title)}", *map(self._block, report.summary)]
+        title = [f"# {self._text(report.title)}"] if report.title else []
+        parts = [*title, *self._parts(report.summary)]
         for section in report.sections:
             parts += [f"## {self._text(section.heading)}", *self._contents(section)]
         return "\n\n".join(parts) + "\n"
+
+    def _parts(self, blocks: Sequence[Block]) -> Iterator[str]:
+        """Yield blocks; pictures that follow each other are a table of two in a row."""
+        for is_chart, row in groupby(blocks, lambda block: isinstance(block, Chart)):
+            if is_chart and self.draw:
+                charts = [block for block in row if isinstance(block, Chart)]
+                pictures = [self._picture(chart) for chart in charts]
+                yield _in_pairs(pictures) if len(pictures) > 1 else pictures[0]
+                yield from (self._table(chart.table) for chart in charts if chart.with_table)
+            else:
+                yield from map(self._block, row)
+
+    def _picture(self, chart: Chart) -> str:
+        assert self.draw
+        return f"![{self._text(chart.caption)}]({self.draw(chart)})"
 
     def _contents(self, section: Section) -> list[str]:
         if not section.details and not section.evidence:
@@ -166,6 +194,12 @@ class _Writer:
             return line
         escaped = _MARKUP.sub(lambda match: f"\\{match.group()}", line)
         return _REFERENCE.sub(lambda match: match.group() + _INVISIBLE, escaped)
+
+
+def _in_pairs(pictures: Sequence[str]) -> str:
+    pairs = zip_longest(pictures[::2], pictures[1::2], fillvalue="")
+    first, *others = (_line(list(pair)) for pair in pairs)
+    return "\n".join([first, "|---|---|", *others])
 
 
 def _line(cells: list[str]) -> str:

@@ -19,10 +19,12 @@ from tidemark.cli.saving import format_option, save, show
 from tidemark.cli.target import Target, stored, target_options
 from tidemark.figures.profiles.call_tree import Frame, Place, call_tree, child_shares, share
 from tidemark.figures.profiles.folded_stacks import merged
+from tidemark.model.profile import Profile
 from tidemark.model.refusal import Refused
 from tidemark.model.run_id import is_run_id
 from tidemark.model.sentences import listed, shown
 from tidemark.report.flame_page import NOT_DRAWN, Graph, flame_page
+from tidemark.store.bucket import Bucket
 from tidemark.store.profiles.stored_profile import read_stacks
 
 _Shares = Mapping[str, float]
@@ -109,10 +111,7 @@ def command(
         suite = plan_of(store, target, run).suite.name if run else suite
         suite = suite_to_read(suite, store.tables)
         found = profiles_by_version(bucket, suite, test, versions, run)
-        trees = {
-            version: call_tree(merged(read_stacks(bucket, each) for each in profiles))
-            for version, profiles in found.items()
-        }
+        trees = {version: _tree(bucket, profiles) for version, profiles in found.items()}
     place = Place(under, outside)
     if functions:
         functions = list(dict.fromkeys(functions))
@@ -137,6 +136,10 @@ def command(
         page = flame_page(f"Flame graphs of {suite}", [], [NOT_DRAWN], graphs, scripts)
         save(output, page.encode())
         click.echo(output, err=form != "table")
+
+
+def _tree(bucket: Bucket, profiles: Iterable[Profile]) -> Frame:
+    return call_tree(merged(read_stacks(bucket, each) for each in profiles))
 
 
 def _note(tree: Frame, unit: str) -> str:
@@ -174,16 +177,40 @@ def _check(
         )
 
 
+def published_shares(
+    bucket: Bucket, suite: str, test: str, functions: Sequence[str], place: Place
+) -> list[dict[str, str | None]]:
+    """Return the rows of the shares [%] of functions by version, as documentation has them.
+
+    Raises
+    ------
+    Refused
+        If the suite has no profiles of the test, or no version has a function at the place.
+
+    """
+    shares = {
+        version: _shares(_tree(bucket, profiles), functions, place, summed=False)
+        for version, profiles in profiles_by_version(bucket, suite, test).items()
+    }
+    _check(shares.values(), functions, None, 0)
+    return _rows(shares, functions, _NO_FRAME)
+
+
 def _show(shares: Mapping[str, _Shares], names: Sequence[str], form: str) -> None:
     missing = None if form in {"json", "ndjson"} else _NO_FRAME
-    rows = [
+    show(["Version", *names], _rows(shares, names, missing), form)
+
+
+def _rows(
+    shares: Mapping[str, _Shares], names: Sequence[str], missing: str | None
+) -> list[dict[str, str | None]]:
+    return [
         {
             "Version": version,
             **{name: f"{found[name]:.2f}" if name in found else missing for name in names},
         }
         for version, found in shares.items()
     ]
-    show(["Version", *names], rows, form)
 
 
 def _meaning(place: Place, *, summed: bool) -> str:
