@@ -47,7 +47,8 @@ _COMMENT = f"""- The new version supports
 def store(folder: Path) -> Path:
     """Store two runs, a comment, published figures and profiles; return the state folder."""
     bucket = FakeBucket()
-    for run in (load_run(5, databases=("mariadb",), name=LOAD), engines()):
+    load = load_run(5, databases=("mariadb",), name=LOAD)  # type: ignore[no-untyped-call]
+    for run in (load, engines()):
         bucket.write(keys.plan(run.plan.run_id), run.plan.model_dump_json().encode())
         for trial in run.trials:
             bucket.write(keys.trial(trial.run_id, trial.trial), trial.model_dump_json().encode())
