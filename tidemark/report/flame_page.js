@@ -1,5 +1,9 @@
+// The page is a view of its address: search, zoom and switches stand behind the #, and can be shared.
+
 const details = document.getElementById("details");
 const term = document.getElementById("term");
+const hover = document.getElementById("hover");
+const most = document.getElementById("most");
 const percent = d3.format(",.2f");
 const UNTOLD = "#f7f7f7";
 // Colours: Okabe and Ito, "Color Universal Design"; black text is legible on each.
@@ -12,11 +16,70 @@ const COLORS = {
 // So much of its colour has the frame that changed least.
 const LEAST = 0.3;
 const FOUND = "#cc79a7";
+// A label that has no room loses its start, since functions of one class differ in the ends of their
+// names: it is set from right to left, and these marks keep its signs in their places.
+const MARK = "\u200e";
 
-const flames = [...document.querySelectorAll(".flame")].map((section) => {
+const asked = () => new URLSearchParams(location.hash.slice(1));
+
+function ask(choices) {
+  const next = asked();
+  for (const [name, value] of Object.entries(choices)) {
+    if (value) next.set(name, value);
+    else next.delete(name);
+  }
+  history.replaceState(null, "", `#${next}`);
+  show();
+}
+
+// The names of the frames from the outermost to a frame.
+const pathOf = (node) => node.ancestors().reverse().slice(1).map(({ data }) => data.n).join(";");
+
+// The frame at a path, or the last one on the way that a graph has.
+function frameAt(root, path) {
+  let node = root;
+  for (const name of path ? path.split(";") : []) {
+    const next = node.children?.find(({ data }) => data.n === name);
+    if (!next) break;
+    node = next;
+  }
+  return node;
+}
+
+const allNodes = (data) => d3.hierarchy(data, ({ c }) => c).descendants();
+
+// A tree whose outermost frames are the functions that samples were in, each with its callers.
+function invertedTree(data) {
+  const words = new Map(allNodes(data).map(({ data: { n, w } }) => [n, w]));
+  const made = (n) => ({ n, v: 0, w: words.get(n), c: [] });
+  const top = { ...made(data.n), v: data.v };
+  for (const frame of allNodes(data).slice(1)) {
+    const { v, c } = frame.data;
+    const own = v - d3.sum(c ?? [], (child) => child.v);
+    let at = top;
+    for (const { data: { n } } of own > 0 ? frame.ancestors().slice(0, -1) : []) {
+      let next = at.c.find((child) => child.n === n);
+      if (!next) at.c.push((next = made(n)));
+      next.v += own;
+      at = next;
+    }
+  }
+  return top;
+}
+
+// Give each frame of a tree its change since another one, in points of the share of all samples.
+function setChanges(data, other, sign) {
+  const walk = (node, same) => {
+    node.d = 100 * sign * (node.v / data.v - (same?.v ?? 0) / other.v);
+    for (const child of node.c) walk(child, same?.c.find(({ n }) => n === child.n));
+  };
+  walk(data, other);
+}
+
+const flames = [...document.querySelectorAll(".flame")].map((section, number) => {
   const place = section.querySelector(".chart");
-  const data = JSON.parse(section.querySelector("script").textContent);
-  const largest = d3.max(d3.hierarchy(data, (node) => node.c), (node) => Math.abs(node.data.d ?? 0));
+  const stored = JSON.parse(section.querySelector("script").textContent);
+  let data = stored.own ?? stored.all;
 
   const sentence = (node) => {
     const { n, v, d } = node.data;
@@ -37,11 +100,17 @@ const flames = [...document.querySelectorAll(".flame")].map((section) => {
     .sort(true)
     // Towers of hundreds of frames end far below their base, which says most and is read first.
     .inverted(true)
+    .getName(({ data: { n } }) => `${MARK}${n}${MARK}`)
     .setLabelHandler(sentence)
     .setDetailsElement(details)
     .setColorMapper((node) => color(node, d3.interpolateYlOrBr(0.15 + 0.3 * fraction(node.data.n))))
     .setSearchMatch((node, text) => node.data.n.toLowerCase().includes(text.toLowerCase()))
-    .onClick((node) => choose(node));
+    .onClick((node) => {
+      if (isMoving) return;
+      choose(node);
+      ask({ zoom: pathOf(node) });
+      details.textContent = sentence(node);
+    });
   let share = 0;
   chart.setSearchHandler((_, sum, total) => (share = sum / total));
 
@@ -51,13 +120,6 @@ const flames = [...document.querySelectorAll(".flame")].map((section) => {
     d3.select(place).selectAll("g").classed("current", (each) => each === current);
     if (current) details.textContent = sentence(current);
   };
-
-  d3.select(place).datum(data).call(chart);
-  const svg = place.querySelector("svg");
-  // A printed page scales the graph.
-  svg.setAttribute("viewBox", `0 0 ${width} ${svg.getAttribute("height")}`);
-  svg.setAttribute("aria-hidden", "true");
-
   const root = () => d3.select(place).datum();
   const drawn = (nodes) => (nodes ?? []).filter((node) => (node.x1 - node.x0) * width > 0.5);
   const beside = (node, step) => {
@@ -69,8 +131,8 @@ const flames = [...document.querySelectorAll(".flame")].map((section) => {
     ArrowUp: (node) => node.parent ?? node,
     ArrowLeft: (node) => beside(node, -1),
     ArrowRight: (node) => beside(node, 1),
-    Enter: (node) => (chart.zoomTo(node), node),
-    Escape: () => (chart.resetZoom(), root()),
+    Enter: (node) => (ask({ zoom: pathOf(node) }), node),
+    Escape: () => (ask({ zoom: "" }), root()),
   };
   place.addEventListener("keydown", (event) => {
     const move = moves[event.key];
@@ -78,13 +140,44 @@ const flames = [...document.querySelectorAll(".flame")].map((section) => {
     event.preventDefault();
     choose(move(current ?? root()));
   });
+  place.addEventListener("pointermove", ({ target, clientX, clientY }) => {
+    const frame = target.closest("g.frame");
+    hover.hidden = !frame;
+    if (!frame) return;
+    hover.textContent = sentence(d3.select(frame).datum());
+    const left = Math.min(clientX + 12, document.documentElement.clientWidth - hover.offsetWidth - 4);
+    hover.style.translate = `${Math.max(4, left)}px ${clientY + 18}px`;
+  });
+  place.addEventListener("pointerleave", () => (hover.hidden = true));
 
   return {
-    search: (text) => {
+    sign: stored.sign,
+    choose: (isOwn, isInverted) => {
+      data = (isOwn && stored.own) || stored.all;
+      if (isInverted) data = invertedTree(data);
+      return data;
+    },
+    // A tree that another graph draws, too, has its changes since that one.
+    compare: (others) => {
+      const other = others.find((each) => each !== data);
+      if (data.w && data.d === undefined && other) setChanges(data, other, stored.sign);
+      return d3.max(allNodes(data), (node) => Math.abs(node.data.d ?? 0));
+    },
+    draw: () => {
+      const svg = place.querySelector("svg");
+      if (svg) chart.height(null).update(data);
+      else d3.select(place).datum(data).call(chart);
+      const graph = place.querySelector("svg");
+      // A printed page scales the graph.
+      graph.setAttribute("viewBox", `0 0 ${width} ${graph.getAttribute("height")}`);
+      graph.setAttribute("aria-hidden", "true");
+      current = null;
+    },
+    look: (text, path) => {
       chart.resetZoom();
-      choose(null);
-      if (!text) return chart.clear();
-      chart.search(text);
+      if (text) chart.search(text);
+      else chart.clear();
+      if (path) chart.zoomTo(frameAt(root(), path));
       return `${percent(100 * share)} % of ${section.dataset.name}`;
     },
   };
@@ -97,11 +190,43 @@ function fraction(name) {
   return hash / 1009;
 }
 
-function search() {
-  const found = flames.map((flame) => flame.search(term.value));
-  details.textContent = term.value ? `“${term.value}”: ${found.join(", ")}` : "";
+let largest = 0; // change in any graph [points]
+let isMoving = false;
+let drawnFor = "";
+
+function show() {
+  const choices = asked();
+  const [text, path] = ["search", "zoom"].map((name) => choices.get(name) ?? "");
+  const switches = {};
+  for (const box of document.querySelectorAll("form [type=checkbox]")) {
+    box.checked = choices.has(box.id) ? choices.get(box.id) === "yes" : box.defaultChecked;
+    switches[box.id] = box.checked;
+  }
+  if (term.value !== text) term.value = text;
+  isMoving = true;
+  if (drawnFor !== JSON.stringify(switches)) {
+    drawnFor = JSON.stringify(switches);
+    const trees = flames.map((flame) => flame.choose(switches.own, switches.inverted));
+    largest = d3.max(flames.map((flame) => flame.compare(trees)));
+    for (const flame of flames) flame.draw();
+    if (most) most.textContent = `The strongest colour is ${percent(largest)} points.`;
+  }
+  const found = flames.map((flame) => flame.look(text, path));
+  isMoving = false;
+  details.textContent = text ? `“${text}”: ${found.join(", ")}` : "";
 }
 
-document.getElementById("search").addEventListener("submit", (event) => event.preventDefault());
-document.getElementById("search").addEventListener("reset", () => setTimeout(search));
-term.addEventListener("input", search);
+const form = document.getElementById("search");
+form.addEventListener("submit", (event) => event.preventDefault());
+form.addEventListener("reset", (event) => {
+  event.preventDefault();
+  ask({ search: "", zoom: "" });
+});
+form.addEventListener("change", ({ target }) => {
+  if (target.type !== "checkbox") return;
+  const chosen = target.checked ? "yes" : "no";
+  ask({ [target.id]: target.checked === target.defaultChecked ? "" : chosen, zoom: "" });
+});
+term.addEventListener("input", () => ask({ search: term.value }));
+addEventListener("hashchange", show);
+show();

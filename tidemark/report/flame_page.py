@@ -12,8 +12,9 @@ from string import Template
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from tidemark.figures.profiles.call_tree import MOST_FRAMES_DEEP, Frame, call_tree
+from tidemark.figures.profiles.call_tree import MOST_FRAMES_DEEP, Frame, call_tree, own_tree
 from tidemark.figures.profiles.folded_stacks import Stacks, merged
+from tidemark.figures.profiles.function_names import is_start
 from tidemark.figures.profiles.growth import (
     Comparison,
     ProfiledTrial,
@@ -22,12 +23,14 @@ from tidemark.figures.profiles.growth import (
 )
 from tidemark.figures.profiles.growth_sentence import build_sentences, told_sentences
 from tidemark.model.checkout import ROOT
-from tidemark.model.numerals import bound
+from tidemark.model.numerals import bound, percent
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import visible
 from tidemark.pages import shell
 from tidemark.pages.shell import LIBRARIES, MODULES
+from tidemark.report.function_table import Functions, functions_of, table
 
+_FEW = 0.5  # of all samples with a frame of the system
 LEAST_SHARE = 0.0002
 """The share of all samples that a frame has, or it is not drawn: less than half a pixel."""
 NOT_DRAWN = (
@@ -60,6 +63,30 @@ class Graph(NamedTuple):
     """-1 if the tree is the base and ``other`` the new version."""
     told: Mapping[str, str] = MappingProxyType({})
     """A word of ``WORDS`` for each function that the profiles tell something of."""
+
+
+class _Trees(NamedTuple):
+    """The call trees of a graph: the whole, or without the frames of a program's start."""
+
+    tree: Frame
+    other: Frame | None
+
+
+def _own_trees(graph: Graph) -> _Trees | None:
+    """Return the trees without the frames of a program's start, None if there are none of these."""
+    tree, other = own_tree(graph.tree), graph.other and own_tree(graph.other)
+    trees = _Trees(tree, other)
+    return trees if any(map(_has_start, (graph.tree, graph.other))) else None
+
+
+def _has_start(tree: Frame | None) -> bool:
+    waiting = [tree] if tree else []
+    while waiting:
+        children = waiting.pop().children.values()
+        if any(is_start(child.name) for child in children):
+            return True
+        waiting += children
+    return False
 
 
 def graph_data(graph: Graph) -> dict[str, Any]:
@@ -116,12 +143,20 @@ def flame_page(
 
     ``scripts`` are the libraries that draw the graphs.
     """
+    own = [_own_trees(graph) for graph in graphs]
+    shown = [each or _Trees(graph.tree, None) for graph, each in zip(graphs, own, strict=True)]
+    functions = [
+        functions_of(graph.name, each.tree) for graph, each in zip(graphs, shown, strict=True)
+    ]
+    few = [_too_few(each) for each in functions]
     body = Template(_file("flame_page.html")).substitute(
         title=escape(title),
-        sentences=_paragraphs(sentences),
+        sentences=_paragraphs([*sentences, *filter(None, few)]),
         notes=_paragraphs(notes),
+        switches=_switch("own", _OWN) * any(own) + _switch("inverted", _INVERTED),
         legend=_legend() if any(graph.other for graph in graphs) else "",
-        graphs="\n".join(map(_graph, graphs)),
+        graphs="\n".join(map(_graph, graphs, own)),
+        functions=table(functions),
     )
     # The data of the graphs mean the same with these escapes.
     return shell.page(
@@ -133,19 +168,42 @@ def _paragraphs(sentences: Sequence[str]) -> str:
     return "\n".join(f"<p>{shell.words(sentence)}</p>" for sentence in sentences)
 
 
+_OWN = "Only frames of the system, without the program's start and the harness"
+_INVERTED = "Functions first, their callers below"
+
+
+def _switch(name: str, words: str) -> str:
+    checked = " checked" if name == "own" else ""
+    return f'<label><input type="checkbox" id="{name}"{checked}> {words}</label>\n'
+
+
+def _too_few(functions: Functions) -> str:
+    """Return that few samples are of the system, '' if there are enough."""
+    share = sum(functions.own.values()) / functions.samples if functions.samples else 1.0
+    if share >= _FEW:
+        return ""
+    return (
+        f"Only {percent(share, 0)} of the samples of {functions.version} have a frame of the "
+        "system; the others are of the program's start and of the harness. Longer tests have more."
+    )
+
+
 def _legend() -> str:
     items = (
         f'<li><span class="swatch {name}"></span> {words}</li>' for name, words in WORDS.items()
     )
-    return "\n".join(['<ul class="legend">', *items, "</ul>"])
+    return "\n".join(['<ul class="legend">', *items, '<li id="most"></li>', "</ul>"])
 
 
-def _graph(graph: Graph) -> str:
+def _graph(graph: Graph, own: _Trees | None) -> str:
+    data = {"all": graph_data(graph), "own": None, "sign": graph.sign}
+    if own:
+        data["own"] = graph_data(graph._replace(tree=own.tree, other=own.other))
     return Template(_file("flame_graph.html")).substitute(
         name=escape(graph.name),
         heading=escape(graph.heading),
         note=shell.words(graph.note),
-        data=shell.json_for_script(graph_data(graph)),
+        data=shell.json_for_script(data),
     )
 
 

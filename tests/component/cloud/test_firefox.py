@@ -64,9 +64,9 @@ def test_the_dashboard_begins_with_its_answer_and_turns_its_sheets_by_keyboard(s
 
 
 def test_flame_graphs_are_drawn(shown):
-    tree = call_tree({"main;compact": 60, "main;read": 40})
+    tree = call_tree({"low;compact": 60, "low;read": 40})
     graphs = [Graph("2.0", "2.0", "The width is the share.", tree, tree)]
-    html = flame_page("2.0 against 1.0", [], graphs, flame_graph_scripts())
+    html = flame_page("2.0 against 1.0", [], [], graphs, flame_graph_scripts())
 
     tab = shown(html, "document.querySelector('svg g.frame')")
 

@@ -78,6 +78,53 @@ def test_keys_move_between_frames_and_zoom(page):
     assert page.inner_text("#details").startswith("all: 100.00 %")
 
 
+def test_a_zoom_is_that_of_both_graphs_and_stands_with_the_search_in_the_address(page):
+    page.locator(".flame >> nth=0").locator("g.frame[name*=Compact] rect").click()
+    page.fill("#term", "next")
+
+    assert page.evaluate("location.hash") == "#zoom=low%3BCompact&search=next"
+    for graph in (0, 1):
+        drawn = page.locator(f".flame >> nth={graph}").locator("g.frame")
+        zoomed = drawn.locator("xpath=self::*[contains(@name,'Compact')]").locator("rect")
+        whole = drawn.first.locator("rect")
+        assert zoomed.get_attribute("width") == whole.get_attribute("width")
+    shared = page.url
+    page.goto("about:blank")
+    page.goto(shared)
+    expect(page.locator("#term")).to_have_value("next")
+    expect(page.locator("#details")).to_have_text("“next”: 45.00 % of 2.0, 60.00 % of 1.0")
+    assert "<write>: 10.00 % of all samples, −10.00 points" not in frames(page, 0)
+    page.click("text=Show all")
+    assert page.evaluate("location.hash") == ""
+    assert len(frames(page, 0)) == 7
+
+
+def test_an_inverted_graph_has_each_function_with_its_callers(page):
+    page.check("#inverted")
+
+    assert sorted(frames(page, 0)) == [
+        "<write>: 10.00 % of all samples, −10.00 points",
+        "Add: 45.00 % of all samples, +45.00 points",
+        "Compact: 45.00 % of all samples, +45.00 points",
+        "Compact: 45.00 % of all samples, −15.00 points",
+        "Next: 45.00 % of all samples, −15.00 points",
+        "all: 100.00 % of all samples, +0.00 points",
+        "low: 45.00 % of all samples, +45.00 points",
+        "low: 45.00 % of all samples, −15.00 points",
+        "one: 10.00 % of all samples, −10.00 points",
+    ]
+    page.uncheck("#inverted")
+    assert len(frames(page, 0)) == 7
+
+
+def test_the_pointer_shows_the_figures_of_its_frame(page):
+    page.locator(".flame >> nth=0").locator("g.frame[name*=Add]").hover()
+
+    expect(page.locator("#hover")).to_have_text("Add: 45.00 % of all samples, +45.00 points")
+    page.mouse.move(5, 5)
+    expect(page.locator("#hover")).to_be_hidden()
+
+
 @pytest.mark.parametrize("media", ["screen", "print"])
 def test_the_page_is_accessible_and_as_wide_as_its_window(page, media):
     page.emulate_media(media=media)

@@ -435,8 +435,29 @@ def test_a_frame_is_as_wide_as_its_share_and_has_the_colour_of_the_verdict(tab, 
             assert frame["width"] / widest == pytest.approx(float(share) / 100, abs=0.003)
             word = "only" if name in only[graph["name"]] else told.get(name, "cannot tell")
             assert _hue(frame["fill"]) == word, (graph["name"], frame)
+        _table_of_functions(opened, graph)
     legend = ["grew", "shrank", "only in this version", "cannot tell"]
-    expect(opened.locator(".legend li")).to_have_text(legend)
+    expect(opened.locator(".legend li:not(#most)")).to_have_text(legend)
+    titles = opened.locator("g.frame title").all_text_contents()
+    points = [number(re.search(r", (\S+) points$", each)[1]) for each in titles]
+    largest = max(map(abs, points))
+    expect(opened.locator("#most")).to_have_text(f"The strongest colour is {largest:.2f} points.")
+
+
+def _table_of_functions(opened, graph) -> None:
+    """Hold that the totals of the table are those of the frames of a graph."""
+    heads = opened.locator(".functions thead th").all_text_contents()
+    names = opened.locator(".functions tbody th").all_text_contents()
+    place = heads.index(f"Total, {graph['name']}")
+    cells = opened.locator(f".functions tbody tr > :nth-child({place + 1})").all_text_contents()
+    drawn = defaultdict(float)
+    for frame in graph["frames"]:
+        name, share = re.fullmatch(TITLE, frame["title"]).groups()
+        drawn[name] += float(share)
+    assert {*drawn} - {"all"} <= {name.partition("Callers")[0] for name in names}
+    for name, cell in zip(names, cells, strict=True):
+        share = drawn[name.partition("Callers")[0]]
+        assert 100 * number(cell.replace("\xa0", " ")) == pytest.approx(share, abs=0.02), name
 
 
 def profiles(trials, slower):

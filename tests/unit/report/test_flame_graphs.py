@@ -62,7 +62,7 @@ def differential(base, new):
         "libraries();",
     )
     graphs = map(json.loads, re.findall(r'<script type="application/json">(.*?)</script>', page))
-    words = [{n["n"]: n["w"] for n in all_nodes(graph)} for graph in graphs]
+    words = [{n["n"]: n["w"] for n in all_nodes(graph["all"])} for graph in graphs]
     told = {each.function: each.word for each in found.changes if each.kind == "inclusive"}
     return re.search("</h1>\n<p>(.*?)</p>", page)[1], *words, told
 
@@ -138,12 +138,73 @@ def test_a_page_has_its_data_and_no_script_of_a_name():
     page = flame_page("a < b", ["No <b>."], [], graphs, "libraries();")
 
     (data,) = re.findall(r'<script type="application/json">(.*?)</script>', page)
-    assert json.loads(data)["c"][0]["n"] == "</script><script>alert(1)"
+    assert json.loads(data)["all"]["c"][0]["n"] == "</script><script>alert(1)"
     assert "alert(1)" in page
     assert "<script>alert" not in page
     assert "<title>a &lt; b</title>" in page
     assert "<h2>1 &lt;</h2>" in page
     assert 'class="legend"' not in page
+
+
+STARTED = {
+    "python3.11;Py_RunMain;run (harness/rounds.py:7);rocksdb::DB::Put": 20,
+    "python3.11;Py_RunMain;_PyEval_EvalFrameDefault": 70,
+    "start_thread;rocksdb::DB::Put;memcpy": 10,
+}
+
+
+def page_of(**stacks):
+    graphs = [Graph(name, name, "", call_tree(each)) for name, each in stacks.items()]
+    return flame_page("Title", [], [], graphs, "libraries();")
+
+
+def test_a_graph_begins_with_the_frames_of_the_system_and_has_all_behind_a_switch():
+    page = page_of(new=STARTED)
+
+    (data,) = map(json.loads, re.findall(r'<script type="application/json">(.*?)</script>', page))
+    assert sorted(nodes(data["own"])) == [
+        ("all", 100, None), ("all;rocksdb::DB::Put", 30, None),
+        ("all;rocksdb::DB::Put;memcpy", 10, None),
+    ]  # fmt: skip
+    assert "all;python3.11;Py_RunMain" in [name for name, *_ in nodes(data["all"])]
+    assert 'id="own" checked' in page
+    assert 'id="own"' not in page_of(new={"low;Compact": 1})
+
+
+def test_a_page_says_if_few_samples_have_a_frame_of_the_system():
+    few = "Only 30\N{NO-BREAK SPACE}% of the samples of new have a frame of the system"
+
+    assert few.replace("\N{NO-BREAK SPACE}", "&nbsp;") in page_of(new=STARTED)
+    assert "have a frame of the system" not in page_of(new={"low;Compact": 1})
+
+
+def cells(page):
+    """Return the texts of the cells of each row of the table of functions, by its function."""
+    body = page.partition('<table class="functions">')[2].partition("</table>")[0]
+    rows = re.findall(r"<tr>(<th scope=\"row\">.*?)</tr>", body)
+    return {
+        re.search(r"(?:<summary>|<th[^>]*>)([^<]+)", row)[1]: re.findall(
+            r"<td[^>]*>(.*?)</td>", row
+        )
+        for row in rows
+    }
+
+
+def test_each_function_has_its_own_and_its_total_share_by_version_the_largest_first():
+    page = page_of(old={"low;Next;Next": 60, "low;Add": 40}, new={"low;Next": 30, "low": 70})
+
+    assert cells(page) == {
+        "low": ["0.00 %", "70.00 %", "100.00 %", "100.00 %"],
+        "Next": ["60.00 %", "30.00 %", "60.00 %", "30.00 %"],
+        "Add": ["40.00 %", "0.00 %", "40.00 %", "0.00 %"],
+    }
+
+
+def test_a_function_opens_to_its_callers_and_callees():
+    page = page_of(new={"a;Next;copy": 10, "b;Next": 30, "Next": 60})
+
+    assert "Callers in new: b 30.00 %, a 10.00 %." in page
+    assert "Callees in new: copy 10.00 %." in page
 
 
 def test_a_page_without_its_libraries_is_refused(tmp_path, monkeypatch):

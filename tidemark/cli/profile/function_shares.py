@@ -133,7 +133,9 @@ def command(
             Graph(version, version, _note(tree, found[version][0].unit), tree)
             for version, tree in trees.items()
         ]
-        page = flame_page(f"Flame graphs of {suite}", [], [NOT_DRAWN], graphs, scripts)
+        (tested,) = {each.test for profiles in found.values() for each in profiles}
+        title = f"Flame graphs of {suite} {tested}".rstrip()
+        page = flame_page(title, [], [NOT_DRAWN], graphs, scripts)
         save(output, page.encode())
         click.echo(output, err=form != "table")
 

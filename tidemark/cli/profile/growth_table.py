@@ -102,7 +102,7 @@ def command(
         click.echo(visible(sentence), err=form != "table")
     if output:
         both = profiled_version(base, sides[0]), profiled_version(new, sides[1])
-        title = f"{suite}: {new} against {base}"
+        title = f"{suite} {found[new][0].test}".rstrip() + f": {new} against {base}"
         page = differential_page(title, *both, comparison, scripts)
         save(output, page.encode())
         click.echo(output, err=form != "table")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from tidemark.figures.profiles.folded_stacks import SEPARATOR, Stacks
-from tidemark.figures.profiles.function_names import named, plain_name
+from tidemark.figures.profiles.function_names import is_start, named, plain_name
 
 MOST_FRAMES_DEEP = 200
 """The frames of a stack that tables and flame graphs have: a path for each takes their square."""
@@ -66,6 +66,24 @@ def walked(root: Frame, least: float) -> Iterator[tuple[tuple[str, ...], Frame]]
         children = [each for each in frame.children.values() if each.samples >= least]
         children.sort(key=lambda each: (each.samples, each.name))
         waiting += [((*path, each.name), each) for each in children]
+
+
+def own_tree(root: Frame) -> Frame:
+    """Return a call tree without frames of a program's start; their callers have the samples."""
+    found = Frame("")
+    found.samples = root.samples
+    waiting = [(root, found)]
+    while waiting:
+        frame, kept = waiting.pop()
+        kept.own += frame.own
+        for child in frame.children.values():
+            if is_start(child.name):
+                waiting.append((child, kept))
+                continue
+            own = kept.child(child.name)
+            own.samples += child.samples
+            waiting.append((child, own))
+    return found
 
 
 _Named = Callable[[str], bool]

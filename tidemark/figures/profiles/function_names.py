@@ -39,6 +39,33 @@ _OPENINGS = {">": "<", ")": "(", "]": "["}
 _ENDS_OF_NAMES = frozenset("_>)]~}'")
 
 
+# The frames below those of a system: the start of a program, the interpreter of Python and its
+# modules, the start of Java's threads, and the harness of a workload.
+_START = re.compile(
+    r"_start|main|clone3?|__clone3?|start_thread|__libc_start\w*|uv|python[\d.]*|java"
+    r"|_?Py(?:[A-Z]|_)\w*|_?py(?:main|run|init|eval)_?\w*|run_mod|run_eval_code_obj|type_call"
+    r"|(?:cfunction|method|function|object|vectorcall|slot_tp|wrap|builtin|bound_method|classmethod"
+    r"|instancemethod|gen|descr|partial|list|map|tuple)_(?:vectorcall|call|exec|send|iternext|extend"
+    r"|descr_\w+|init|new|next|method\w*|maybe_call|vacall|iter\w*)\w*"
+    r"|JavaMain|ThreadJavaMain|jni_\w+|thread_native_entry|call_stub|Interpreter"
+    r"|(?:Java)?Thread::\w+|java/lang/Thread\.\w+|java\.lang\.Thread\.\w+"
+)
+# py-spy names a file from the folder on its path where it lies.
+_START_FILES = re.compile(
+    r"(?:^|/)harness/|/lib/python\d[\d.]*/(?!site-packages)|<frozen "
+    r"|(?:runpy|threading|socketserver|multiprocessing/\w+|concurrent/futures/\w+)\.py$"
+)
+
+
+@lru_cache(maxsize=100_000)
+def is_start(frame: str) -> bool:
+    """Tell whether a frame is of the start of a program or of the harness, and not of a system."""
+    name = plain_name(frame)
+    if python := _PYTHON.fullmatch(name):
+        return _START_FILES.search(python["file"]) is not None
+    return _START.fullmatch(name) is not None
+
+
 @lru_cache(maxsize=100_000)
 def plain_name(frame: str) -> str:
     """Return the name of a function without all that is not its name."""

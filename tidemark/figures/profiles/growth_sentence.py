@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from tidemark.figures.profiles.function_names import is_start
 from tidemark.figures.profiles.growth import Comparison, FunctionChange, OneSided
 from tidemark.figures.profiles.trial_change import CONFIDENCE, FEWEST, TrialChange
 from tidemark.model.numerals import bound, decimal, figure, signed
@@ -27,8 +28,9 @@ def growth_sentences(
 def told_sentences(
     found: Comparison, base: str, new: str, profiles: tuple[int, int]
 ) -> Iterator[str]:
-    """Yield which functions changed."""
-    told = [each for each in found.changes if each.is_told]
+    """Yield which functions changed, those of a program's start only if no other did."""
+    changed = [each for each in found.changes if each.is_told]
+    told = [each for each in changed if not is_start(each.function)] or changed
     if not told:
         of_base, of_new = profiles
         trials = f"{plural(of_base, 'profile')} of {base}, {of_new:,} of {new}"
