@@ -63,8 +63,12 @@ function everyWeek(weeks) {
   });
 }
 
+// A name for people: its labels stand behind the unit, as in "latency p99 (ms), database: mariadb".
+const plainName = (name) => name.replace(/ \{([^{}]+)\}( \([^()]+\))?/, "$2, $1");
+
 function chart(visual, name, rows, categories) {
-  const title = [visual.title, name].filter(Boolean).join(": ");
+  const caption = plainName(name);
+  const title = [visual.title, caption].filter(Boolean).join(": ");
   const series = seriesOf(visual, rows);
   const stops = categories.map((category) => stop(visual, rows, category, series));
   // The chart has a gap for a category without values, but leaves it out at its ends.
@@ -77,8 +81,8 @@ function chart(visual, name, rows, categories) {
     : [];
   return made(
     "figure",
-    {},
-    made("figcaption", {}, name),
+    { "data-series": name },
+    made("figcaption", {}, caption),
     ...parts,
     missing(stops),
     figures(title, visual, series, stops),

@@ -51,7 +51,8 @@ DRAWN_IN = """(figures) => figures.map((figure) => {
   const lines = (selector) => [...figure.querySelectorAll(selector)].map((row) =>
     [...row.querySelectorAll("th, td")].map((cell) => cell.innerText));
   return {
-    name: figure.querySelector("figcaption").innerText,
+    name: figure.dataset.series,
+    caption: figure.querySelector("figcaption").innerText,
     labels: marks("role-axis-label"),
     marks: marks("role-mark"),
     heads: lines("details thead tr")[0],
@@ -341,6 +342,8 @@ def has_every_rate(page, records, suite, test=""):
         assert list(figures) == sorted(expected, key=in_order_of_numbers)
         for name, figure in figures.items():
             has_every_point(figure, expected[name], {"Mean"}, joined=True)
+            assert "{" not in figure["caption"]
+            assert "), database: " in figure["caption"], name
             place = "version" if visual == "history" else "changed_run"
             known = [
                 row for row in changes if name == f"{row['suite']}: {row['rate']}, {row['sizes']}"
