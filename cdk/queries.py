@@ -17,7 +17,7 @@ from cdk.system_tests import SystemTests
 from tidemark.model.checkout import ROOT
 from tidemark.model.services import LAST_LINES_QUERY, READY_QUERY
 from tidemark.model.suite import Suite
-from tidemark.model.suite_asset import query_file
+from tidemark.model.suite_asset import query_file, query_text
 
 # The log queries of every test, besides those of its metrics.
 _COMMON = ("environment", "failures")
@@ -44,31 +44,21 @@ class SavedQueries(Construct):
         systems: Path,
     ) -> None:
         super().__init__(scope, name)
-        self._systems = systems
         groups = {name: tests.suites[name].log_group.log_group_name for name in suites}
-        for file, readers in sorted(self._log_queries(suites.values()).items()):
-            own = "" if file.parent == _SHARED else f"{readers[0]}/"
-            self._save(f"{own}{file.stem}", file, [groups[name] for name in readers])
+        for (title, text), readers in sorted(_log_queries(suites.values(), systems).items()):
+            self._save(title, text, [groups[name] for name in readers])
         if tests.usage_logs:
             # It names no log group: Container Insights makes its own at the first event.
-            self._save(_USAGE, _SHARED / f"{_USAGE}.cwli")
+            self._save(_USAGE, (_SHARED / f"{_USAGE}.cwli").read_text(encoding="utf-8"))
         for path in sorted((ROOT / "queries" / "sql").glob("*.sql")):
             self._save_sql(path, tables)
 
-    def _log_queries(self, suites: Iterable[Suite]) -> Mapping[Path, Sequence[str]]:
-        """Return the suites that each log query reads; a file may be of all suites."""
-        readers: defaultdict[Path, list[str]] = defaultdict(list)
-        for suite in suites:
-            for query in _queries_of(suite):
-                readers[query_file(suite.name, query, self._systems / "suites")].append(suite.name)
-        return readers
-
-    def _save(self, title: str, file: Path, log_groups: Sequence[str] = ()) -> None:
+    def _save(self, title: str, text: str, log_groups: Sequence[str] = ()) -> None:
         CfnQueryDefinition(
             self,
             title.replace("/", "-"),
             name=f"{Stack.of(self).stack_name}/{title}",
-            query_string=file.read_text(encoding="utf-8"),
+            query_string=text,
             log_group_names=list(log_groups) or None,
         )
 
@@ -88,6 +78,17 @@ class SavedQueries(Construct):
             query_string=text,
             work_group=tables.workgroup,
         )
+
+
+def _log_queries(suites: Iterable[Suite], systems: Path) -> Mapping[tuple[str, str], Sequence[str]]:
+    """Return the suites that each log query, a title and a text, reads; it may be of all suites."""
+    readers: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    for suite in suites:
+        for query in _queries_of(suite):
+            shared = query_file(suite.name, query, systems / "suites").parent == _SHARED
+            title = query if shared else f"{suite.name}/{query}"
+            readers[title, query_text(suite, query, systems / "suites")].append(suite.name)
+    return readers
 
 
 def _queries_of(suite: Suite) -> set[str]:

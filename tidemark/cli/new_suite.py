@@ -1,10 +1,15 @@
-"""``tidemark suite new``: the files of a suite that runs, to start from."""
+"""``tidemark suite new``: the files of a suite to start from."""
 
 from __future__ import annotations
 
+import json
 import re
+import sys
 import tempfile
+import textwrap
+from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 
@@ -12,52 +17,142 @@ from tidemark.model.base import NAME
 from tidemark.model.context import systems_to_write
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import shown
+from tidemark.model.suite_files import read_suite
 from tidemark.model.task import HARNESS
 
 _EXAMPLE = Path(__file__).with_name("example")
-_PROGRAM = "workload.txt"
+_COMMAND = "python measure.py"
+_WORK = 'raise NotImplementedError("FILE lacks the work of PACKAGE")'
+
+
+class _Template(NamedTuple):
+    """The package that the suite of a template measures until its user names another one."""
+
+    package: str
+    versions: str
+    work: str
+    """The work of the package, in Python."""
+
+
+_SORTED = ("sortedcontainers", "2.2.2,2.4.0")
+_TEMPLATES = {
+    "throughput": _Template(*_SORTED, "sortedcontainers.SortedList().update(values)"),
+    "latency": _Template(*_SORTED, "sortedcontainers.SortedList(range(9_999)).remove(number)"),
+    "server": _Template("waitress", "2.1.2,3.0.2", "waitress.serve(answer, host=host, port=port)"),
+    "command": _Template(*_SORTED, "sortedcontainers.SortedList(values)"),
+}
 
 
 @click.command("new")
 @click.argument("name")
-def command(name: str) -> None:
-    """Write a suite that runs, with its queries and its workload.
+@click.option(
+    "--template",
+    type=click.Choice(list(_TEMPLATES)),
+    default="throughput",
+    help="throughput: a rate. latency: times of requests. server: the same, of a server beside the "
+    "test. command: the time of a command. If not given, throughput.",
+)
+@click.option("--package", help="PyPI package of the system; '' if a script of yours installs it.")
+@click.option("--versions", help="Versions of the system, the oldest first.", metavar="A,B,…")
+@click.option(
+    "--command",
+    "line",
+    help="Line of shell that a test runs, such as a benchmark that you have already.",
+)
+def command(
+    name: str, template: str, package: str | None, versions: str | None, line: str | None
+) -> None:
+    """Write a suite that runs, with the program of its test.
 
-    The files are an example to change: a sorted list of a PyPI package. They are written below the
-    folder of systems, which is this repository or the folder in TIDEMARK_SYSTEMS. A Tidemark that
-    pip installed writes them below the folder of work.
+    On a terminal the command asks for the package, the versions and the line of shell that are not
+    given; the answers in brackets make an example that runs as it is. The files are written below
+    the folder of systems, which is this repository or the folder in TIDEMARK_SYSTEMS. A Tidemark
+    that pip installed writes them below the folder of work.
 
     \b
     Example:
-      tidemark suite new sorted
+      tidemark suite new duckdb --package duckdb --versions 1.3.2,1.4.1
     """
+    systems, example = systems_to_write(), _TEMPLATES[template]
+    _check_name(name, systems)
+    package = _answer(package, "PyPI package ('' if a script installs it)", example.package)
+    is_example = package == example.package
+    known = example.versions if is_example else None
+    versions = _answer(versions, "Versions, the oldest first", known)
+    if not versions:
+        raise Refused("--versions: expected the versions to measure, such as 1.3.2,1.4.1")
+    line = _answer(line, "Line of shell that the test runs", _COMMAND)
+    work = example.work if is_example else _WORK
+    words = {
+        "SUBJECT": f"package: {package}" if package else "prepare: [sh, prepare.sh]",
+        "VERSIONS": ", ".join(json.dumps(each.strip()) for each in versions.split(",")),
+        "COMMAND": line if line == _COMMAND else json.dumps(line),
+        "IMPORT": f"import {package}" if is_example else "# Import PACKAGE here.",
+        "WORK": textwrap.indent(work, "    "),
+        "PACKAGE": package or "the system",
+        "NAME": name,
+    }
+    files = {f"suites/{name}/suite.yaml": f"{template}.yaml"}
+    program = f"workloads/{name}"
+    if template == "server":
+        files[f"{program}/server.py"] = "served.txt"
+    if line == _COMMAND:
+        files[f"{program}/measure.py"] = f"{template}.txt"
+    if not package:
+        files[f"{program}/prepare.sh"] = "prepare.txt"
+    if len(files) == 1:
+        files[f"{program}/README.md"] = "command.md"
+    _write(
+        systems,
+        name,
+        {file: _filled(text, {**words, "FILE": file}) for file, text in files.items()},
+    )
+    for file in files:
+        click.echo(systems / file)
+    click.echo(f"Next: `tidemark suite check {name}`, then `tidemark run {name}`", err=True)
+
+
+def _check_name(name: str, systems: Path) -> None:
     if not re.fullmatch(NAME, name):
         expected = "a small letter, and up to 31 small letters, digits and _ after it"
         raise Refused(f"NAME: {shown(name)} is not accepted; expected {expected}")
     if name == HARNESS.name:
         raise Refused(f"NAME: {shown(name)} is the name of Tidemark's harness; choose another")
-    suite, workload = (systems_to_write() / part / name for part in ("suites", "workloads"))
-    for folder in (suite, workload):
+    for folder in (systems / part / name for part in ("suites", "workloads")):
         if folder.exists():
             raise Refused(f"NAME: {shown(name)} is taken; there is {folder}")
-    _write(workload, {f"{name}_workload.py": _text(_PROGRAM, name)})
-    names = sorted(path.name for path in _EXAMPLE.iterdir() if path.name != _PROGRAM)
-    _write(suite, {each: _text(each, name) for each in names})
-    for folder in (suite, workload):
-        for path in sorted(folder.iterdir()):
-            click.echo(path)
 
 
-def _text(file: str, name: str) -> str:
-    return (_EXAMPLE / file).read_text(encoding="utf-8").replace("NAME", name)
+def _answer(given: str | None, question: str, otherwise: str | None) -> str | None:
+    """Return what an option gives, or the answer of a user at a terminal, or the default."""
+    if given is not None:
+        return given
+    if is_terminal():
+        return str(click.prompt(question, default=otherwise)).strip("'")
+    return otherwise
 
 
-def _write(folder: Path, texts: dict[str, str]) -> None:
-    """Write a folder with these files in one step."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".new-") as made:
-        whole = Path(made, folder.name)
-        whole.mkdir()
-        for name, text in texts.items():
-            (whole / name).write_text(text, encoding="utf-8")
-        whole.rename(folder)
+def is_terminal() -> bool:
+    """Tell whether a user can answer questions."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def _filled(file: str, words: Mapping[str, str]) -> str:
+    text = (_EXAMPLE / file).read_text(encoding="utf-8")
+    for word, meaning in words.items():
+        text = text.replace(word, meaning)
+    return text
+
+
+def _write(systems: Path, name: str, texts: Mapping[str, str]) -> None:
+    """Write the files of a suite that is accepted; a refused one leaves nothing."""
+    systems.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=systems, prefix=".new-") as made:
+        for file, text in texts.items():
+            path = Path(made, file)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        read_suite(Path(made, "suites", name, "suite.yaml"), Path(made, "workloads"))
+        for part in ("workloads", "suites"):
+            (systems / part).mkdir(exist_ok=True)
+            Path(made, part, name).rename(systems / part / name)

@@ -22,7 +22,7 @@ from tidemark.model.metric import (
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed
 from tidemark.model.suite import Suite
-from tidemark.model.suite_asset import query_file, shared_queries
+from tidemark.model.suite_asset import query_file, query_text, shared_queries
 
 _OF_ENGINE = "@ptr"
 
@@ -55,7 +55,7 @@ def check_queries(suite: Suite, suites: Path) -> Sequence[str]:
             doubts[f"{suite.name}/{path.name}: suite.yaml names no such query; not checked"] = None
     for need in needs:
         file = query_file(suite.name, need.query, suites)
-        query = _compiled(file)
+        query = _compiled(file, query_text(suite, need.query, suites))
         if isinstance(query, str):
             problems[query] = None
             continue
@@ -96,10 +96,10 @@ def _at(file: Path, line: int, column: int, sentence: str) -> str:
     return f"{file.parent.name}/{file.name}:{line}: column {column}: {sentence}"
 
 
-def _compiled(file: Path) -> CompiledQuery | str:
-    """Return the query of a file, or the reason why it is none."""
+def _compiled(file: Path, text: str) -> CompiledQuery | str:
+    """Return the query in a text, or the reason why it is none; the file has it, or would."""
     try:
-        query = compile_query(file.read_text(encoding="utf-8"))
+        query = compile_query(text)
         # DuckDB finds errors of regular expressions when it runs them, without events, too.
         run(query, EventSource.union([]))
     except QueryError as error:

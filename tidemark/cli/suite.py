@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from tidemark.cli import built_jars, new_suite
-from tidemark.cli.chosen_suite import systems
+from tidemark.cli.chosen_suite import systems, written_suite
 from tidemark.cli.query_contract import check_queries
 from tidemark.cli.saving import format_option, show
 from tidemark.model.axes import count
@@ -20,6 +20,7 @@ from tidemark.model.sentences import listed, plural, shown, there_are
 from tidemark.model.settings import read_settings
 from tidemark.model.subject import Subject
 from tidemark.model.suite import Suite
+from tidemark.model.suite_asset import written_queries
 from tidemark.model.suite_files import chosen_suites, read_suite, read_suites, suite_files
 
 
@@ -70,6 +71,34 @@ def check(files: tuple[Path, ...]) -> None:
             click.echo(f"{publication_file(systems(), name)}: accepted, {metrics}")
     if problems:
         raise Refused("\n".join(problems))
+
+
+@command.command(name="show")
+@click.argument("name")
+@click.argument("query", required=False)
+def show_queries(name: str, query: str | None) -> None:
+    """Show the log queries that Tidemark writes for suite NAME.
+
+    They read the lines that the metrics of the suite give by `log`. With QUERY only the text of
+    that query is shown, which `tidemark query` takes.
+
+    \b
+    Example:
+      tidemark suite show sorted rate
+    """
+    suite = written_suite(name)
+    texts = written_queries(suite)
+    if query is None:
+        if not texts:
+            raise Refused(
+                f"NAME: no metric of {name} gives its lines by log; its queries are files"
+            )
+        for each, text in texts.items():
+            click.echo(f"{each}:\n{text}")
+    elif query in texts:
+        click.echo(texts[query], nl=False)
+    else:
+        raise Refused(f"QUERY: {shown(query)} is no such query; {there_are(texts, query)}")
 
 
 @command.command()

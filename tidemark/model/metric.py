@@ -7,8 +7,9 @@ from typing import Annotated, Literal, get_args
 from pydantic import Field
 
 from tidemark.model.base import Consistent, Frozen, Name
+from tidemark.model.log_line import VALUES, labels_of, misfit_of
 from tidemark.model.refusal import Problem, problem
-from tidemark.model.sentences import listed, there_are
+from tidemark.model.sentences import listed, shown, there_are
 from tidemark.model.subject import Line
 
 MORE_SERIES_COLUMNS = ("n",)
@@ -96,8 +97,12 @@ class Metric(Consistent):
     """The unit of the values, such as ``records/s``, ``ms`` or ``B``."""
     direction: Literal["higher", "lower"]
     """The better direction, ``higher`` or ``lower``."""
-    query: Name
-    """The query of the figures: ``<query>.cwli`` beside the suite, or else in ``queries/logs``."""
+    log: Line | None = Field(default=None, exclude_if=operator.not_)
+    """The [form of the lines](#lines) with the values, such as ``"rows=* ms=*"``: Tidemark writes
+    the queries. It takes the place of ``query`` and ``samples``."""
+    query: Name = Field(default="", exclude_if=operator.not_)
+    """The query of the figures: ``<query>.cwli`` beside the suite, or else in ``queries/logs``.
+    Without ``log`` it is required."""
     step: Name | None = Field(default=None, exclude_if=operator.not_)
     """The step whose tasks log the values, by default every step with ``run_tasks`` or
     ``find_tasks``."""
@@ -113,7 +118,7 @@ class Metric(Consistent):
     """The most combinations of labels that one task logs; a metric with labels needs it."""
     values: Literal["jobs", "once", "any"] = "jobs"
     """The number of values that each task logs: one for each of its ``jobs``, one ``once``, or
-    ``any`` number, at least one."""
+    ``any`` number, at least one. With ``log``, and without ``jobs`` of the test, it is ``any``."""
     once_in_round: bool = Field(default=False, strict=True, exclude_if=operator.not_)
     """Whether each version logs one value alone in a [round](tests.md#rounds), not one a slice."""
     began: Name | None = Field(default=None, exclude_if=operator.not_)
@@ -168,6 +173,7 @@ class Metric(Consistent):
 
     def contradictions(self) -> Iterator[Problem]:
         """Yield why the fields do not fit each other; the places begin in the metric."""
+        yield from self._unread()
         for name in ("statistics", "labels"):
             if len(set(getattr(self, name))) < len(getattr(self, name)):
                 yield Problem(
@@ -186,6 +192,20 @@ class Metric(Consistent):
         if bool(self.labels) != (self.most_labels is not None):
             there, lacking = ("labels", "most_labels")[:: 1 if self.labels else -1]
             yield Problem((there,), f"{there}: it also needs {lacking}")
+
+    def _unread(self) -> Iterator[Problem]:
+        """Yield why it is not known which lines have the values."""
+        if not self.query:
+            yield problem(("query",), 'required, but missing; or log, such as log: "rate=*"')
+        if self.log is None:
+            return
+        if self.samples != f"{self.query}{VALUES}":
+            yield problem(("log",), "the metric has a query or samples, too; expected log alone")
+        if misfit := misfit_of(self.log):
+            yield problem(("log",), f"{shown(self.log)} is not accepted; {misfit}")
+        elif sorted(self.labels) != sorted(labels_of(self.log)):
+            sentence = f"its form has {listed(labels_of(self.log)) or 'none'}"
+            yield problem(("labels",), f"{sentence}; expected these labels, or leave labels out")
 
     def _without_buckets(self) -> Iterator[Problem]:
         """Yield why histograms cannot give the values of the metric."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tidemark.model.run_id import RUN_ID
-from tidemark.model.sentences import LONGEST_VALUE, ONE_LINE, listed, shown
+from tidemark.model.sentences import LONGEST_VALUE, ONE_LINE, did_you_mean, listed, shown
 
 if TYPE_CHECKING:  # commands without models start without pydantic
     from pydantic import BaseModel, ValidationError
@@ -117,7 +117,9 @@ def _within(place: Place, found: Problem) -> Problem:
 def _sentence(model: type[BaseModel], error: ErrorDetails, forms: Mapping[str, str]) -> str:
     place = ".".join(_printable(part) for part in error["loc"])
     if error["type"] == "extra_forbidden":
-        return f"{place}: unknown field; known are {listed(_fields(model, error['loc']))}"
+        known = _fields(model, error["loc"])
+        near = did_you_mean(error["loc"][-1], known)
+        return f"{place}: unknown field; known are {listed(known)}{near}"
     if error["type"] == "missing":
         return f"{place}: required, but missing"
     if error["type"] == "value_error":

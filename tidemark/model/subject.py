@@ -55,6 +55,8 @@ _KINDS = ("package", "image", "prepare", "folder", "instance")
 def _named(versions: object) -> object:
     """Return a list of versions as a mapping of each to itself."""
     if not isinstance(versions, list):
+        if isinstance(versions, str | int | float):
+            raise ValueError(f"{versions} is one version; expected a list: ['{versions}']")
         return versions
     for version in versions:
         if not isinstance(version, str):
@@ -113,7 +115,7 @@ class Subject(Consistent):
     an id, and changes no version."""
     source: str | None = Field(default=None, pattern=_SOURCE)
     """The Git repository of the package, from which a run on one machine builds ``git:COMMIT``."""
-    form: Line
+    form: Line = r"v?[0-9][0-9A-Za-z.+_-]*"
     """A regular expression that a whole version must match before the version is used."""
     versions: Annotated[
         dict[VersionText, Annotated[str | list[str], PlainValidator(_release)]],

@@ -72,12 +72,15 @@ class Test(Consistent):
 
     name: Name
     """The name, which the tasks get as their argument."""
+    command: Line | None = Field(default=None, exclude_if=operator.not_)
+    """The line of shell that a task runs, such as ``python measure.py``; every test of the suite
+    has one, or none."""
     jobs: int = Field(default=1, strict=True, ge=1, le=100)
     """The number of values that each task logs for each metric, 1 to 100."""
     slices: int | None = Field(default=None, strict=True, ge=4, le=100, exclude_if=operator.not_)
     """The jobs that count of each version in a [round](#rounds), 4 to 100; without it the versions
     cannot take turns in this test."""
-    timeout_seconds: int = Field(strict=True, ge=10, le=LONGEST_TESTS_SECONDS)
+    timeout_seconds: int = Field(default=600, strict=True, ge=10, le=LONGEST_TESTS_SECONDS)
     """The time after which a task is stopped, 10 to 69,120 [s], with the installation of its
     version. A task of a version's own image is stopped up to 5 minutes later: only the state
     machine ends it, which counts the pull of the image, too."""
@@ -106,7 +109,8 @@ class Test(Consistent):
     @property
     def every_step(self) -> tuple[Step, ...]:
         """The steps; a test without steps runs its tasks once."""
-        return self.steps or (Step(name=self.name, run_tasks=RunTasks()),)
+        command = (self.command,) if self.command else None
+        return self.steps or (Step(name=self.name, run_tasks=RunTasks(command=command)),)
 
     @property
     def loads(self) -> Sequence[Load]:
@@ -170,11 +174,7 @@ class Test(Consistent):
     def contradictions(self) -> Iterator[Problem]:
         """Yield why the fields do not fit each other."""
         yield from self._unscaled()
-        if self.slices and (self.steps or self.services):
-            sentence = "versions take no turns in a test with steps or services; leave slices out"
-            yield problem(("slices",), sentence)
-        if self.steps and not self._measured_steps:
-            yield problem(("steps",), "there is no run_tasks, whose tasks log the values")
+        yield from self._unlike_steps()
         yield from self._unanswerable()
         yield from self._uncountable()
         if both := sorted({step.name for step in self.steps} & {*self.services}):
@@ -192,6 +192,16 @@ class Test(Consistent):
                     known = there_are(self._measured_steps, one.step)
                     sentence = f"{shown(one.step)} is no step with run_tasks; {known}"
                     yield problem((name, number, "step"), sentence)
+
+    def _unlike_steps(self) -> Iterator[Problem]:
+        """Yield what a test with steps does not have, and what its steps lack."""
+        if self.command and self.steps:
+            yield problem(("command",), "the steps have commands of their own; leave this one out")
+        if self.slices and (self.steps or self.services):
+            sentence = "versions take no turns in a test with steps or services; leave slices out"
+            yield problem(("slices",), sentence)
+        if self.steps and not self._measured_steps:
+            yield problem(("steps",), "there is no run_tasks, whose tasks log the values")
 
     def _unanswerable(self) -> Iterator[Problem]:
         """Yield the steps that wait for log lines which no task before them has written."""
@@ -230,10 +240,11 @@ class Test(Consistent):
 class Defaults(Frozen):
     """The default values of a run's input."""
 
-    versions: tuple[VersionText, ...] = Field(min_length=1, max_length=MOST_VERSIONS)
-    """The versions of a run that names none, 1 to 20; ``newest`` and ``previous`` are accepted.
-    For an instance the one word ``deployed``: the version that it reports."""
-    repetitions: int = Field(strict=True, ge=1, le=MOST_REPETITIONS)
+    versions: tuple[VersionText, ...] = Field(default=(), min_length=1, max_length=MOST_VERSIONS)
+    """The versions of a run that names none, 1 to 20, by default the last two of the subject's
+    list; ``newest`` and ``previous`` are accepted. For an instance it is the one word ``deployed``:
+    the version that it reports."""
+    repetitions: int = Field(default=5, strict=True, ge=1, le=MOST_REPETITIONS)
     """The trials of each version, 1 to 100."""
     until: Until | None = Field(default=None, exclude_if=operator.not_)
     """``decided``: a run that names no repetitions goes on until its versions have their verdicts,
@@ -255,8 +266,8 @@ class Suite(Frozen):
 
     name: Name
     """The name of the folder: a small letter, and up to 31 small letters, digits and ``_``."""
-    title: Line
-    """The name of the system, for people."""
+    title: Line = Field(default_factory=lambda fields: fields["name"])
+    """The name of the system, for people, by default that of the suite."""
     subject: Subject
     """How a version becomes a program."""
     parameters: dict[Name, Parameter] = Field(default={}, max_length=20)
@@ -267,7 +278,7 @@ class Suite(Frozen):
     owns: str | None = Field(default=None, pattern=_OWNED, exclude_if=operator.not_)
     """The beginning of the names of the buckets of S3, queues of SQS and tables of DynamoDB that a
     trial makes for itself, such as ``kiwi-run``. Only one machine lets its tasks make them."""
-    task: Task
+    task: Task = Field(default_factory=Task)
     """The ECS task that every test runs in."""
     profiler: Literal["async-profiler", "py-spy"] | None = Field(
         default=None, exclude_if=operator.not_
@@ -279,7 +290,7 @@ class Suite(Frozen):
         default={}, max_length=MOST_SERVICES, exclude_if=operator.not_
     )
     """The programs that run while a test runs, by name."""
-    defaults: Defaults
+    defaults: Defaults = Field(default_factory=Defaults)
     """The versions, repetitions and values of axes of a run that names none."""
     canary: VersionText | None = Field(default=None, exclude_if=operator.not_)
     """A version that every repetition measures, beside those that a run asks for."""

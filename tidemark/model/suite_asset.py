@@ -12,6 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from tidemark.model.checkout import ROOT
+from tidemark.model.log_line import queries_of
 from tidemark.model.suite import Suite
 
 FOLDER = ROOT / "suites"
@@ -23,8 +24,21 @@ _SHARED = ROOT / "queries" / "logs"
 
 def query_file(suite: str, query: str, suites: Path = FOLDER) -> Path:
     """Return the file of a log query: the suite's own file, or else the file of all suites."""
-    of_suite = suites / suite / f"{query}.cwli"
-    return of_suite if of_suite.exists() else _SHARED / f"{query}.cwli"
+    of_suite, shared = suites / suite / f"{query}.cwli", _SHARED / f"{query}.cwli"
+    return shared if shared.exists() and not of_suite.exists() else of_suite
+
+
+def query_text(suite: Suite, query: str, suites: Path = FOLDER) -> str:
+    """Return the text of a log query: what Tidemark writes for a metric's lines, or its file."""
+    return written_queries(suite).get(query) or query_file(suite.name, query, suites).read_text(
+        encoding="utf-8"
+    )
+
+
+def written_queries(suite: Suite) -> dict[str, str]:
+    """Return the queries that Tidemark writes for a suite, by name."""
+    metrics = (metric for test in suite.tests for metric in test.metrics if metric.log)
+    return {name: text for metric in metrics for name, text in queries_of(metric).items()}
 
 
 def shared_queries() -> list[Path]:
@@ -39,6 +53,8 @@ def pack_suite(suite: Suite, systems: Path, asset: Path) -> None:
     (folder / _PACKED).write_text(suite.model_dump_json(), encoding="utf-8")
     for path in sorted((systems / "suites" / suite.name).glob("*.cwli")):
         (folder / path.name).write_bytes(path.read_bytes())
+    for name, text in written_queries(suite).items():
+        (folder / f"{name}.cwli").write_text(text, encoding="utf-8")
 
 
 def queries_digest(suite: Suite, suites: Path = FOLDER) -> str:
@@ -46,14 +62,15 @@ def queries_digest(suite: Suite, suites: Path = FOLDER) -> str:
     metrics = [metric for test in suite.tests for metric in test.metrics]
     figures = [query for metric in metrics for query in metric.queries]
     figures += [series.query for test in suite.tests for series in test.series]
-    files = {query_file(suite.name, query, suites) for query in figures}
-    return _digest(sorted(files, key=lambda path: path.name))
+    texts = {query: query_text(suite, query, suites).encode() for query in figures}
+    return _digest((f"{name}.cwli", texts[name]) for name in sorted(texts))
 
 
 def copy_digest(suite: Suite, systems: Path) -> str:
     """Return the digest of what every deployment copies of a suite: the suite and all queries."""
     folders = (_SHARED, systems / "suites" / suite.name)
-    queries = _digest(path for folder in folders for path in sorted(folder.glob("*.cwli")))
+    files = (path for folder in folders for path in sorted(folder.glob("*.cwli")))
+    queries = _digest((path.name, path.read_bytes()) for path in files)
     return hashlib.sha256(f"{suite.model_dump_json()}{queries}".encode()).hexdigest()[:_DIGITS]
 
 
@@ -63,7 +80,8 @@ def programs_digest(suite: Suite, systems: Path) -> str:
     names = {_HARNESS, *(task.workload for task in tasks if task.workload)}
     root = systems / "workloads"
     files = (path for name in sorted(names) for path in _programs(root / name))
-    return _digest(files, root)[:_DIGITS]
+    contents = ((path.relative_to(root).as_posix(), path.read_bytes()) for path in files)
+    return _digest(contents)[:_DIGITS]
 
 
 def _programs(folder: Path) -> Iterator[Path]:
@@ -71,13 +89,12 @@ def _programs(folder: Path) -> Iterator[Path]:
     yield from (path for path in files if "__pycache__" not in path.parts)
 
 
-def _digest(files: Iterable[Path], root: Path | None = None) -> str:
-    """Return the SHA-256, in hex, of files with their names, or their paths within a root."""
+def _digest(files: Iterable[tuple[str, bytes]]) -> str:
+    """Return the SHA-256, in hex, of files, each with its name."""
     hasher = hashlib.sha256()
-    for path in files:
-        name = path.relative_to(root).as_posix() if root else path.name
+    for name, content in files:
         hasher.update(f"{name}\0".encode())
-        hasher.update(hashlib.sha256(path.read_bytes()).digest())
+        hasher.update(hashlib.sha256(content).digest())
     return hasher.hexdigest()
 
 

@@ -16,6 +16,7 @@ from tidemark.model.request import example_input, resolve_request
 from tidemark.model.sentences import listed, shown
 from tidemark.model.services import missized_tasks
 from tidemark.model.settings import Settings
+from tidemark.model.short_suite import written_out
 from tidemark.model.suite import FORMS, Suite
 from tidemark.model.suite_asset import query_file
 from tidemark.model.suite_parts import contradictions
@@ -39,10 +40,10 @@ def read_suite(path: Path, workloads: Path = ROOT / "workloads") -> Suite:
 
     name = f"{path.parent.name}/{path.name}"
     document = read_yaml(path, name)
-    between = contradictions(document.value)
-    found = [*between, *_misplaced(document.value, path.parent, workloads)]
+    value = written_out(document.value)
+    found = [*contradictions(value), *_misplaced(value, path.parent, workloads)]
     try:
-        suite = Suite.model_validate(document.value)
+        suite = Suite.model_validate(value)
     except ValidationError as error:
         raise _refused(name, document, [*problems(Suite, error, FORMS), *found]) from None
     if found or (found := list(_defaults(suite))):
@@ -90,7 +91,7 @@ def _queries(suite: object) -> Iterator[tuple[Place, object]]:
             ("series", ("query",)),
         ):
             for position, one in mappings(test, name):
-                for field in fields:
+                for field in () if "log" in one else fields:
                     yield ("tests", number, name, position, field), one.get(field)
         for position, step in mappings(test, "steps"):
             place: Place = ("tests", number, "steps", position, "wait_until", "query")

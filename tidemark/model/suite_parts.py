@@ -21,7 +21,7 @@ from tidemark.model.steps import (
     WAIT_SECONDS,
 )
 from tidemark.model.suite import ROUNDS
-from tidemark.model.task import HARNESS_WORDS
+from tidemark.model.task import COMMAND_WORDS, HARNESS_WORDS, SHELL_WORDS
 
 _INSTANCE_ALONE = {"pause": "rules", "find_tasks": "tasks of its own"}
 _TEXTS_OF_ANY_SUBJECT = (
@@ -160,6 +160,10 @@ def contradictions(suite: object) -> Iterator[Problem]:
     yield from _repeated(("tests",), tests)
     yield from _without_turns(suite, tests)
     yield from _endless(mapping(suite, "defaults"))
+    yield from _uncommanded(suite, tests)
+    if "versions" not in mapping(suite, "defaults") and isinstance(suite, dict):
+        sentence = "required, since the subject lists no versions"
+        yield problem(("defaults", "versions"), sentence)
     yield from _uncounted(suite, parameters)
     for number, test in tests:
         yield from _unknown_services(("tests", number, "services"), test, services)
@@ -267,6 +271,18 @@ def _without_turns(suite: object, tests: list[tuple[int, Mapping[str, Any]]]) ->
     if mapping(suite, "defaults").get("layout") == ROUNDS and len(sliced) < len(tests):
         sentence = "rounds need slices in every test"
         yield problem(("defaults", "layout"), sentence)
+
+
+def _uncommanded(suite: object, tests: list[tuple[int, Mapping[str, Any]]]) -> Iterator[Problem]:
+    """Yield the tests without a command beside others that have one."""
+    commanded = [number for number, test in tests if "command" in test]
+    words = mapping(suite, "task").get("entry_point")
+    if commanded and words not in ([*COMMAND_WORDS], [*SHELL_WORDS]):
+        sentence = "the tests have commands, which take its place; leave it out"
+        yield problem(("task", "entry_point"), sentence)
+    for number in (number for number, _ in tests if commanded and number not in commanded):
+        sentence = "required, since another test has one"
+        yield problem(("tests", number, "command"), sentence)
 
 
 def _endless(defaults: Mapping[str, Any]) -> Iterator[Problem]:

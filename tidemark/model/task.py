@@ -35,6 +35,10 @@ LEAST_MEMORY, MOST_MEMORY = 512, 122_880
 # The Docker label with an image's workload folder, which the one-machine cloud reads.
 WORKLOAD_LABEL = "tidemark.workload"
 HARNESS_WORDS = ("python", "-m", "harness")
+COMMAND_WORDS = ("python", "-m", "harness.command")
+"""The program that runs a test's command, a line of shell, which follows."""
+SHELL_WORDS = ("sh", "-c")
+"""The same in an image of a version, which has no harness."""
 
 
 def _entry_point(workload: str) -> tuple[str, ...]:
@@ -47,8 +51,8 @@ class Task(Frozen):
     # A stored suite has no empty values either: its reader accepts none.
     workload: Name = Field(default="", exclude_if=operator.not_)
     """``workloads/<workload>/``: the program, pins of its versions, and a Dockerfile if an image
-    needs more than Python. It is required, but for an image of each version, which has its own
-    program."""
+    needs more than Python. By default it has the name of the suite; an image of each version has
+    its own program."""
     entry_point: tuple[Line, ...] = Field(
         default_factory=lambda fields: _entry_point(fields["workload"]),
         min_length=1,
@@ -57,12 +61,12 @@ class Task(Frozen):
     )
     """The start of the program's command line, by default
     ``python -m harness <workload>_workload`` or, for an image of each version, the image's own;
-    the test's name follows as its argument."""
-    cpu: CpuUnits
+    the test's name follows as its argument. A test with a ``command`` needs none."""
+    cpu: CpuUnits = 1024
     """CPU units, 256, 512, 1024, 2048, 4096, 8192 or 16384: 1024 are one vCPU."""
-    memory: int = Field(strict=True, ge=LEAST_MEMORY, le=MOST_MEMORY)
+    memory: int = Field(default=2048, strict=True, ge=LEAST_MEMORY, le=MOST_MEMORY)
     """Memory, 512 to 122,880 [MiB], as Fargate has it for this ``cpu``."""
-    storage: int = Field(strict=True, ge=21, le=200)
+    storage: int = Field(default=21, strict=True, ge=21, le=200)
     """Ephemeral storage, 21 to 200 [GiB]; Fargate includes 20."""
     writes: str | None = Field(default=None, pattern=_FOLDER, exclude_if=operator.not_)
     """The folder outside of its own that the program writes into whatever it is told, such as

@@ -1,20 +1,22 @@
-"""``tidemark suite new``, and the workload that it writes, run as a task would run it."""
+"""``tidemark suite new``, and the programs that it writes, run as tasks run them."""
 
-import json
 import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
-from cwli.command import command as query
+from tidemark.cli import new_suite
 from tidemark.cli.suite import command
 from tidemark.model.checkout import ROOT
 from tidemark.model.refusal import Refused
+from tidemark.model.suite_asset import written_queries
+from tidemark.model.suite_files import read_suites
 
-TASK = {"TIDEMARK_VALUES": "1000", "TIDEMARK_JOBS": "3", "TIDEMARK_SEED": "7"}
+TEMPLATES = ("throughput", "latency", "server", "command")
 
 
 @pytest.fixture(autouse=True)
@@ -23,84 +25,121 @@ def systems(tmp_path, monkeypatch):
     return tmp_path
 
 
-def invoked(*words):
-    return CliRunner().invoke(command, words)
+def invoked(*words, answers=None):
+    return CliRunner().invoke(command, words, input=answers)
 
 
-def refusal_of(name):
-    refused = invoked("new", name).exception
-    assert isinstance(refused, Refused)
+def refusal_of(*words):
+    refused = invoked("new", *words).exception
+    assert isinstance(refused, Refused), refused
     return str(refused)
 
 
-def measured(systems, version):
-    """Run the workload with the package of this environment, 2.4.0."""
+def measured(systems, name):
+    """Run the command of a suite's test with the packages of this environment."""
+    (test,) = read_suites(systems)[name].tests
     return subprocess.run(
-        [sys.executable, "-m", "sorted_workload", "insert"],
-        cwd=systems / "workloads" / "sorted",
-        env={**os.environ, **TASK, "TIDEMARK_VERSION": version},
+        [sys.executable, "-m", "harness.command", *test.every_step[0].command],
+        cwd=systems / "workloads" / name,
+        env={
+            **os.environ,
+            "PYTHONPATH": str(ROOT / "workloads" / "harness"),
+            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+            "TIDEMARK_VERSION": "2.4.0",
+            "TIDEMARK_PACKAGE": "sortedcontainers==2.4.0",
+        },
         capture_output=True,
         text=True,
         check=False,
     )
 
 
-def rows(systems, file, log):
-    file = systems / "suites" / "sorted" / file
-    return json.loads(CliRunner().invoke(query, [str(file), str(log), "--format", "json"]).stdout)
-
-
-def test_a_new_suite_is_accepted_as_it_is(systems):
-    written = invoked("new", "sorted").stdout.splitlines()
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_a_new_suite_of_at_most_twenty_lines_is_accepted_as_it_is(systems, template):
+    written = invoked("new", "sorted", "--template", template).stdout.splitlines()
 
     assert sorted(written) == sorted(str(path) for path in systems.rglob("*") if path.is_file())
+    assert len((systems / "suites" / "sorted" / "suite.yaml").read_text().splitlines()) <= 20
     assert invoked("check").stdout == (
-        f"{systems}/suites/sorted/suite.yaml: accepted, 1 test, 1 metric, 3 versions\n"
+        f"{systems}/suites/sorted/suite.yaml: accepted, 1 test, 1 metric, 2 versions\n"
     )
 
 
-def test_the_example_of_the_docs_changes_a_new_suite_into_one_that_writes_and_reads(systems):
-    invoked("new", "sorted")
-    suite = systems / "suites" / "sorted" / "suite.yaml"
-    page = (ROOT / "docs" / "suites.md").read_text(encoding="utf-8")
-    example = page.partition("## Example: write, then read")[2].partition("\n## ")[0]
-    tests, _, *queries = re.findall(r"^```\w*\n(.*?)^```$", example, re.MULTILINE | re.DOTALL)
-    suite.write_text(suite.read_text().partition("tests:")[0] + tests)
-    for name, query_text in zip(("read_latency", "read_samples"), queries, strict=True):
-        suite.with_name(f"{name}.cwli").write_text(query_text)
-    log = systems / "read.log"
-    log.write_text("Read in 0.2500 ms\nRead in 0.7500 ms\nRead in nan ms\n")
+@pytest.mark.parametrize(
+    ("template", "lines"), [("throughput", 3), ("latency", 300), ("command", 1)]
+)
+def test_the_form_of_a_line_finds_what_the_program_logs(systems, template, lines):
+    invoked("new", "sorted", "--template", template)
+    shown = invoked("show", "sorted").stdout
 
-    done = invoked("check")
-
-    assert done.output == f"{suite}: accepted, 1 test, 2 metrics, 3 versions\n"
-    (row,) = rows(systems, "read_latency.cwli", log)
-    assert (row["value"], row["n"]) == ("0.5", "2")
-    values = [sample["value"] for sample in rows(systems, "read_samples.cwli", log)]
-    assert values == ["0.2500", "0.7500", "nan"]
-
-
-def test_the_queries_of_a_new_suite_read_what_its_workload_logs(systems):
-    invoked("new", "sorted")
-    done = measured(systems, "2.4.0")
-    log = systems / "task.log"
-    log.write_text(done.stdout)
-
-    samples = rows(systems, "insert_samples.cwli", log)
-    (figure,) = rows(systems, "insert_rate.cwli", log)
+    done = measured(systems, "sorted")
 
     assert done.returncode == 0, done.stderr
-    values = [float(sample["value"]) for sample in samples]
-    assert (len(values), figure["n"]) == (3, "3")
-    assert float(figure["value"]) == pytest.approx(sum(values) / 3)
+    (pattern,) = re.findall(r"^\| parse @message /(.*\?<value>.*)/$", shown, re.MULTILINE)
+    found = re.findall(pattern.replace("?<", "?P<"), done.stdout)
+    assert len(found) == lines
+    assert all(float(value) > 0 for value in found)
 
 
-def test_a_new_suite_reports_the_version_that_a_build_carries(systems):
+def test_the_text_of_one_query_is_shown_alone():
     invoked("new", "sorted")
-    done = measured(systems, "2.4.0+1a2b3c4d")
 
-    environment = json.loads(done.stdout.splitlines()[0].removeprefix("Environment: "))
-    assert (done.returncode, environment["engine_version"]) == (0, "2.4.0")
+    (first, _) = written_queries(read_suites()["rocksdb"]), invoked("show", "sorted", "rate")
+    assert first == {}
+    assert invoked("show", "sorted", "rate").stdout.startswith("# rate [values/s] of each task")
+    assert str(invoked("show", "sorted", "rat").exception).endswith("; did you mean 'rate'?")
+
+
+def test_a_package_of_the_user_has_its_work_asked_for_by_name(systems):
+    given = ("--package", "duckdb", "--versions", "1.3.2, 1.4.1", "--template", "latency")
+    assert invoked("new", "ducks", *given).exit_code == 0
+
+    suite = read_suites(systems)["ducks"]
+    assert (suite.subject.package, [*suite.subject.versions]) == ("duckdb", ["1.3.2", "1.4.1"])
+    failed = measured(systems, "ducks")
+    assert failed.returncode == 1
+    sentence = "NotImplementedError: workloads/ducks/measure.py lacks the work of duckdb"
+    assert sentence in failed.stderr
+
+
+def test_a_system_that_a_script_installs_and_a_benchmark_of_the_user_need_no_package(systems):
+    given = ("--package", "", "--versions", "1.0,1.1", "--command", "./bench --json | tee x")
+    written = invoked("new", "tool", *given).stdout.splitlines()
+
+    assert [path.rpartition("/")[2] for path in written] == ["suite.yaml", "prepare.sh"]
+    suite = read_suites(systems)["tool"]
+    assert suite.subject.prepare == ("sh", "prepare.sh")
+    assert suite.tests[0].command == "./bench --json | tee x"
+
+
+def test_on_a_terminal_three_questions_are_asked(monkeypatch, systems):
+    asked = []
+
+    def prompt(question, default):
+        asked.append(question)
+        return (
+            default if default == "python measure.py" else {0: "duckdb", 1: "1.3.2"}[len(asked) - 1]
+        )
+
+    monkeypatch.setattr(new_suite, "is_terminal", lambda: True)
+    monkeypatch.setattr(new_suite.click, "prompt", prompt)
+    assert invoked("new", "ducks").exit_code == 0
+
+    assert len(asked) == 3
+    assert read_suites(systems)["ducks"].subject.package == "duckdb"
+
+
+def test_a_package_without_versions_is_refused(systems):
+    sentence = "--versions: expected the versions to measure, such as 1.3.2,1.4.1"
+    assert refusal_of("ducks", "--package", "duckdb") == sentence
+    assert list(systems.iterdir()) == []
+
+
+def test_answers_that_make_no_suite_are_refused_and_leave_nothing(systems):
+    assert "'Duck DB' is not accepted" in refusal_of(
+        "ducks", "--package", "Duck DB", "--versions", "1.3.2"
+    )
+    assert list(systems.iterdir()) == []
 
 
 def test_the_name_of_the_harness_is_refused(systems):

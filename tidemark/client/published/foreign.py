@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
+from runpy import run_path
 from typing import Any, NamedTuple
 
 from tidemark.client.published.amounts import Amount
@@ -18,8 +19,15 @@ from tidemark.client.published.own_figures import Direction, OwnFigure, stored_v
 from tidemark.client.published.release_figure import Environment
 from tidemark.client.published.release_tables import Wishes
 from tidemark.model.refusal import Refused
+from tidemark.model.task import HARNESS
 
 _Json = Any
+# Where a test's command runs, nothing of Tidemark is installed but the harness.
+_HARNESS = run_path(str(HARNESS / "harness" / "benchmarks.py"))
+_figures_of: Callable[[_Json], Iterator[Any]] = _HARNESS["figures"]
+_is_of: Mapping[str, Callable[[_Json], bool]] = {
+    tool: is_its for tool, (is_its, _) in _HARNESS["TOOLS"].items()
+}
 _DATA = re.compile(r"^\s*window\.BENCHMARK_DATA\s*=\s*")
 _NEWEST = "local"
 _OWN_TREND = re.compile(r"(?:http_req|grpc_req|iteration|group|ws|browser)_")
@@ -109,31 +117,21 @@ def _environment(**facts: object) -> Environment:
     return tuple((name, str(value)) for name, value in facts.items() if value)
 
 
-def _hyperfine(value: _Json, place: _Place) -> Iterator[OwnFigure]:
-    """Source: hyperfine, ``--export-json``: seconds of each run."""
-    for result in value["results"]:
-        parameters = result.get("parameters") or {}
-        name = " ".join([result["command"], *(f"{key}={parameters[key]}" for key in parameters)])
-        for seconds in result.get("times") or [result["mean"]]:
-            yield from _figure(place, name, seconds, "s")
+def _harness(value: _Json, place: _Place) -> Iterator[OwnFigure]:
+    """Yield the figures of a file that the harness reads after a run of its tool, too."""
+    for one in _figures_of(value):
+        better: Direction = "higher" if one.more_is_better else "lower"
+        yield from _figure(place, one.name, one.value, one.unit, better, samples=one.samples)
 
 
 def _google(value: _Json, place: _Place) -> Iterator[OwnFigure]:
-    """Source: google-benchmark, ``--benchmark_format=json``: one entry a repetition."""
     context = value["context"]
     machine = _environment(instance_type=context.get("host_name"), cores=context.get("num_cpus"))
-    place = _Place(place.version, _day(context.get("date"), place.day), machine)
-    for entry in value["benchmarks"]:
-        if entry.get("run_type", "iteration") == "iteration" and not entry.get("error_occurred"):
-            name = entry.get("run_name", entry["name"])
-            yield from _figure(place, name, entry["real_time"], entry.get("time_unit", "ns"))
-            for rate, unit in (("items_per_second", "items/s"), ("bytes_per_second", "B/s")):
-                if rate in entry:
-                    yield from _figure(place, f"{name} {rate}", entry[rate], unit, "higher")
+    at = _Place(place.version, _day(context.get("date"), place.day), machine)
+    return _harness(value, at)
 
 
 def _pytest(value: _Json, place: _Place) -> Iterator[OwnFigure]:
-    """Source: pytest-benchmark, ``--benchmark-json``: seconds of each round."""
     commit = (value.get("commit_info") or {}).get("id")
     version = place.version if place.version != _NEWEST or not commit else commit
     machine, cpu = value["machine_info"], value["machine_info"].get("cpu") or {}
@@ -141,11 +139,8 @@ def _pytest(value: _Json, place: _Place) -> Iterator[OwnFigure]:
         arch=machine.get("machine"), cores=cpu.get("count"), cpu_model=cpu.get("brand_raw"),
         instance_type=machine.get("node"),
     )  # fmt: skip
-    place = _Place(stored_version(version), _day(value.get("datetime"), place.day), environment)
-    for entry in value["benchmarks"]:
-        stats = entry["stats"]
-        for seconds in stats.get("data") or [stats["mean"]]:
-            yield from _figure(place, entry.get("fullname", entry["name"]), seconds, "s")
+    day = _day(value.get("datetime"), place.day)
+    return _harness(value, _Place(stored_version(version), day, environment))
 
 
 def _asv(value: _Json, place: _Place) -> Iterator[OwnFigure]:
@@ -223,23 +218,6 @@ def _k6(value: _Json, place: _Place) -> Iterator[OwnFigure]:
             yield from _figure(place, name, values.get("rate", values.get("value")), "share")
 
 
-def _jmh(value: _Json, place: _Place) -> Iterator[OwnFigure]:
-    """Source: JMH, ``-rf json``: the raw data have a list of iterations for each fork."""
-    for entry in value:
-        primary = entry["primaryMetric"]
-        parameters = entry.get("params") or {}
-        name = " ".join([entry["benchmark"], *(f"{key}={parameters[key]}" for key in parameters)])
-        throughput = entry["mode"] == "thrpt"
-        unit = primary["scoreUnit"]
-        match = re.fullmatch(r"(.+)/op", unit)
-        forks = primary.get("rawData") or [[primary["score"]]]
-        for fork in forks:
-            yield from _figure(
-                place, name, sum(fork) / len(fork), match[1] if match else unit,
-                "higher" if throughput else "lower", samples=len(fork),
-            )  # fmt: skip
-
-
 def _criterion(value: _Json, place: _Place) -> Iterator[OwnFigure]:
     """Source: Criterion.rs, ``estimates.json`` [ns] and ``sample.json``."""
     if "times" in value:
@@ -274,31 +252,15 @@ def _is(*names: str) -> Callable[[_Json], bool]:
     return lambda value: isinstance(value, Mapping) and {*names} <= {*value}
 
 
-def _is_hyperfine(value: _Json) -> bool:
-    results = value.get("results") if isinstance(value, Mapping) else None
-    return isinstance(results, list) and all("command" in each for each in results)
-
-
-def _is_jmh(value: _Json) -> bool:
-    return (
-        isinstance(value, list)
-        and bool(value)
-        and all(
-            isinstance(each, Mapping) and {"benchmark", "mode", "primaryMetric"} <= {*each}
-            for each in value
-        )
-    )
-
-
 _NO_PAIRS = "its runs are no pairs: versions are compared as trials that ran one after the other"
 _TOOLS: Mapping[str, tuple[Callable[[_Json], bool], _Reader, str]] = {
-    "hyperfine": (_is_hyperfine, _hyperfine, _NO_PAIRS),
-    "google-benchmark": (_is("context", "benchmarks"), _google, _NO_PAIRS),
-    "pytest-benchmark": (_is("machine_info", "benchmarks"), _pytest, _NO_PAIRS),
+    "hyperfine": (_is_of["hyperfine"], _harness, _NO_PAIRS),
+    "google-benchmark": (_is_of["google-benchmark"], _google, _NO_PAIRS),
+    "pytest-benchmark": (_is_of["pytest-benchmark"], _pytest, _NO_PAIRS),
     "asv": (_is("commit_hash", "results", "date"), _asv, ""),
     "github-action-benchmark": (_is("entries", "lastUpdate"), _github_action, ""),
     "k6": (_is("metrics", "root_group"), _k6, ""),
-    "JMH": (_is_jmh, _jmh, _NO_PAIRS),
+    "JMH": (_is_of["JMH"], _harness, _NO_PAIRS),
     "Criterion": (
         lambda value: _is("mean", "median", "std_dev")(value) or _is("iters", "times")(value),
         _criterion,

@@ -1,6 +1,7 @@
 """The changes of level in the history of a suite, and which of them a message has to report.
 
-Lines of releases are judged apart. What a history leaves out, and what it cannot tell, is a sentence beside them.
+Lines of releases are judged apart. What a history leaves out, and what it cannot tell, is a
+sentence beside them.
 """
 
 from __future__ import annotations

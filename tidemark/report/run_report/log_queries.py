@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from tidemark.model.results import TestResult
 from tidemark.model.sentences import listed
-from tidemark.model.suite_asset import query_file
+from tidemark.model.suite_asset import query_file, query_text, written_queries
 from tidemark.model.telemetry import CONSOLES
 from tidemark.report.blocks import Block, Command, Link, Row, Table
 from tidemark.report.run_report.measured import MeasuredRun
@@ -47,6 +47,7 @@ def query_blocks(run: MeasuredRun) -> Iterator[Block]:
         for metric in test.metrics
         if window
     }
+    written = written_queries(run.plan.suite)
     rows = tuple(
         Row((test, metrics, _command(_place(run, query), window, account)))
         for (test, query), (metrics, window) in queries.items()
@@ -56,7 +57,7 @@ def query_blocks(run: MeasuredRun) -> Iterator[Block]:
     yield Table("The query of each figure, by log stream", ("Test", "Metric", "Command"), rows)
     for (test, query), (_, window) in queries.items():
         file = query_file(run.plan.suite.name, query)
-        text = file.read_text(encoding="utf-8") if file.exists() else ""
+        text = query_text(run.plan.suite, query) if query in written or file.exists() else ""
         if text and (address := console_address(run.plan.execution_arn, window, text)):
             yield Link(f"{query} of {test} in the console of CloudWatch", address)
     window = next(window for _, window in shown if window)
@@ -85,8 +86,10 @@ def _stream(result: TestResult) -> str:
 
 
 def _place(run: MeasuredRun, query: str) -> str:
-    """Return the file of a query in a checkout."""
+    """Return the file of a query in a checkout, or the command that shows what Tidemark writes."""
     suite = run.plan.suite.name
+    if query in written_queries(run.plan.suite):
+        return f'"$(tidemark suite show {suite} {query})"'
     own = query_file(suite, query).parent.name == suite
     return f"{f'suites/{suite}' if own else 'queries/logs'}/{query}.cwli"
 

@@ -47,7 +47,7 @@ def log_version(engine_version: str, version: str, package: str, **more: str) ->
     log_machine(
         engine_version=engine_version,
         package=package,
-        package_digest=_digest(),
+        package_digest=installed_digest(),
         version=version,
         **more,
     )
@@ -89,7 +89,7 @@ def _lines(folder: Path) -> list[str]:
     return [f"{path.relative_to(folder)}\0{digest(path)}\n" for path in kept]
 
 
-def _digest() -> str:
+def installed_digest() -> str:
     """Return the SHA-256 of what was installed: lists of packages' files, and prepared files."""
     listings = sorted(each.read_text("RECORD") or "" for each in distributions())
     prepared = Path(os.environ.get("TIDEMARK_PREPARED") or os.devnull)

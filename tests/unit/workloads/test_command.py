@@ -1,0 +1,57 @@
+"""The command of a test, a line of shell, and the files of results of benchmark tools."""
+
+import json
+
+import pytest
+from harness import command
+
+HYPERFINE = {"results": [{"command": "sort  a", "times": [0.25, 1e-5], "parameters": {"n": 7}}]}
+
+
+@pytest.fixture
+def lines(monkeypatch, tmp_path, capfd):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TIDEMARK_VERSION", "2.4.0")
+    monkeypatch.setenv("TIDEMARK_PACKAGE", "sortedcontainers==2.4.0")
+
+    def logged(line):
+        code = command.main(line)
+        return code, capfd.readouterr().out.splitlines()
+
+    return logged
+
+
+def test_the_machine_the_lines_of_the_command_and_its_time_are_logged(lines):
+    code, (environment, value, took) = lines("echo rate=$TIDEMARK_VERSION | tr -d .")
+
+    assert (code, value) == (0, "rate=240")
+    facts = json.loads(environment.partition("Environment: ")[2])
+    assert facts["package"] == "sortedcontainers==2.4.0"
+    assert {"arch", "cpu_model", "package_digest", "version"} <= facts.keys()
+    assert float(took.partition("Command took ")[2].removesuffix(" s")) > 0
+
+
+def test_each_figure_of_a_file_of_results_is_logged_without_an_exponent(lines):
+    code, logged = lines(f"echo '{json.dumps(HYPERFINE)}' > $TIDEMARK_RESULTS")
+
+    assert code == 0
+    assert [line.partition("  - ")[2] for line in logged[2:]] == [
+        "Benchmark 0.250000000000 s of sort a n=7",
+        "Benchmark 0.000010000000 s of sort a n=7",
+    ]
+
+
+@pytest.mark.parametrize("text", ["{}", "no JSON", '{"results": [{"command": "a"}]}'])
+def test_a_file_of_results_that_cannot_be_read_fails_the_task(lines, text):
+    code, logged = lines(f"echo '{text}' > $TIDEMARK_RESULTS")
+
+    assert code == 1
+    assert " ERROR  - TIDEMARK_RESULTS cannot be read; expected a file of hyperfine," in logged[-1]
+
+
+@pytest.mark.parametrize(("line", "code"), [("exit 3", 3), ("kill -9 $$", 137)])
+def test_a_command_that_fails_fails_the_task_by_its_code(lines, line, code):
+    failed, logged = lines(line)
+
+    assert failed == code
+    assert logged[-1].endswith(f" ERROR  - The command ended with exit code {code}: {line}")

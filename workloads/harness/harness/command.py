@@ -1,0 +1,72 @@
+"""Run the command of a test, a line of shell: ``python -m harness.command LINE``.
+
+The command logs its figures itself, or a benchmark tool writes its file of results, as JSON, to the
+path in ``TIDEMARK_RESULTS``: each figure in it is logged. So is the time of the whole command.
+
+Exit codes: that of the command, and 1 if its file of results cannot be read.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from math import isfinite
+from pathlib import Path
+
+from harness import log
+from harness.benchmarks import TOOLS, figures
+from harness.machine import installed_digest, log_machine
+
+
+def main(line: str) -> int:
+    """Run a line of shell; return the exit code of the task."""
+    log_machine(
+        version=os.environ.get("TIDEMARK_VERSION", ""),
+        package=os.environ.get("TIDEMARK_PACKAGE", ""),
+        package_digest=installed_digest(),
+    )
+    with tempfile.TemporaryDirectory(prefix="tidemark-") as folder:
+        results = Path(folder, "results.json")
+        began = time.perf_counter()
+        # The shell passes no signal on; the task's own watcher kills what is left.
+        code = subprocess.run(
+            ["sh", "-c", line],
+            env={**os.environ, "TIDEMARK_RESULTS": str(results)},
+            check=False,
+        ).returncode
+        seconds = time.perf_counter() - began
+        if code:
+            code = code if code > 0 else 128 - code
+            log.error("Command", f"The command ended with exit code {code}: {line}")
+            return code
+        log.info("Command", f"Command took {seconds:.6f} s")
+        return _log_results(results) if results.is_file() else 0
+
+
+def _log_results(file: Path) -> int:
+    """Log each figure of a file of results: first the number, since a name may have any text."""
+    try:
+        found = list(figures(json.loads(file.read_bytes())))
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
+        known = ", ".join(TOOLS)
+        reason = f"expected a file of {known}: {type(error).__name__} {error}"
+        log.error("Command", f"TIDEMARK_RESULTS cannot be read; {reason}")
+        return 1
+    for each in found:
+        if isfinite(each.value):
+            name = " ".join(each.name.split())
+            log.info("Benchmark", f"Benchmark {_digits(each.value)} {each.unit} of {name}")
+    return 0
+
+
+def _digits(value: float) -> str:
+    """Return a number without an exponent, which no query reads."""
+    return f"{value:.12f}" if abs(value) < 1 else f"{value:.6f}"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))
