@@ -20,6 +20,7 @@ from tidemark.cli.attended_run import (
 from tidemark.cli.builds import check_built, with_builds
 from tidemark.cli.chosen_suite import suite_to_run, written_suite
 from tidemark.cli.options import exact_option, fail_on_option, resume_option
+from tidemark.cli.pull_request import check_job, comment_on_run, comparison_of_run
 from tidemark.cli.set_option import (
     axis_option,
     parsed,
@@ -66,8 +67,7 @@ def gate(stored: Stored, plan: Plan, console: Console) -> int:
 
 def compared(stored: Stored, plan: Plan, base: str, version: str) -> ComparisonDocument:
     """Return the comparison of two versions of a run."""
-    sides = [f"{plan.run_id}/{each}" for each in (base, version)]
-    keys = stored.publisher.comparison(plan.suite.name, *sides)
+    keys = comparison_of_run(stored, plan, base, version)
     return ComparisonDocument.model_validate_json(stored.bucket.read(keys["json"]))
 
 
@@ -160,6 +160,12 @@ def compared(stored: Stored, plan: Plan, base: str, version: str) -> ComparisonD
 @click.option("--note", default="", help="Reason for the run; stored with its results.")
 @resume_option
 @fail_on_option
+@click.option(
+    "--pull-request",
+    is_flag=True,
+    help="In a job of GitHub Actions or GitLab CI/CD: also write the comparisons into a comment on "
+    "the job's pull request, or update that comment.",
+)
 @exact_option
 @target_options
 def command(
@@ -184,6 +190,7 @@ def command(
     note: str,
     resume: str | None,
     fail_on: str | None,
+    pull_request: bool,
     exact: bool,
     target: Target,
 ) -> None:
@@ -228,7 +235,9 @@ def command(
         "profile": None if profile_hz is None else {"hz": profile_hz},
         "keep_going": keep_going or None,
     }
-    end = _End(gated=bool(fail_on), exact=exact)
+    end = _End(gated=bool(fail_on), exact=exact, commented=pull_request)
+    if pull_request:
+        check_job()
     limit = {} if budget_usd is None else {"budget_usd": budget_usd}
     fields: dict[str, Any] = {key: value for key, value in options.items() if value is not None}
     if resume is not None:
@@ -295,6 +304,8 @@ class _End(NamedTuple):
     """Whether the verdicts decide the exit code."""
     exact: bool
     """Whether the table has all digits."""
+    commented: bool
+    """Whether the pull request of the job gets a comment."""
 
 
 def _measure(
@@ -306,6 +317,8 @@ def _measure(
 
 def _follow(cloud: Deployed, run: Run, target: Target, console: Console, end: _End) -> int:
     code = measure(cloud.runs, run, target, console, exact=end.exact)
+    if end.commented:
+        console.print(comment_on_run(cloud, run.run_id), soft_wrap=True, markup=False)
     return code or _gate(cloud, run, console, end.gated)
 
 
