@@ -119,8 +119,8 @@ def test_a_stored_request_is_accepted_as_the_input_of_another_run():
         (
             {"suite": "rocksdb", "repetition": 3},
             "repetition: unknown field; known are suite, versions, instance, builds, slowed, "
-            "baseline, repetitions, until, within_seconds, bisect, layout, parallel, profile, "
-            "parameters, tests, axes, tasks, records, budget_usd, note and 2 more",
+            "baseline, repetitions, until, within_seconds, keep_going, bisect, layout, parallel, "
+            "profile, parameters, tests, axes, tasks, records, budget_usd and 3 more",
         ),
         (
             {"suite": "rocksdb", "until": "decided", "versions": ["9.0.0"]},
