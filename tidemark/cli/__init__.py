@@ -44,6 +44,10 @@ COMMANDS = {
         "bisect.command",
         "Find the first version after BASE, up to NEW, that is slower.",
     ),
+    "watch": (
+        "watch.command",
+        "Measure each new release of SUITE, and find since when it is slower.",
+    ),
     "calibrate": (
         "calibrate.command",
         "Show what runs of SUITE find on this machine, or with --aws in your account.",

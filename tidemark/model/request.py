@@ -78,6 +78,8 @@ class Bisect(Frozen):
     """The newer version, which the search measures first."""
     metric: str
     """The metric that has become slower: one that decides, of one test."""
+    among: Annotated[list[str], Field(min_length=2, max_length=1000)] | None = None
+    """The versions to search, both ends with them; by default those that the suite lists."""
 
 
 class RunRequest(Frozen):
@@ -121,8 +123,9 @@ class RunRequest(Frozen):
     """The search for the first version that is slower than an older one, such as
     ``{"base": "8.8.1", "new": "9.8.4", "metric": "compaction_rate"}``. The run compares ``new``
     with ``base`` until decided, and then measures versions between them until each is nearer to
-    one. ``repetitions`` is the upper limit of each comparison. The search takes the place of
-    ``versions``, ``builds``, ``baseline`` and ``until``."""
+    one. ``repetitions`` is the upper limit of each comparison. ``among``, such as
+    ``["9.0.0", "9.7.3"]`` with both ends, names other versions than the suite lists. The search
+    takes the place of ``versions``, ``builds``, ``baseline`` and ``until``."""
     layout: Layout | None = None
     """``rounds``: the versions take turns in one task, slice by slice. ``trials``: each task
     measures one version. By default the layout of the suite, and ``trials`` for more than 6
@@ -270,7 +273,7 @@ def resolve_request(
         return spec
     # ChooseTrial plans each further comparison as large as the run still has room for.
     base, new = versions
-    search = between(suite, base, new, bisect.metric, axes)
+    search = between(suite, base, new, bisect.metric, axes, bisect.among)
     return spec.model_copy(update={"bisect": search})
 
 
@@ -382,7 +385,9 @@ def _first_comparison(request: RunRequest, bisect: Bisect, suite: Suite) -> RunR
         raise Refused(f"bisect.new: {shown(bisect.new)} is also the base; expected a newer version")
     for field, version in (("base", bisect.base), ("new", bisect.new)):
         if version not in (NEWEST, PREVIOUS):
-            check_listed(field, version, suite)
+            check_listed(field, version, suite, bisect.among)
+    for version in bisect.among or ():
+        check_version(version, "bisect.among", suite)
     comparison = {"versions": [bisect.base, bisect.new], "baseline": bisect.base}
     return request.model_copy(update={**comparison, "until": "decided"})
 

@@ -49,8 +49,15 @@ def follows(search: Search, metric: Metric, statistic: str) -> bool:
     return figure_name(metric.name, statistic, "") == search.metric
 
 
-def between(suite: Suite, base: str, new: str, metric: str, axes: Axes) -> Search:
-    """Return the search among the versions that a suite lists from ``base`` to ``new``.
+def between(
+    suite: Suite,
+    base: str,
+    new: str,
+    metric: str,
+    axes: Axes,
+    among: Collection[str] | None = None,
+) -> Search:
+    """Return the search from ``base`` to ``new`` among versions, by default those of the suite.
 
     Raises
     ------
@@ -60,10 +67,10 @@ def between(suite: Suite, base: str, new: str, metric: str, axes: Axes) -> Searc
         combinations of axes.
 
     """
-    check_listed("base", base, suite)
-    check_listed("new", new, suite)
+    check_listed("base", base, suite, among)
+    check_listed("new", new, suite, among)
     _check_order(suite, (base, new))
-    versions = _between(suite, base, new)
+    versions = _between(suite, base, new, among)
     if not versions:
         raise Refused(f"bisect.new: {new} does not follow {base}; expected a newer version")
     _check_order(suite, versions)
@@ -74,10 +81,16 @@ def between(suite: Suite, base: str, new: str, metric: str, axes: Axes) -> Searc
     return Search(metric=metric, versions=versions)
 
 
-def check_listed(field: str, version: str, suite: Suite) -> None:
-    """Refuse a version of the field ``base`` or ``new`` that a suite does not list."""
-    if version not in suite.subject.versions:
-        known = there_are(suite.subject.versions, version)
+def check_listed(
+    field: str, version: str, suite: Suite, among: Collection[str] | None = None
+) -> None:
+    """Refuse a version of the field ``base`` or ``new`` that is not ``among`` those to search.
+
+    By default these are the versions that the suite lists.
+    """
+    versions = suite.subject.versions if among is None else among
+    if version not in versions:
+        known = there_are(versions, version)
         raise Refused(f"bisect.{field}: {suite.name} lists no {shown(version)}; {known}")
 
 
@@ -89,14 +102,14 @@ def _check_order(suite: Suite, versions: Sequence[str]) -> None:
         )
 
 
-def _between(suite: Suite, base: str, new: str) -> tuple[str, ...]:
-    """Return the listed versions from one to another; none if they do not follow each other."""
+def _between(suite: Suite, base: str, new: str, among: Collection[str] | None) -> tuple[str, ...]:
+    """Return the versions from one to another; none if they do not follow each other."""
     order = suite.subject.version_order
     if order(base) > order(new):
         return ()
     return tuple(
         version
-        for version in sorted(suite.subject.versions, key=order)
+        for version in sorted(among or suite.subject.versions, key=order)
         if order(base) <= order(version) <= order(new)
     )
 

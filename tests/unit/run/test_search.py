@@ -7,7 +7,7 @@ import re
 import pytest
 from rich.console import Console
 
-from tests.plans import RUN, rocksdb, with_axes
+from tests.plans import RUN, naming, rocksdb, with_axes
 from tests.unit.measured_runs import charts, left_out, row
 from tests.unit.run.test_choose_trial import Measuring, in_batch
 from tidemark.cli.printed_report import rates
@@ -370,3 +370,27 @@ def test_newest_stands_for_the_newest_listed_version_of_a_search():
 
     assert (spec.versions, spec.bisect.versions) == (("8.8.1", "9.8.4"), tuple(VERSIONS))
     assert (spec.until, spec.baseline, spec.repetitions) == ("decided", "8.8.1", 100)
+
+
+def test_a_search_may_be_among_versions_that_the_suite_does_not_list():
+    among = ["1.0.0", "1.10.0", "1.2.0"]
+    bisect = {"base": "1.0.0", "new": "1.10.0", "metric": "ingest_rate", "among": among}
+    suites = {"rocksdb": naming(["1.0.0", "1.1.0"])}
+
+    spec = resolve_request({"suite": "rocksdb", "bisect": bisect}, suites)
+
+    assert spec.bisect.versions == ("1.0.0", "1.2.0", "1.10.0")
+
+
+@pytest.mark.parametrize(
+    ("among", "sentence"),
+    [
+        (["8.8.1", "9.0.0"], "bisect.new: rocksdb lists no '9.8.4'; there are 8.8.1, 9.0.0"),
+        (["8.8.1", "9.8.4", "9.9.9"], "bisect.among: 9.9.9 has no release in the suite of RocksDB"),
+    ],
+)
+def test_a_search_among_other_versions_has_both_ends_and_releases_alone(among, sentence):
+    with pytest.raises(Refused, match=f"^{sentence}"):
+        resolve_request(
+            {"suite": "rocksdb", "bisect": {**BISECT, "among": among}}, {"rocksdb": rocksdb()}
+        )

@@ -1,0 +1,154 @@
+"""The releases of a system by now: those of an index, a registry, a folder or its suite."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.error import HTTPError, URLError
+from urllib.parse import urljoin
+from urllib.request import Request, urlopen
+
+from packaging.utils import InvalidSdistFilename, InvalidWheelFilename
+from packaging.utils import parse_sdist_filename as parse_sdist
+from packaging.utils import parse_wheel_filename as parse_wheel
+
+from tidemark.model.refusal import Refused
+from tidemark.model.sentences import listed
+from tidemark.model.suite import Suite
+
+PYPI = "https://pypi.org/simple"
+_SECONDS = 30
+# PEP 691, "JSON Serialization"; OCI Distribution Specification, "Listing tags".
+_INDEX = "application/vnd.pypi.simple.v1+json"
+_MOST_PAGES = 20
+_HUB, _HUB_NAMES = "registry-1.docker.io", "library/"
+
+
+class Releases(NamedTuple):
+    """The versions of a system."""
+
+    versions: tuple[str, ...]
+    """The versions that a run may measure, in ascending order."""
+    unlisted: tuple[str, ...]
+    """The releases that the suite's file gives no version to, although it maps the others."""
+
+
+def releases(suite: Suite, index: str = PYPI) -> Releases:
+    """Return the releases of a suite's system.
+
+    Raises
+    ------
+    Refused
+        If an index, a registry or a folder does not answer, or the order of the versions is not
+        known.
+
+    """
+    subject = suite.subject
+    found = set(_found(suite, index))
+    own = {version for version in found if subject.has(version)}
+    versions = {*subject.versions, *own}
+    if not subject.knows_order(versions):
+        raise Refused(f"SUITE: the order of {listed(sorted(versions))} is not known")
+    known = {each for version in versions for each in _release_of(suite, version)}
+    return Releases(
+        tuple(sorted(versions, key=subject.version_order)), tuple(sorted(found - known - versions))
+    )
+
+
+def _release_of(suite: Suite, version: str) -> Iterator[str]:
+    """Yield the names that an index, a registry or a folder has for a version."""
+    release = suite.subject.versions.get(version, version)
+    yield release if isinstance(release, str) else release[0].partition("==")[2]
+
+
+def _found(suite: Suite, index: str) -> Collection[str]:
+    subject = suite.subject
+    if subject.package:
+        return _of_index(index, subject.package)
+    if subject.image:
+        return _of_registry(subject.image)
+    if subject.folder:
+        folder = Path(subject.folder).expanduser()
+        return {each.name for each in folder.glob("*/") if any(each.glob("*.jar"))}
+    return ()
+
+
+def _of_index(index: str, package: str) -> set[str]:
+    """Return the versions of a package of which a file is there and not yanked."""
+    answer, _ = _asked(f"{index.rstrip('/')}/{package}/", {"Accept": _INDEX})
+    files = (file for file in answer["files"] if not file.get("yanked"))
+    return {version for file in files for version in _version_of(file["filename"])}
+
+
+def _version_of(file: str) -> Iterator[str]:
+    try:
+        version = (parse_wheel if file.endswith(".whl") else parse_sdist)(file)[1]
+    except (InvalidWheelFilename, InvalidSdistFilename):
+        return
+    if not version.is_prerelease:
+        yield str(version)
+
+
+def _of_registry(image: str) -> set[str]:
+    """Return what stands for the version in the tags of an image."""
+    name, _, form = image.rpartition(":")
+    before, after = (re.escape(part) for part in form.split("{version}"))
+    fits = re.compile(f"{before}(.+){after}")
+    return {found[1] for tag in _tags(name) if (found := fits.fullmatch(tag))}
+
+
+def _tags(name: str) -> Iterator[str]:
+    host, _, path = name.partition("/")
+    if not path or not ({*".:"} & {*host} or host == "localhost"):
+        host, path = _HUB, name if path else f"{_HUB_NAMES}{name}"
+    scheme = "http" if re.match(r"localhost|127\.", host) else "https"
+    url, headers = f"{scheme}://{host}/v2/{path}/tags/list?n=1000", dict[str, str]()
+    for _ in range(_MOST_PAGES):
+        try:
+            answer, links = _asked(url, headers)
+        except _TokenWanted as wanted:
+            headers = {"Authorization": f"Bearer {_token(wanted.challenge)}"}
+            answer, links = _asked(url, headers)
+        yield from answer["tags"] or ()
+        following = re.match(r"<([^>]+)>", links)
+        if following is None:
+            return
+        url = urljoin(url, following[1])
+
+
+class _TokenWanted(Exception):
+    """A registry that gives its tags to a token alone, which anybody may have."""
+
+    def __init__(self, challenge: Mapping[str, str]) -> None:
+        super().__init__()
+        self.challenge = challenge
+
+
+def _token(challenge: Mapping[str, str]) -> str:
+    query = f"service={challenge.get('service', '')}&scope={challenge.get('scope', '')}"
+    answer, _ = _asked(f"{challenge['realm']}?{query}", {})
+    return str(answer.get("token") or answer["access_token"])
+
+
+def _asked(url: str, headers: Mapping[str, str]) -> tuple[Any, str]:
+    """Return the JSON at an address, and the links of its answer."""
+    if not url.startswith(("https://", "http://")):
+        raise Refused(f"{url} is not accepted; expected an address that begins with https://")
+    request = Request(url)  # noqa: S310
+    for name, value in headers.items():
+        request.add_unredirected_header(name, value)
+    try:
+        with urlopen(request, timeout=_SECONDS) as answer:  # noqa: S310
+            return json.load(answer), answer.headers.get("Link", "")
+    except HTTPError as error:
+        challenge = dict(re.findall(r'(\w+)="([^"]*)"', error.headers.get("WWW-Authenticate", "")))
+        if error.code == 401 and "realm" in challenge and "Authorization" not in headers:
+            raise _TokenWanted(challenge) from None
+        raise Refused(f"{url} answers {error.code}; expected the releases") from None
+    except URLError as error:
+        raise Refused(f"{url} does not answer: {error.reason}") from None
+    except ValueError:
+        raise Refused(f"{url} answers no JSON; expected the releases in this form") from None
