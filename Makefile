@@ -14,6 +14,7 @@ PYTHON_READY := $(VENV)/.ready
 NODE_READY := node_modules/.ready
 AWS_CLI := .aws-cli
 FUNCTIONS := .functions-python
+LOCALSTACK := .localstack
 PACKAGES := $(wildcard packages/*)
 # The Python of the functions: pyenv's, which uv does not find by itself, or one that uv finds or downloads.
 FUNCTIONS_PYTHON ?= $(or $(lastword $(wildcard $(HOME)/.pyenv/versions/3.13.*/bin/python3.13)),3.13)
@@ -48,7 +49,7 @@ test:  ## Run lint, types and all tests but the longest
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync lint compile $(NODE_READY) $(CHROMIUM)
 	$(BIN)/python -m pytest --numprocesses 3
 
-systems: $(PYTHON_READY) $(NODE_READY) $(AWS_CLI)/.ready $(FUNCTIONS)/.ready $(CHROMIUM) $(FIREFOX)  ## Run the longest tests, all examples of the random tests, and the functions on their Python
+systems: $(PYTHON_READY) $(NODE_READY) $(AWS_CLI)/.ready $(FUNCTIONS)/.ready $(LOCALSTACK)/.ready $(CHROMIUM) $(FIREFOX)  ## Run the longest tests, all examples of the random tests, and the functions on their Python
 	$(BIN)/python -m pytest --numprocesses 2 --hypothesis-profile systems -m 'systems or fuzz'
 	$(FUNCTIONS)/bin/python -m pytest $(FUNCTIONS_TESTS)
 	PYTHONPATH=$(subst $() ,:,$(PACKAGES:%=$(CURDIR)/%)) PATH="$(CURDIR)/$(FUNCTIONS)/bin:$$PATH" $(FUNCTIONS)/bin/python -m tests.system.faults exit-1
@@ -123,7 +124,7 @@ destroy: $(PYTHON_READY) $(NODE_READY)  ## Say what stays, then delete the stack
 	$(CDK) destroy $(STACK) -c stackName=$(STACK) $(ARGS)
 
 clean:  ## Remove what was built; results in .tidemark/ stay
-	rm -rf packages/*/.venv .bench .inferno $(AWS_CLI) $(FUNCTIONS) $(SUPPLY) $(VENV) node_modules cdk.out template sbom *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .tidemark/assemblies .tidemark/functions
+	rm -rf packages/*/.venv .bench .inferno $(AWS_CLI) $(FUNCTIONS) $(LOCALSTACK) $(SUPPLY) $(VENV) node_modules cdk.out template sbom *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .tidemark/assemblies .tidemark/functions
 
 $(PYTHON_READY): requirements.txt pyproject.toml $(PACKAGES:%=%/pyproject.toml)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || \
@@ -151,6 +152,12 @@ $(FUNCTIONS)/.ready: requirements.txt tests/unit/lambdas/layer.txt $(PYTHON_READ
 	$(BIN)/uv venv --quiet --clear --no-project --python $(FUNCTIONS_PYTHON) $(FUNCTIONS)
 	$(BIN)/uv pip sync --quiet --require-hashes --python $(FUNCTIONS) requirements.txt
 	$(BIN)/uv pip install --quiet --require-hashes --no-deps --python $(FUNCTIONS) --requirement tests/unit/lambdas/layer.txt
+	touch $@
+
+# LocalStack's interpreter of state machines needs Python 3.13 or newer.
+$(LOCALSTACK)/.ready: tests/system/state_machines/localstack.txt $(PYTHON_READY)
+	$(BIN)/uv venv --quiet --clear --no-project --python $(FUNCTIONS_PYTHON) $(LOCALSTACK)
+	$(BIN)/uv pip install --quiet --require-hashes --python $(LOCALSTACK) --requirement $<
 	touch $@
 
 $(SUPPLY)/.ready: tests/checks/supply/requirements.txt $(PYTHON_READY)

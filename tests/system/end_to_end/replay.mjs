@@ -1,11 +1,15 @@
-// Evaluates what standard input lists, [{expression, bindings}, …], with the reference
-// implementation of JSONata, and prints the values; an undefined one as {"undefined": true}.
+// Evaluates each line of standard input, {expression, bindings}, with the reference implementation
+// of JSONata, and prints a line for it: {value}, {} if the value is undefined, or {error}.
 import jsonata from "jsonata";
-import { readFileSync } from "node:fs";
+import { createInterface } from "node:readline";
 
-const values = [];
-for (const { expression, bindings } of JSON.parse(readFileSync(0, "utf8"))) {
-  const value = await jsonata(expression).evaluate(undefined, bindings);
-  values.push(value === undefined ? { undefined: true } : value);
+for await (const line of createInterface({ input: process.stdin })) {
+  const { expression, bindings } = JSON.parse(line);
+  let answer;
+  try {
+    answer = { value: await jsonata(expression).evaluate(undefined, bindings) };
+  } catch (error) {
+    answer = { error: error.message };
+  }
+  process.stdout.write(`${JSON.stringify(answer)}\n`);
 }
-process.stdout.write(JSON.stringify(values));

@@ -130,12 +130,13 @@ def _evaluate(expression: str, bindings: Mapping[str, Json]) -> Json:
     engine.set_output_convert_nulls(False)
     try:
         result = engine.evaluate(None, frame)
-        if result is None:
-            raise ValueError("it returned nothing (undefined)")
-        return _from_engine(result)
+        if result is not None:
+            return _from_engine(result)
     except _ENGINE_ERRORS as error:
         cause = f"The JSONata expression '{expression}' failed: {error}."
         raise StateError(QUERY_EVALUATION_ERROR, cause) from error
+    cause = f"The JSONata expression '{expression}' returned nothing (undefined)."
+    raise StateError(QUERY_EVALUATION_ERROR, cause)
 
 
 def _to_engine(value: Json) -> Any:  # noqa: ANN401 (the engine is untyped)
