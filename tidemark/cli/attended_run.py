@@ -20,7 +20,13 @@ from tidemark.cli.live import follow, show_result
 from tidemark.cli.preflight import Machine, check_sizes, check_writes, prepare, warnings
 from tidemark.cli.remaining import slowness
 from tidemark.cli.target import Target, console_link, deployed, place, stored
-from tidemark.cli.this_machine import Here, check_cloud, check_room, starting_seconds
+from tidemark.cli.this_machine import (
+    Here,
+    check_cloud,
+    check_processes,
+    check_room,
+    starting_seconds,
+)
 from tidemark.cli.wording import around, bound, cost
 from tidemark.client.deployed import Deployed
 from tidemark.client.earlier_runs import earlier_paces
@@ -122,6 +128,7 @@ def check(request: RunSpec, suite: Suite, target: Target) -> None:
 
     suite = request.measured(suite)
     doubts = check_queries(suite, systems() / "suites")
+    check_processes()
     check_room(target.state)
     check_writes(suite, target.state)
     check_sizes(request, suite, os.cpu_count() or 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import shutil
 import time
 from collections.abc import Collection, Iterator
@@ -42,6 +43,8 @@ _READING_POLL_SECONDS = 0.02
 _LONGEST_WAIT_SECONDS = 120
 # The template, the functions, the objects and the logs of a small run need a third of it.
 _LEAST_ROOM_BYTES = 64 << 20
+# A cloud has some 60 threads, a task and a function a few each.
+_LEAST_PROCESSES = 200
 # The first start synthesises the template.
 _START_SECONDS, _FIRST_START_SECONDS = 3.0, 12.0
 
@@ -206,6 +209,7 @@ def _start(state: Path, port: int, opened: ExitStack) -> Cloud | Presence:
     """Return the running cloud, or else a new one of this process."""
     if found := find_cloud(state):
         return found
+    check_processes()
     _make(state)
     # On import moto looks up the user's AWS profile and fails if it does not exist.
     for name in ("AWS_PROFILE", "AWS_DEFAULT_PROFILE"):
@@ -307,6 +311,28 @@ def check_room(state: Path) -> None:
         raise Refused(
             f"--state: {free >> 20:,} MiB are free on the disk of {state}; expected at least "
             f"{_LEAST_ROOM_BYTES >> 20:,} MiB"
+        )
+
+
+def check_processes() -> None:
+    """Refuse a start if this user may have too few processes and threads; raise a soft limit."""
+    import psutil  # noqa: PLC0415
+
+    limit = resource.RLIMIT_NPROC
+    soft, hard = resource.getrlimit(limit)
+    if soft != hard:
+        resource.setrlimit(limit, (hard, hard))
+    # The kernel counts the threads of all processes of a user, but of root's none.
+    if os.geteuid() == 0 or hard == resource.RLIM_INFINITY:
+        return
+    own = (each for each in psutil.process_iter(["uids", "num_threads"]) if each.info["uids"])
+    running = sum(
+        each.info["num_threads"] or 1 for each in own if each.info["uids"].real == os.getuid()
+    )
+    if hard - running < _LEAST_PROCESSES:
+        raise Refused(
+            f"ulimit -u: this user may have {hard:,} processes and threads, and {running:,} run; "
+            f"expected room for {_LEAST_PROCESSES} more, which a cloud needs"
         )
 
 

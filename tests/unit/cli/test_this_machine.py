@@ -1,17 +1,25 @@
 """Errors that keep a command from a cloud on this machine."""
 
 import os
+import resource
 import shutil
 from types import SimpleNamespace
 
 import click
+import psutil
 import pytest
 from botocore.exceptions import EndpointConnectionError
 
 from onebox.cloud.cloud_note import Presence
 from onebox.cloud.endpoint import Endpoint
 from tidemark.cli import this_machine
-from tidemark.cli.this_machine import CloudLost, check_cloud, check_room, on_this_machine
+from tidemark.cli.this_machine import (
+    CloudLost,
+    check_cloud,
+    check_processes,
+    check_room,
+    on_this_machine,
+)
 from tidemark.client.ports import Stack
 from tidemark.model.checkout import ROOT
 from tidemark.model.context import context_digest
@@ -148,3 +156,21 @@ def test_an_error_of_a_cloud_that_answers_is_no_lost_cloud(lost):
     )
 
     assert isinstance(lost(os.getpid(), of_another_stack), EndpointConnectionError)
+
+
+@pytest.mark.parametrize(("user", "hard", "refused"), [(0, 30, False), (1, 30, True), (1, 999, 0)])
+def test_a_cloud_needs_room_for_processes_before_it_starts(monkeypatch, user, hard, refused):
+    threads = SimpleNamespace(info={"uids": SimpleNamespace(real=user), "num_threads": 7})
+    monkeypatch.setattr(os, "getuid", lambda: user)
+    monkeypatch.setattr(os, "geteuid", lambda: user)
+    monkeypatch.setattr(psutil, "process_iter", lambda _: [threads])
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (20, hard))
+    raised = []
+    monkeypatch.setattr(resource, "setrlimit", lambda _, limits: raised.append(limits))
+
+    if refused:
+        with pytest.raises(Refused, match=r"^ulimit -u: this user may have 30 .*, and 7 run; exp"):
+            check_processes()
+    else:
+        check_processes()
+    assert raised == [(hard, hard)]

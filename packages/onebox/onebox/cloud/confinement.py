@@ -67,12 +67,13 @@ def covers() -> bool:
     child = os.fork()
     if child:
         return os.waitpid(child, 0)[1] == 0
+    code = 1
     try:
         _enter_namespace()
         _mount("tidemark", "/", "tmpfs", _NO_SUID_NO_DEVICES, _COVER)
-    except OSError:
-        os._exit(1)
-    os._exit(0)
+        code = 0
+    finally:  # whatever the error, the child does not go on in place of its parent
+        os._exit(code)
 
 
 def landlock() -> int:

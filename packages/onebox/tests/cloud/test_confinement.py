@@ -181,3 +181,12 @@ def test_this_process_stays_free(run, folder):
     run("")
 
     assert (folder / "state" / "cloud.json").read_text() == "the key"
+
+
+def test_a_trial_of_a_namespace_that_fails_for_any_reason_ends_its_process(monkeypatch):
+    def fail():
+        raise LookupError("unknown encoding: ascii")
+
+    monkeypatch.setattr(confinement, "_enter_namespace", fail)
+
+    assert not covers()
