@@ -135,6 +135,17 @@ def test_a_run_that_was_stopped_after_its_last_trial_is_complete():
     assert printed.getvalue() == ""
 
 
+def test_an_execution_that_failed_is_no_complete_run_whatever_outcome_is_stored():
+    bucket = bucket_of(outcome=ended("r", "complete"))
+    client = SimpleNamespace(
+        await_end=lambda _: True, status=lambda _: ("FAILED", "the topic refused"), bucket=bucket
+    )
+    printed = io.StringIO()
+
+    assert show_result(client, Run("r", "arn"), Target(Path(), None), Console(file=printed)) == 1
+    assert printed.getvalue() == "The run did not complete: the topic refused\n"
+
+
 @pytest.mark.parametrize("status", ["aborted", "incomplete", "failed"])
 def test_a_run_that_was_stopped_before_its_last_trial_fails_with_its_reason(status):
     bucket = bucket_of(TWO, measured(TWO)[:1], ended("r", status, "stopped by a user"))

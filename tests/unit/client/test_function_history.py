@@ -115,6 +115,20 @@ def test_a_change_of_level_is_found_over_runs_of_profiles():
     assert found.untold == []
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_the_level_of_a_run_is_that_of_its_newest_version(order):
+    stored = Stored()
+    for day in range(24):
+        newest = "9.8.4" if day < 12 else "9.9.0"
+        profiles = [("9.0.0", 100), (newest, (100 if day < 12 else 150) + day % 3)]
+        for version, of_next in profiles[::order]:
+            stored.add(version, sampled(of_next), day=day)
+
+    _, found = history(stored, NEXT)
+
+    assert [change["version"] for change in found.changes] == ["9.9.0"]
+
+
 def test_published_profiles_of_a_version_and_day_are_one_run():
     stored = Stored()
     for of_next in range(20):

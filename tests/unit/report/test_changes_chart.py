@@ -56,7 +56,11 @@ def test_an_undecided_metric_has_a_hollow_point():
     assert layers["undecided"][0]["metric"] == "ingest: ingest_rate"
     fills = {each["name"]: each["mark"].get("filled", False) for each in chart.spec["layer"]}
     assert (fills["decided"], fills["undecided"]) == (True, False)
-    assert "○" in {mark.symbol for mark in chart.legend}
+    assert {mark.words: (mark.symbol, mark.color) for mark in chart.legend} == {
+        point["verdict"]: ("●" if name == "decided" else "○", point["color"])
+        for name in ("decided", "undecided")
+        for point in layers[name]
+    }
 
 
 def test_a_change_between_unlike_machines_is_hollow_and_says_so():

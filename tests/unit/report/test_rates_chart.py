@@ -25,7 +25,10 @@ def test_a_run_of_many_versions_shows_their_levels_with_changes_first():
     )
     points = layers(ingest)["rates"]
     assert [point["version"] for point in points if point["verdict"] == "slower"] == ["9.12.0"]
-    assert [mark.words for mark in ingest.legend] == ["slower", "same"]
+    colors = {mark.words: mark.color for mark in ingest.legend}
+    assert [*colors] == ["slower", "same"]
+    drawn = {point["verdict"]: point["color"] for point in points}
+    assert colors == {word: drawn[word] for word in colors}
     results = next(each for each in contents.sections if each.heading == "Results")
     assert results.blocks[:2] == (ingest, compaction)
 

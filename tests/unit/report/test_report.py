@@ -114,6 +114,9 @@ def test_the_legend_of_samples_names_the_marks_that_the_chart_has():
     words = "sample", "mean of a trial", "mean of the version"
     assert tuple(mark.words for mark in every.legend) == words
     assert [mark.words for mark in part.legend][1] == "sample that is not in the rate"
+    drawn = {each["name"]: each["mark"]["color"] for each in part.spec["layer"]}
+    names = ["samples", "left_out", "trials", "versions"]
+    assert [mark.color for mark in part.legend] == [drawn[name] for name in names]
 
 
 def test_the_summary_names_slower_metrics_first_then_failed_trials_then_the_same():

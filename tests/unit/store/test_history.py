@@ -9,6 +9,7 @@ from tests.plans import RUN
 from tests.unit.fakes import FakeBucket
 from tests.unit.figures.history.test_changes import STEP, run_id, runs_of, stepped
 from tests.unit.measured_runs import ingest_of, left_out, planned
+from tidemark.figures.history.run_medians import run_medians
 from tidemark.model.exclusions import NONE
 from tidemark.model.level_alarm import Acknowledgement
 from tidemark.store import history, keys
@@ -162,6 +163,18 @@ def test_a_change_is_told_by_one_run_however_often_that_run_is_recorded():
 
     assert alarms(bucket, next_week) == []
     assert alarms(bucket) == [("ingest_rate", run_id(STEP))]
+
+
+def test_a_run_whose_exclusion_takes_a_change_back_does_not_tell_it():
+    own = run_medians(run().plan, run().trials, NONE)
+    alike = {"parameters": own.parameters, "environment": own.environment}
+    bucket = stored(each.model_copy(update=alike) for each in runs_of(stepped(after=2)))
+    record_history(bucket, run())
+    assert alarms(bucket) == [("ingest_rate", run_id(STEP))]
+
+    record_history(bucket, run(exclusions=left_out(1, "noisy")))
+
+    assert alarms(bucket) == []
 
 
 def test_a_change_that_appears_after_the_message_is_told_by_the_next_run():

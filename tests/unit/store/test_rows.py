@@ -273,7 +273,8 @@ def excluded_trials(plan, exclusions):
     trials = measured(plan)
     by_rates = {row["trial"] for row in rate_rows(plan, trials, exclusions) if row["excluded"]}
     by_samples = {row["trial"] for row in sample_rows(trials, exclusions) if row["excluded"]}
-    assert by_rates == by_samples
+    by_usages = {row["trial"] for row in usage_rows(trials, exclusions) if row["excluded"]}
+    assert by_rates == by_samples == by_usages
     return by_rates
 
 

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tests.unit.figures.history.test_change_points import level
+from tests.unit.figures.test_calibration import calibrated
 from tests.unit.measured_runs import ingest_of, left_out, measured, on_machine, planned
 from tidemark.figures.history.changes import NOTHING, Place, changes
 from tidemark.figures.history.run_medians import Median, RunMedians, Series, run_medians
@@ -241,6 +242,15 @@ def test_the_medians_of_a_run_are_those_of_its_newest_version():
     assert without.medians[0].value == 18.5
     assert [median.series.name for median in medians.medians] == ["ingest_rate", "compaction_rate"]
     assert run_medians(plan, [], NONE).medians == ()
+
+
+def test_the_medians_of_a_calibration_are_those_of_the_version_that_nobody_slowed():
+    plan, trials = calibrated(scatter=0.0, rounds=3)
+
+    medians = run_medians(plan, trials, NONE)
+
+    assert medians.version == plan.request.baseline
+    assert {round(median.value, 6) for median in medians.medians} == {1000.0}
 
 
 def test_the_environment_of_a_run_is_its_machine_and_not_its_host():
