@@ -106,7 +106,7 @@ def _tell(cloud: Deployed, plan: Plan, state: Path) -> None:
             lengths = [found(plan, quantity, left, _rounds(each, seconds)) for each in _MINUTES]
             rows.append(dict(_cells(quantity, left, lengths)))
     if not rows:
-        click.echo("No round has all versions: nothing is known of the noise.")
+        click.echo("Fewer than two pairs of a slowed version count: the noise is not known.")
         return
     means = (
         f"A round of two versions takes {seconds:.1f} s. The smallest slowdown that "

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
@@ -24,7 +24,6 @@ from tidemark.client.history import (
     heading,
     histories,
     judged_figures,
-    sentence,
     sentences,
     series_of,
     untold,
@@ -182,16 +181,14 @@ def _show_events(tables: Tables, suite: str, form: str, *, only_open: bool) -> N
     """Print the events of a suite, or its open regressions."""
     if form not in {"table", "json"}:
         raise Refused(f"--format: {form} is not accepted with --events and --open; expected json")
-    if form == "table" and not only_open:
-        click.echo("\n".join(answer(tables, suite)))
+    if form == "table":
+        click.echo("\n".join(answer(tables, suite, only_open=only_open)))
         return
     changes = ask_saved(tables, "level_changes", {"suite": suite}).records()
-    chosen = open_changes(changes)
-    if form == "json":
-        found = map(dict, chosen) if only_open else (each.record() for each in events(changes))
-        click.echo(json.dumps(list(found), indent=2))
-    else:
-        click.echo("\n".join(map(sentence, chosen)) or f"{suite} has no open regression.")
+    found: Iterable[Mapping[str, Any]] = (each.record() for each in events(changes))
+    if only_open:
+        found = open_changes(changes)
+    click.echo(json.dumps(list(found), indent=2))
 
 
 def _no_rates(suite: str, left_out: Sequence[Row], target: Target) -> str:

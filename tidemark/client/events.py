@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from tidemark.client.history import (
+    NOT_JUDGED,
     Row,
     figure_of,
     judged_figures,
@@ -78,21 +79,27 @@ def open_changes(changes: Sequence[Row]) -> list[Row]:
     return sorted((row for row in changes if row["is_open"] == "true"), key=size, reverse=True)
 
 
-def answer(tables: Tables, suite: str) -> list[str]:
+def answer(tables: Tables, suite: str, *, only_open: bool = False) -> list[str]:
     """Return what the history of a suite says: a sentence a change, or an event for each release.
 
-    Few figures have a sentence each.
+    Few figures have a sentence each, and so has each open regression if these are asked for alone.
+    What the history leaves out or cannot tell follows: nothing is said not to have changed that
+    nobody judged.
     """
     changes = ask_saved(tables, "level_changes", {"suite": suite}).records()
     judged = judged_figures(tables, suite)
     figures = len({series_of(row) for row in judged if row["metric"]})
     told = sentences(changes) if figures <= _FEW else event_sentences(changes, figures)
     none = f"No level of {plural(figures, 'figure')} changed."
-    return [
-        *(list(told) or [none]),
+    if only_open:
+        told = map(sentence, open_changes(changes))
+        none = f"No level of {plural(figures, 'figure')} is an open regression."
+    found = [
+        *(list(told) or ([none] if figures else [])),
         *untold_sentences([row for row in judged if row["untold"]]),
         *confirming(changes, suite),
     ]
+    return found or [NOT_JUDGED]
 
 
 def confirming(changes: Sequence[Row], suite: str) -> Iterator[str]:

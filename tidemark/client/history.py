@@ -33,10 +33,8 @@ _NOT_JUDGED = (
     "Tidemark looks for no change of its level: the metric decides nothing, or no run measured it "
     "in its newest version."
 )
-_JUDGED_NEXT: Row = {
-    **dict.fromkeys(_SERIES),
-    "untold": "The changes of level are not judged yet; the report of the next run judges them.",
-}
+NOT_JUDGED = "The changes of level are not judged yet; the report of the next run judges them."
+_JUDGED_NEXT: Row = {**dict.fromkeys(_SERIES), "untold": NOT_JUDGED}
 _UNTOLD = (
     "SELECT test, metric, statistic, labels, untold FROM changes WHERE suite = ? "
     "AND untold IS NOT NULL AND run_id = (SELECT max(run_id) FROM changes WHERE suite = ?)"

@@ -1,9 +1,14 @@
 """``tidemark calibrate``: what it accepts, and the page that it keeps."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from tests.unit.figures.test_calibration import calibrated
-from tidemark.cli.calibrate import found_here, losses
+from tests.unit.measured_runs import bucket_of
+from tidemark.cli.calibrate import FILE, _cells, _tell, found_here, losses
+from tidemark.figures.calibration import Found
+from tidemark.figures.version_rates import quantities
 from tidemark.model.refusal import Refused
 from tidemark.report.markdown import markdown
 
@@ -12,6 +17,32 @@ def test_percentages_are_whole_numbers_with_commas():
     assert losses("0,5, 20") == [0, 5, 20]
     with pytest.raises(Refused, match=r"^--slowed: '5%' is not accepted; expected percentages "):
         losses("5%")
+
+
+def test_a_row_has_the_smallest_slowdown_of_each_length_and_the_most_false_alarms():
+    plan, trials = calibrated(scatter=0.02)
+    (quantity, *_) = quantities(plan, trials)
+    lengths = [Found(6, None, 0.0), Found(30, 0.05, 0.015), Found(180, 0.02, 0.005)]
+
+    assert dict(_cells(quantity, [0.01, -0.01, 0.03, -0.03], lengths)) == {
+        "metric": quantity.name,
+        "scatter of a round": "2.6%",
+        "1 min": "over 50%",
+        "5 min": "5%",
+        "30 min": "2%",
+        "false alarms": "1.5%",
+    }
+
+
+@pytest.mark.parametrize(("rounds", "words"), [(1, "A round of two versions"), (0, "Fewer than")])
+def test_the_noise_is_unknown_only_where_there_are_not_two_pairs(tmp_path, capsys, rounds, words):
+    plan, trials = calibrated(scatter=0.02)
+    recorded = [trial for trial in trials if trial.repetition <= rounds]
+
+    _tell(SimpleNamespace(bucket=bucket_of(plan, recorded)), plan, tmp_path)
+
+    assert capsys.readouterr().out.startswith(words)
+    assert len(list(tmp_path.rglob(FILE))) == rounds
 
 
 def test_the_page_of_a_calibration_has_its_run_and_a_row_for_each_metric():
