@@ -2,6 +2,7 @@
 
 Source: FlameGraph, flamegraph.pl; inferno, src/flamegraph. Both draw a frame as a group with a
 title, ``name (1,234 samples, 5.67%)``, and a rectangle. Other groups of the picture have no title.
+The first flamegraph.pl of 2011 has the title in the ``onmouseover`` of the rectangle.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ _TITLE = re.compile(
     r"(?P<name>.*) \((?P<samples>\d[\d,]{0,24}) (?P<unit>[^(),]+), [\d.]+%(?:; [-+]?[\d.]+%)?\)",
     re.DOTALL,
 )
+_HOVERED = re.compile(r"s\('(.*)'\);?", re.DOTALL)
+_ESCAPED = re.compile(r"\\(.)")
 _MOST_FRAMES = 500_000
 _LONGEST_TITLE = 1 << 16
 
@@ -57,9 +60,11 @@ class _Reader:
             self._title = None
         elif name == "title":
             self._title, self._is_title = "", True
-        elif name == "rect" and self._title is not None:
-            self._draw(self._title, attributes)
+        elif name == "rect":
+            title = self._title or _hovered(attributes)
             self._title = None
+            if title is not None:
+                self._draw(title, attributes)
 
     def _end(self, name: str) -> None:
         if name == "title":
@@ -92,6 +97,12 @@ class _Reader:
 
     def _unreadable(self, sentence: str) -> Unreadable:
         return unreadable_at(self._parser.CurrentLineNumber, sentence)
+
+
+def _hovered(attributes: Mapping[str, str]) -> str | None:
+    """Return the title in the script of a rectangle, None for one without."""
+    found = _HOVERED.fullmatch(attributes.get("onmouseover", ""))
+    return found and _ESCAPED.sub(r"\1", found[1]).replace("all samples (", "all (", 1)
 
 
 def drawn_frames(content: Content) -> tuple[list[Drawn], str]:

@@ -18,6 +18,8 @@ from tidemark.store.profiles.folded import SAMPLES, Tally, add_folded
 Form = Literal["folded", "perf script", "pprof", "SVG"]
 FORMS = "folded stacks, perf script, pprof or a flame graph as an SVG"
 _BEGINNING = 4096  # [B]
+_MILLIONTHS = "millionths of a sample"
+"""The unit of counts with fractions."""
 _MOST_AT_ONCE = 64 << 20  # [B]
 # The signatures of what profilers write and Tidemark does not read, and how to write another form.
 _FOREIGN: Mapping[bytes, str] = {
@@ -72,8 +74,12 @@ def _add(content: Content, tally: Tally) -> tuple[Form, str, int | None]:
         return "SVG", unit, None
     if is_perf_script(_first_line(beginning)):
         return "perf script", *add_perf_script(content, tally)
+    # Editors and some tools leave out the end of the last line.
+    content.may_end_within_line = True
     add_folded(content, tally)
-    return "folded", SAMPLES, None
+    if tally.scale == 1:
+        return "folded", SAMPLES, None
+    return "folded", _MILLIONTHS, max(1, tally.stacks.total() // tally.scale)
 
 
 def _first_line(beginning: bytes) -> str:

@@ -33,6 +33,7 @@ class Content:
     def __init__(self, stream: BufferedIOBase) -> None:
         self._stream = stream
         self._most = self._left = MOST_BYTES
+        self.may_end_within_line = False
 
     def beginning(self, size: int) -> bytes:
         """Return the first bytes without passing them."""
@@ -91,8 +92,10 @@ class Content:
             first += len(lines)
             if len(rest) > _LONGEST_LINE:
                 raise unreadable_at(first, _TOO_LONG)
-        if rest:
+        if rest and not self.may_end_within_line:
             raise unreadable_at(first, "the file ends within it; expected a whole file")
+        if rest:
+            yield first, [rest]
 
     def number_of(self, wanted: bytes) -> int:
         """Return the number of the first line of this content, 0 without one."""

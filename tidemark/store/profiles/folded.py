@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,6 +26,8 @@ class Tally:
         self.stacks = Counter[str]()
         self._most = self._room = most_characters or _MOST_CHARACTERS
         self._total = 0
+        self.scale = 1
+        """The number that all counts are multiplied by, which have fractions if it is not 1."""
 
     def add(self, stack: str, samples: int) -> None:
         """Add the samples of a folded stack.
@@ -48,18 +51,28 @@ class Tally:
             raise Unreadable(f"it has more than {_MOST_SAMPLES:,} samples")
         self.stacks[stack] += samples
 
+    def multiply(self, scale: int) -> None:
+        """Multiply all samples so far, and those to come."""
+        self.scale = scale
+        for stack in self.stacks:
+            self.stacks[stack] *= scale
+        self._total *= scale
+
     def divide(self, weight: int) -> None:
         """Divide all samples by a number that divides each."""
         for stack in self.stacks:
             self.stacks[stack] //= weight
 
 
-_MOST_DIGITS = 18
+_COUNT = re.compile(r"[0-9]{1,18}|[0-9]{1,12}\.[0-9]{1,6}")
+_MILLION = 1_000_000
 _MOST_COUNTED = 64 << 20  # [B]
 
 
 def add_folded(content: Content, tally: Tally) -> None:
     """Add the samples of lines such as ``main;parse;malloc 12``.
+
+    Counts with fractions, ``1.5``, are kept in millionths: the tally has another ``scale`` then.
 
     Raises
     ------
@@ -81,13 +94,18 @@ def add_folded(content: Content, tally: Tally) -> None:
 def _add_lines(lines: Mapping[bytes, int], content: Content, tally: Tally) -> None:
     for line, times in lines.items():
         try:
-            stack, samples = _parsed(text_of(line))
+            stack, count = _parsed(text_of(line))
         except Unreadable as error:
             raise unreadable_at(content.number_of(line) or 1, str(error)) from None
         # A known stack has been folded already.
         if stack and stack not in tally.stacks and _is_odd(stack):
             stack = folded(stack.split(SEPARATOR))
-        tally.add(stack, times * samples)
+        if "." in count and tally.scale == 1:
+            tally.multiply(_MILLION)
+        whole, _, part = count.partition(".")
+        tally.add(
+            stack, times * (tally.scale * int(whole) + int(part.ljust(6, "0") if part else 0))
+        )
 
 
 def _unmarked(lines: Sequence[bytes]) -> Iterator[bytes]:
@@ -97,17 +115,17 @@ def _unmarked(lines: Sequence[bytes]) -> Iterator[bytes]:
     )
 
 
-def _parsed(line: str) -> tuple[str, int]:
+def _parsed(line: str) -> tuple[str, str]:
     stack, _, count = line.rpartition(" ")
-    if count.isdecimal() and len(count) <= _MOST_DIGITS and stack.strip(" ;"):
+    if _COUNT.fullmatch(count) and stack.strip(" ;"):
         before, _, second = stack.rpartition(" ")
-        if before.strip(" ;") and second.isdecimal():
+        if before.strip(" ;") and _COUNT.fullmatch(second):
             sentence = f"{shown(line)} has two counts, as difffolded.pl writes them"
             raise Unreadable(f"{sentence}; expected one")
-        return stack, int(count)
+        return stack, count
     if line.strip() and not line.startswith("#"):
         raise Unreadable(f"{shown(line)} is no stack with its samples, such as main;work 12")
-    return "", 0
+    return "", "0"
 
 
 def _is_odd(stack: str) -> bool:

@@ -5,6 +5,7 @@ src/flamegraph/mod.rs.
 """
 
 import random
+import re
 from html import escape
 
 WIDTH, PAD, ROW, LEAST = 1200, 10, 16, 0.1
@@ -62,6 +63,14 @@ def wide_enough(stacks, width=WIDTH):
 
     visit(root, [])
     return kept
+
+
+def oldest(stacks):
+    """Return the picture of the first flamegraph.pl: the titles stand in the rectangles alone."""
+    drawn = flamegraph_pl(stacks).replace("<title>all (", "<title>all samples (")
+    hovered = r"""<rect onmouseover="s('\1')" onmouseout="c()\""""
+    moved = re.sub(r"<title>([^<]*)</title>\s*<rect", hovered, drawn)
+    return re.sub(r"</?g[^>]*>\n?", "", moved)
 
 
 def flamegraph_pl(stacks, *, inverted=False, old=False, width=WIDTH, delta=False, unit="samples"):

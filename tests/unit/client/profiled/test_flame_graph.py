@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.unit.client.profiled.drawn_graphs import flamegraph_pl, inferno, wide_enough
+from tests.unit.client.profiled.drawn_graphs import flamegraph_pl, inferno, oldest, wide_enough
 from tidemark.client.profiled import towers
 from tidemark.client.profiled.profile_file import read_profile
 from tidemark.store.profiles.file_content import Unreadable
@@ -26,6 +26,7 @@ DRAWINGS = [
     inferno,
     partial(flamegraph_pl, inverted=True),
     partial(flamegraph_pl, old=True),
+    oldest,
     partial(flamegraph_pl, delta=True),
     partial(inferno, inverted=True),
 ]

@@ -145,6 +145,17 @@ def test_a_byte_order_mark_and_remarks_are_no_frames(read):
         read("\ufeffmain;a\n")
 
 
+def test_counts_with_fractions_are_kept_in_millionths(read):
+    found = read("main;a 2\nmain;b 1.5\nmain;a 0.25")
+
+    assert found.stacks == {"main;a": 2_250_000, "main;b": 1_500_000}
+    assert (found.unit, found.drawn) == ("millionths of a sample", 3)
+
+
+def test_the_last_line_of_a_file_needs_no_end(read):
+    assert read("main;a 10\nmain;a 12").stacks == {"main;a": 22}
+
+
 def test_frames_without_names_and_control_characters_of_lines_are_replaced(read):
     content = "main;;f\tg 3\n;main;f\rg; 4\nmain;;f\tg 2\n7 5\nmain;f-1 1\n"
 
@@ -181,7 +192,7 @@ PACKED = gzip.compress(FOLDED.encode() * 50, mtime=0)
         (" \n\n", "it is empty"),
         (gzip.compress(b"", mtime=0), "it is empty"),
         ("main;f 0\n", "it has no samples"),
-        ("main;f 3\nmain;g", "line 2: the file ends within it; expected a whole file"),
+        ("main;f 3\nmain;g", "line 2: 'main;g' is no stack with its samples"),
         ("main;f 3\nmain;g\n", "line 2: 'main;g' is no stack with its samples"),
         (
             "main;f 3 4\n",
