@@ -68,7 +68,7 @@ def test_the_environment_is_made_with_exactly_the_tools_and_the_pinned_package(u
 
     assert python.exists()
     venv, tools, install = (tmp_path / "calls").read_text().splitlines()
-    assert venv.startswith("venv --quiet --python ")
+    assert venv.startswith("venv --quiet --relocatable --python ")
     words = "pip install --quiet --only-binary :all: --python "
     assert tools.startswith(words)
     assert tools.endswith(f" --offline --require-hashes -r {HARNESS / 'tools.txt'}")

@@ -20,6 +20,8 @@ _PINS = Path("pins")
 PACKAGES = Path("packages.txt")
 # A build of a source distribution needs packages, too.
 _BUILD = Path("build.txt")
+# The cache moves a finished environment, whose programs, such as pytest, have to find its Python.
+_RELOCATABLE = ("--relocatable",)
 # The requirements are passed to an installer, so no option and no range is accepted.
 _REQUIREMENT = re.compile(r"[A-Za-z0-9][\w.\[\]-]{0,63}(==[\w.+!-]{1,64}|@\S{1,500})", re.ASCII)
 
@@ -43,7 +45,8 @@ def environment(variables: Mapping[str, str], timeout: float) -> Path:
     requirements = _requirements(variables) if own is None else []
     pins = _pins(requirements, variables) if own is None else own
     build = [_BUILD.read_text(encoding="ascii")] if _BUILD.is_file() else []
-    content = "\n".join([_TOOLS.read_text(encoding="ascii"), pins, *requirements, *build])
+    made_of = [_TOOLS.read_text(encoding="ascii"), pins, *requirements, *build, *_RELOCATABLE]
+    content = "\n".join(made_of)
 
     def make(new: Path) -> None:
         uv = _Uv(_program(variables), timeout)
@@ -117,7 +120,8 @@ class _Uv:
         Wheels only, unless the pins say ``--no-binary``: a package that is built here is not the
         released one.
         """
-        reason = self._failure("venv", "--quiet", "--python", sys.executable, str(new))
+        words = ["venv", "--quiet", *_RELOCATABLE, "--python", sys.executable]
+        reason = self._failure(*words, str(new))
         reason = reason or self._install(new, ["--require-hashes", "-r", str(_TOOLS)], "")
         if (requirements or pins) and not reason:
             flags = ["--require-hashes", "-r", "-"] if pins else ["-r", "-"]
