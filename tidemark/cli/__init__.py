@@ -67,6 +67,7 @@ COMMANDS = {
         "Bring the results of FOLDER, which `tidemark export` wrote, into a stack or this machine.",
     ),
     "doctor": ("doctor.command", "Check everything that is stored, and say what is damaged."),
+    "deploy": ("deploy.command", "Deploy Tidemark into the account of your AWS credentials."),
     "cost": ("cost.command", "Show what the stacks cost idle in a month and what a run costs."),
     "up": ("up.command", "Keep the local cloud up for the AWS CLI or any AWS SDK."),
 }

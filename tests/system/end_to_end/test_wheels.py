@@ -111,6 +111,26 @@ def test_a_plain_install_reads_and_imports_and_says_which_extra_runs(
     assert _mib(own) <= MOST_MIB
 
 
+def test_an_install_for_an_account_writes_the_templates_of_a_deployment_in_an_empty_folder(
+    tmp_path, wheels, constraints
+):
+    wanted = ("--find-links", wheels["tidemark"].parent, "tidemark[aws]")
+    own = environment(tmp_path / "venv", PYTHONS[0], *wanted, "--constraint", constraints)
+    work, made = tmp_path / "work", tmp_path / "made"
+    work.mkdir()
+    settings = {name: value for name, value in os.environ.items() if "TIDEMARK" not in name}
+    words = ("--only", "synth", "-c", "images=*=none", "-c", "suites=rocksdb", "--output", made)
+
+    output(
+        str(own / "bin" / "tidemark"), "deploy", *map(str, words),
+        cwd=work, env={**settings, "TIDEMARK_CACHE": str(tmp_path / "cache")},
+    )  # fmt: skip
+
+    stacks = {each.name.partition(".")[0] for each in made.glob("*.template.json")}
+    assert stacks == {"Tidemark", "Tidemark-Data"}
+    assert [*work.iterdir()] == []
+
+
 def _mib(folder):
     files = (path for path in folder.rglob("*") if not path.is_symlink())
     return sum(path.stat().st_size for path in files) >> 20
