@@ -39,16 +39,16 @@ def told(folder: Path, new: str) -> Sequence[FunctionChange]:
     with opened(folder) as bucket:
         newest = max(bucket.folders("runs/"))
         profiles = [each for each in read_profiles(bucket, SUITE) if each.run == newest]
-        sides = [
+        base, grown = (
             [
                 ProfiledTrial(read_stacks(bucket, each), each.seconds, each.drawn)
                 for each in profiles
                 if each.version == version
             ]
             for version in (BASE, new)
-        ]
-    print(f"{len(sides[0])} profiles of {BASE}, {len(sides[1])} of {new}:")
-    changes = [each for each in compare(*sides).changes if each.is_told]
+        )
+    print(f"{len(base)} profiles of {BASE}, {len(grown)} of {new}:")
+    changes = [each for each in compare(base, grown).changes if each.is_told]
     for each in changes:
         print(f"  {growth_sentence(each)}")
     return changes

@@ -339,9 +339,9 @@ def test_one_profile_a_side_shows_changes_and_tells_none(bucket, tmp_path):
     table, said = compared("--format", "csv")
 
     first = next(csv.DictReader(io.StringIO(table)))
-    assert (first["Function"], first["Time"]) == ("ns::Process", "self")
-    assert (first["8.8.1 (%)"], first["9.8.4 (%)"]) == ("40.30", "30.00")
-    assert first["Change (points)"] == "-10.30"
+    assert (first["Function"], first["Time"]) == ("ns::Next", "self")
+    assert (first["8.8.1 (%)"], first["9.8.4 (%)"]) == ("5.47", "11.72")
+    assert first["Change (points)"] == "+6.25"
     assert {first[name] for name in ("Low (points)", "High (points)", "p")} == {""}
     assert first["Verdict"] == "cannot tell"
     (first, *_) = json.loads(compared("--format", "json")[0])
@@ -352,6 +352,42 @@ def test_one_profile_a_side_shows_changes_and_tells_none(bucket, tmp_path):
         "Only the profiles of 8.8.1 have Iterate (54.23 % itself).",
         "Only the profiles of 9.8.4 have Write (58.28 % itself).",
     ]
+
+
+# Compaction of MyRocks: AddToOutput came in 2023 and calls what was called before.
+BUILDS = {
+    "2022-03-07": {"low;Process;Builder::Add": 146, "low;Process;Next": 254, "low": 9600},
+    "2022-08-09": {"low;Process;Builder::Add": 194, "low;Process;Next": 318, "low": 9488},
+    "2023-05-29": {
+        "low;Process;Outputs::AddToOutput;Builder::Add": 400, "low;Process;Next": 581,
+        "low;Process;Outputs::AddToOutput": 143, "low": 8876,
+    },
+}  # fmt: skip
+
+
+def test_a_table_over_several_builds_has_pairs_of_names_and_the_largest_growths_first(
+    bucket, tmp_path
+):
+    for version, stacks in BUILDS.items():
+        add(tmp_path, version, folded(stacks))
+    pairs = tmp_path / "pairs"
+    pairs.write_text("# renamed\nOutputs::AddToOutput / Builder::Add\n\n")
+
+    done = invoke(
+        "compare", *BUILDS, "--suite", "rocksdb", "--pairs", pairs, "--format", "csv", "--all"
+    )
+
+    rows = list(csv.DictReader(io.StringIO(done.stdout)))
+    of_calls = [row for row in rows if row["Time"] == "inclusive"]
+    first = [row["Function"] for row in of_calls][:3]
+    assert first == ["Process", "Outputs::AddToOutput / Builder::Add", "Next"]
+    assert [of_calls[1][f"{version} (%)"] for version in BUILDS] == ["1.46", "1.94", "5.43"]
+    assert [row["Function"] for row in rows][:2] == [first[1], "Next"]
+    assert "Only the profiles" not in done.stderr
+
+    pairs.write_text("Gone / Never\n")
+    with pytest.raises(Refused, match=r"^--pairs: no version has a function of 'Gone / Never'$"):
+        compared("--pairs", pairs, base="2022-03-07", new="2023-05-29")
 
 
 def test_several_profiles_a_side_tell_the_function_that_grew(bucket, tmp_path):
@@ -416,7 +452,7 @@ def test_flame_graphs_of_versions_and_of_a_change_are_written_as_one_page(
 def test_a_version_without_profiles_is_refused_and_so_is_a_version_against_itself(bucket, tmp_path):
     add(tmp_path, "8.8.1", folded(OLD))
 
-    with pytest.raises(Refused, match=r"^NEW: '8\.8\.1' is also BASE; expected two versions$"):
+    with pytest.raises(Refused, match=r"^BASE NEW: '8\.8\.1' is given twice; name each"):
         compared(new="8.8.1")
     with pytest.raises(Refused, match=r"^version: '9\.8\.4' has no profile; there are 8\.8\.1$"):
         compared()

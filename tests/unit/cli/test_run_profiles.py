@@ -82,7 +82,7 @@ def test_a_run_is_compared_without_the_profiles_of_other_runs(opened):
         (("compare", RUN, "--suite", "kiwi"), f"--suite: {RUN} is a run of rocksdb, not of kiwi"),
         (("compare", RUN, "8.8.1"), "BASE NEW: .*8.8.1 is not accepted; expected RUN, BASE NEW or"),
         (("compare", "8.8.1"), "BASE NEW: 8.8.1 is not accepted"),
-        (("compare", RUN, "8.8.1", "8.8.1"), "NEW: '8.8.1' is also BASE; expected two versions"),
+        (("compare", RUN, "8.8.1", "8.8.1"), "BASE NEW: '8.8.1' is given twice; name each"),
         (
             ("compare", RUN, "8.8.1", "9.0.0", "--test", "ingest"),
             f"version: '9.0.0' has no profile of test ingest in run {RUN}; there are 8.8.1, 9.8.4",

@@ -104,7 +104,7 @@ def test_one_profile_a_side_cannot_tell_and_colours_no_change():
 def test_a_frame_has_the_colour_of_what_the_profiles_tell_of_its_function():
     headline, new, base, told = differential(profiled(400, trials=5), profiled(800, trials=5))
 
-    assert headline.startswith("Add itself shrank from 59.80")
+    assert headline.startswith("Next itself grew from 40.20")
     assert told == {"low": "cannot tell", "Next": "grew", "Add": "shrank"}
     assert new == base == {"all": "untold", "low": "untold", "Next": "grew", "Add": "shrank"}
 

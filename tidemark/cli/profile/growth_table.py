@@ -18,7 +18,7 @@ from tidemark.cli.profile.options import (
 )
 from tidemark.cli.saving import format_option, save, show
 from tidemark.cli.target import Target, stored, target_options
-from tidemark.figures.profiles.growth import FunctionChange, ProfiledTrial, compare
+from tidemark.figures.profiles.growth import Comparison, FunctionChange, ProfiledTrial, compare
 from tidemark.figures.profiles.growth_sentence import growth_sentences, interval
 from tidemark.figures.profiles.trial_change import TrialChange
 from tidemark.model.numerals import figure
@@ -34,9 +34,16 @@ _FOR_PEOPLE = frozenset({"table", "markdown"})
 
 
 @click.command("compare")
-@click.argument("words", nargs=-1, required=True, metavar="[RUN] [BASE NEW]")
+@click.argument("words", nargs=-1, required=True, metavar="[RUN] [BASE... NEW]")
 @click.option("--suite", help="The profiled system.")
 @click.option("--test", default="", callback=check_test, help="Only the profiles of this test.")
+@click.option(
+    "--pairs",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    metavar="FILE",
+    help="File with a line for each function that has another name in another version, such as "
+    "'AddToOutput / BlockBasedTableBuilder::Add'.",
+)
 @click.option("--all", "everything", is_flag=True, help="Print every function.")
 @output_option
 @format_option
@@ -45,6 +52,7 @@ def command(
     words: Sequence[str],
     suite: str | None,
     test: str,
+    pairs: Path | None,
     everything: bool,
     output: Path | None,
     form: str,
@@ -63,8 +71,11 @@ def command(
     p-value, which is corrected for the number of functions, tell a change from scatter, if the
     profiles of both scatter alike.
 
+    The largest growths come first. Versions between BASE and NEW have a column of shares each.
+
     Functions that only one version has are left out of the stacks and named below the table.
-    Renamed functions are matched by their callers and children.
+    Renamed functions are matched by their callers and children, or by --pairs: a sample of several
+    names of one line counts once, so that a caller and what it calls are summed.
 
     \b
     Example:
@@ -79,20 +90,21 @@ def command(
             plan = plan_of(store, target, run, suite)
             suite, versions = plan.suite.name, versions or compared_versions(plan)
         suite = suite_to_read(suite, store.tables)
-        base, new = versions
-        found = profiles_by_version(bucket, suite, test, (base, new), run)
-        sides = [
-            [
+        base, *between, new = versions
+        found = profiles_by_version(bucket, suite, test, versions, run)
+        trials = {
+            version: [
                 ProfiledTrial(read_stacks(bucket, each), each.seconds, each.drawn)
                 for each in found[version]
             ]
-            for version in (base, new)
-        ]
-    comparison = compare(*sides)
+            for version in versions
+        }
+    sides = trials[base], trials[new]
+    comparison = compare(*sides, _pairs(pairs), [trials[version] for version in between])
     changes = comparison.changes
     if form in _FOR_PEOPLE and not everything:
         changes = list(_first_rows(changes))
-    rows = [_row(each, base, new, form) for each in changes]
+    rows = [_row(each, versions, comparison, form) for each in changes]
     columns = list(dict.fromkeys(name for row in rows for name in row))
     show(columns, rows, form)
     numbers = len(sides[0]), len(sides[1])
@@ -109,13 +121,19 @@ def command(
 
 
 def run_and_versions(words: Sequence[str]) -> tuple[str, Sequence[str]]:
-    """Return the run that a command names, '' without one, and two versions or none of its own."""
+    """Return the run that a command names, '' without one, and two versions or more, or none."""
     run, versions = (words[0], words[1:]) if is_run_id(words[0]) else ("", words)
-    if len(versions) != 2 and (versions or not run):
+    if len(versions) < 2 and (versions or not run):
         raise Refused(f"BASE NEW: {listed(words)} is not accepted; expected RUN, BASE NEW or both")
-    if versions and versions[0] == versions[1]:
-        raise Refused(f"NEW: {shown(versions[1])} is also BASE; expected two versions")
+    if twice := [version for version in versions if versions.count(version) > 1]:
+        raise Refused(f"BASE NEW: {shown(twice[0])} is given twice; name each version once")
     return run, versions
+
+
+def _pairs(file: Path | None) -> list[str]:
+    """Return the lines of a file that are neither empty nor remarks."""
+    lines = file.read_text(encoding="utf-8").splitlines() if file else []
+    return [line.strip() for line in lines if line.strip() and not line.startswith("#")]
 
 
 def compared_versions(plan: Plan) -> Sequence[str]:
@@ -141,12 +159,19 @@ def _first_rows(changes: Sequence[FunctionChange]) -> Iterator[FunctionChange]:
             yield each
 
 
-def _row(found: FunctionChange, base: str, new: str, form: str) -> dict[str, str | None]:
-    share, seconds = found.share, found.seconds
+def _row(
+    found: FunctionChange, versions: Sequence[str], comparison: Comparison, form: str
+) -> dict[str, str | None]:
+    share, seconds, (base, *between, new) = found.share, found.seconds, versions
+    key = found.function, found.kind
     row: dict[str, str | None] = {
         "Function": found.function,
         "Time": found.kind,
         f"{base} (%)": f"{100 * share.base:.2f}",
+        **{
+            f"{version} (%)": f"{100 * shares.get(key, 0.0):.2f}"
+            for version, shares in zip(between, comparison.between, strict=True)
+        },
         f"{new} (%)": f"{100 * share.new:.2f}",
         "Change (points)": f"{100 * share.difference:+z.2f}",
         **_ends(share, 100, 2, "points", form),

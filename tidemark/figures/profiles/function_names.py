@@ -18,6 +18,8 @@ from tidemark.figures.profiles.folded_stacks import SEPARATOR, Stacks
 
 # async-profiler and FlameGraph mark the kind of a frame: _[j] for Java compiled just in time.
 _KIND = re.compile(r"_\[[a-z0-9]\]$")
+# The address of a class that the JVM made, such as App$$Lambda$469/0x00007fb8a5acdd00.
+_ADDRESS = re.compile(r"/0x[0-9a-f]+")
 # GCC names parts and copies of a function, demangled or not. Linkers add the version of a symbol,
 # as in clock_gettime@@GLIBC_2.17 and memcmp@plt, and Rust a hash.
 _MARKS = re.compile(
@@ -69,7 +71,7 @@ def is_start(frame: str) -> bool:
 @lru_cache(maxsize=100_000)
 def plain_name(frame: str) -> str:
     """Return the name of a function without all that is not its name."""
-    text = _THUNK.sub("", _MARKS.sub("", _KIND.sub("", frame)))
+    text = _THUNK.sub("", _MARKS.sub("", _KIND.sub("", _ADDRESS.sub("", frame))))
     if python := _PYTHON.fullmatch(text):
         return f"{python['name']} ({python['file']})"
     if text.startswith("[") or not any(mark in text for mark in _OPENINGS.values()):

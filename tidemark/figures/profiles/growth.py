@@ -9,9 +9,17 @@ from itertools import chain
 from typing import Literal, NamedTuple
 
 from tidemark.figures.profiles.folded_stacks import SEPARATOR, Stacks, merged
-from tidemark.figures.profiles.function_names import LEAST_SHARE, plain_name, renames
+from tidemark.figures.profiles.function_names import (
+    LEAST_SHARE,
+    named,
+    plain_name,
+    renames,
+    unnumbered,
+)
 from tidemark.figures.profiles.trial_change import TrialChange, TrialValues, change
 from tidemark.figures.verdicts.multiple_testing import holm
+from tidemark.model.refusal import Refused
+from tidemark.model.sentences import shown
 
 ALPHA = 0.05
 """The probability that any function of a comparison is said to have changed by chance."""
@@ -21,7 +29,7 @@ _TELLING = 7
 """The expected samples from which on the absence of a function is no chance: exp(-7) is 0.1 %."""
 _LEAST_WEIGHT = 1000
 """The least weight of a sample: periods are thousands of cycles or of nanoseconds."""
-_UNCHANGED: Mapping[str, str] = {}
+_KINDS: Sequence[Kind] = ("self", "inclusive")
 _Places = Mapping[str, Sequence[int]]
 """The places of stacks in a list, by function."""
 
@@ -84,6 +92,10 @@ class Comparison(NamedTuple):
     come: Sequence[OneSided]
     renamed: Mapping[str, str]
     """The functions that were taken to be the same, old to new."""
+    paired: Mapping[str, str]
+    """The pair of each function that a pair names."""
+    between: Sequence[Mapping[tuple[str, Kind], float]] = ()
+    """The shares of functions, from 0 to 1, in each version between the two."""
 
     @property
     def told(self) -> dict[str, Word]:
@@ -92,7 +104,9 @@ class Comparison(NamedTuple):
         The new name of a renamed function stands for both.
         """
         told = (each for each in self.changes if each.is_told and each.kind == "inclusive")
-        return {each.function: each.word for each in told}
+        words = {each.function: each.word for each in told}
+        of_pairs = {name: words[pair] for name, pair in self.paired.items() if pair in words}
+        return {**words, **of_pairs}
 
 
 class _Counts(NamedTuple):
@@ -113,21 +127,70 @@ class _Elided(NamedTuple):
     functions: Set[str]
 
 
-def compare(base: Sequence[ProfiledTrial], new: Sequence[ProfiledTrial]) -> Comparison:
-    """Return what changed between the trials of two versions.
+def compare(
+    base: Sequence[ProfiledTrial],
+    new: Sequence[ProfiledTrial],
+    pairs: Sequence[str] = (),
+    between: Sequence[Sequence[ProfiledTrial]] = (),
+) -> Comparison:
+    """Return what changed between the trials of two versions, and the shares ``between`` them.
+
+    Each of the ``pairs`` has names that are one function, such as ``Put / PutImpl``: a sample of
+    several of them counts once.
 
     Builds of two versions inline differently: a function that only one of them has is left out of
     its stacks, so that its time is its caller's, and is listed apart. Few samples miss a rare
     function by chance, so that only an absence that is no chance counts.
     """
     old, fresh = (plain_stacks(merged(each.stacks for each in side)) for side in (base, new))
+    paired = _paired(_functions(old) | _functions(fresh), pairs)
+    old, fresh = renamed_stacks(old, paired), renamed_stacks(fresh, paired)
     gone, come = _lacking(old, fresh, _drawn(new)), _lacking(fresh, old, _drawn(base))
     renamed = renames(old, fresh, gone, come)
+    # Counts that share a divisor may be weights, or numbers of samples.
+    rest = _lacking(old, fresh, _most(new)) - renamed.keys()
+    others = _lacking(fresh, old, _most(base)) - {*renamed.values()}
+    renamed |= _renumbered(renames(old, fresh, rest, others))
     gone, come = gone - renamed.keys(), come - set(renamed.values())
-    changes = _changes(
-        _counts(base, gone, renamed), _counts(new, come, _UNCHANGED), _seconds(base, new)
+    names = {**paired, **renamed}
+    changes = _changes(_counts(base, gone, names), _counts(new, come, paired), _seconds(base, new))
+    shares = [_shares(_counts(each, gone | come, names)) for each in between]
+    return Comparison(
+        changes, _one_sided(old, gone), _one_sided(fresh, come), renamed, paired, shares
     )
-    return Comparison(changes, _one_sided(old, gone), _one_sided(fresh, come), renamed)
+
+
+def _renumbered(renamed: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the renamed functions whose names differ in numbers alone."""
+    return {old: new for old, new in renamed.items() if unnumbered(old) == unnumbered(new)}
+
+
+def _paired(functions: Set[str], pairs: Sequence[str]) -> Mapping[str, str]:
+    """Return the pair of each function that a pair names.
+
+    Raises
+    ------
+    Refused
+        If no version has a function of a pair.
+
+    """
+    found: dict[str, str] = {}
+    for pair in pairs:
+        of_pair = list(filter(named(pair), functions))
+        if not of_pair:
+            raise Refused(f"--pairs: no version has a function of {shown(pair)}")
+        found |= dict.fromkeys(of_pair, pair)
+    return found
+
+
+def _shares(trials: Sequence[_Counts]) -> Mapping[tuple[str, Kind], float]:
+    """Return the shares of functions in all samples of some trials, from 0 to 1."""
+    total = sum(each.total for each in trials)
+    found: dict[tuple[str, Kind], float] = {}
+    for kind in _KINDS:
+        samples = sum((_samples(each, kind) for each in trials), Counter[str]())
+        found |= {(name, kind): number / total for name, number in samples.items()}
+    return found
 
 
 def plain_stacks(stacks: Stacks) -> Stacks:
@@ -166,6 +229,11 @@ def _inclusive(stacks: Stacks, functions: Set[str]) -> Counter[str]:
 def _drawn(trials: Sequence[ProfiledTrial]) -> float:
     """Return how many samples were drawn: a profiler may weigh each, such as by its period."""
     return sum(each.drawn or _unweighted(each.stacks) for each in trials)
+
+
+def _most(trials: Sequence[ProfiledTrial]) -> float:
+    """Return how many samples were drawn at most."""
+    return sum(each.drawn or sum(each.stacks.values()) for each in trials)
 
 
 def _unweighted(stacks: Stacks) -> float:
@@ -232,7 +300,7 @@ def _changes(
 ) -> list[FunctionChange]:
     found = []
     for function in sorted(_compared(base, new)):
-        for kind in ("self", "inclusive"):
+        for kind in _KINDS:
             sides = _side(base, function, kind), _side(new, function, kind)
             share = change(*sides)
             of_time = change(*map(_timed, sides, seconds)) if seconds else None
@@ -243,10 +311,14 @@ def _changes(
     return sorted(told, key=_rank)
 
 
-def _rank(found: FunctionChange) -> tuple[bool, bool, float, str]:
-    """Return the place of a change: its own time first, which is where the time is spent."""
-    is_inclusive = found.kind == "inclusive"
-    return not found.is_told, is_inclusive, -abs(found.judged.difference), found.function
+def _samples(counts: _Counts, kind: Kind) -> Counter[str]:
+    return counts.own if kind == "self" else counts.inclusive
+
+
+def _rank(found: FunctionChange) -> tuple[bool, bool, bool, float, str]:
+    """Return the place of a change: its own time first, where the time is spent, and growths."""
+    is_inclusive, difference = found.kind == "inclusive", found.judged.difference
+    return not found.is_told, is_inclusive, difference < 0, -abs(difference), found.function
 
 
 def _compared(base: Sequence[_Counts], new: Sequence[_Counts]) -> set[str]:
@@ -260,7 +332,7 @@ def _compared(base: Sequence[_Counts], new: Sequence[_Counts]) -> set[str]:
 
 
 def _side(trials: Sequence[_Counts], function: str, kind: Kind) -> TrialValues:
-    counts = [each.own if kind == "self" else each.inclusive for each in trials]
+    counts = [_samples(each, kind) for each in trials]
     totals = [each.total for each in trials]
     mean = sum(each[function] for each in counts) / sum(totals)
     error = math.sqrt(mean * (1 - mean) / sum(each.drawn for each in trials))

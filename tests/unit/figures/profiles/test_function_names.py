@@ -28,6 +28,7 @@ from tidemark.figures.profiles.function_names import named, plain_name
         ("<Vec<T> as ops::Drop>::drop::h0123456789abcdef", "<Vec as ops::Drop>::drop"),
         ("handle (app.py:12)", "handle (app.py)"),
         ("<module> (app.py:12)", "<module> (app.py)"),
+        ("App$$Lambda$469/0x00007fb8a5acdd00.call", "App$$Lambda$469.call"),
         ("[libc.so.6]", "[libc.so.6]"),
         ("[unknown]", "[unknown]"),
         ("rocksdb:low", "rocksdb:low"),

@@ -194,6 +194,19 @@ def matched(base, new):
     return renames(base, new, before - after, after - before)
 
 
+@pytest.mark.parametrize("scale", [1, 1000])
+def test_a_renumbered_closure_is_the_same_whatever_divides_the_counts(scale):
+    base, new = (
+        {f"main;{name};leaf": count * scale, "main;other": (100 - count) * scale}
+        for name, count in (("func3", 40), ("func4", 60))
+    )
+
+    found = compare([ProfiledTrial(base)], [ProfiledTrial(new)])
+
+    assert found.renamed == {"func3": "func4"}
+    assert of(found, "func4", "inclusive").share.difference == pytest.approx(0.2)
+
+
 def test_a_renumbered_closure_is_the_same_function():
     assert matched(CLOSURES, RENAMED) == {"main.Run.func3": "main.Run.func4"}
 
