@@ -151,6 +151,7 @@ def command(
     origin = Import(
         setup=context.setup,
         links=context.links,
+        settings=context.settings,
         file=file.name,
         line=1,
         source=source,

@@ -2,7 +2,7 @@
 
 import operator
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
 
 from pydantic import Field
@@ -34,6 +34,8 @@ class Import(Frozen):
     """The words of the page on its machines, from its section of the setup."""
     links: tuple[str, ...] = Field(default=(), exclude_if=operator.not_)
     """The addresses that the page links to."""
+    settings: Mapping[str, str] = Field(default={}, exclude_if=operator.not_)
+    """The settings in tables of its setup, and the addresses of its lists of links, by name."""
 
     @property
     def text(self) -> str:

@@ -31,6 +31,8 @@ from tidemark.report.marks import DECIDED, FAILURES, MARKED, MARKS
 
 FOLDER = Path(__file__).parent
 _RUN = re.compile(RUN_ID)
+# An address in a cell, which is HTML by then.
+_ADDRESS = re.compile(r"\bhttps?://[^\s<>\"']+")
 # Cells with more characters may break into lines.
 _LINE = 32
 # A page with fewer sections needs no list of them.
@@ -183,7 +185,7 @@ def _row(table: Table, row: Row) -> str:
 
 
 def _cell(text: str, *, struck: bool) -> str:
-    html = _colored(escape(text))
+    html = _ADDRESS.sub(r'<a href="\g<0>">\g<0></a>', _colored(escape(text)))
     return f"<s>{html}</s>" if struck else html
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice, takewhile
 from typing import NamedTuple
 
 from markdown_it import MarkdownIt
@@ -20,7 +21,7 @@ _MARKDOWN_TABLE = re.compile(
 # A page has no other ends of lines; Python's splitlines takes a form feed for one, too.
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _SETUP = re.compile(r"\b(?:set ?up|environment|hardware|configuration|machines?)\b")
-_LONGEST_SETUP, _MOST_LINKS = 2_000, 20
+_LONGEST_SETUP, _MOST_LINKS, _MOST_SETTINGS = 2_000, 20, 40
 _BAR = re.compile(r"(?<!\\)\|")
 
 
@@ -58,36 +59,84 @@ class PageContext(NamedTuple):
     """The text of its section of the setup, '' without one."""
     links: tuple[str, ...] = ()
     """The addresses that it links to, each once."""
+    settings: Mapping[str, str] = {}
+    """The settings in tables of its setup, and the address of each link in a line of its own."""
 
 
 def page_context(text: str) -> PageContext:
-    """Return the setup and the links of a Markdown page; a file of another form has none."""
+    """Return the setup, links and settings of a Markdown page; a file of another form has none."""
     if not is_page(text):
         return PageContext()
     tokens = MarkdownIt("commonmark").enable("table").parse(text)
-    links = dict.fromkeys(
-        str(child.attrs["href"])
-        for token in tokens
-        for child in token.children or ()
-        if child.type == "link_open" and str(child.attrs["href"]).startswith(("http:", "https:"))
+    links, words, settings = dict[str, None](), list[str](), dict[str, str]()
+    for part in _parts(tokens):
+        inline = part.inline.children or []
+        links |= dict.fromkeys(address for _, address in _linked(inline))
+        if part.is_setting:
+            settings[part.name] = _with_addresses(inline)
+        elif part.is_setup:
+            words.append(_plain(inline))
+        elif len(named := list(_linked(inline))) == 1 and _plain(inline) == named[0][0]:
+            settings[f"{part.heading}: {named[0][0]}"] = named[0][1]
+    return PageContext(
+        " ".join(words)[:_LONGEST_SETUP],
+        tuple(links)[:_MOST_LINKS],
+        dict(islice(settings.items(), _MOST_SETTINGS)),
     )
-    return PageContext(_setup(tokens)[:_LONGEST_SETUP], tuple(links)[:_MOST_LINKS])
 
 
-def _setup(tokens: Sequence[Token]) -> str:
-    words, level, in_table = list[str](), "", False
+class _Part(NamedTuple):
+    """A text of a page outside headings and tables of figures."""
+
+    heading: str
+    inline: Token
+    is_setup: bool
+    """Whether it stands in a section of the setup."""
+    name: str = ""
+    """The name of the setting that it is, '' for other texts."""
+
+    @property
+    def is_setting(self) -> bool:
+        """Whether it is the value in a table of settings."""
+        return bool(self.name)
+
+
+def _parts(tokens: Sequence[Token]) -> Iterator[_Part]:
+    """Yield the texts of a page; of a table only the second of two columns in the setup."""
+    heading, level, cells = "", "", list[Token]()
+    in_table = False
     for index, token in enumerate(tokens):
         if token.type == "heading_open":
-            heading = plain_name(_plain(tokens[index + 1].children or []))
+            heading = _plain(tokens[index + 1].children or [])
             if level and token.tag <= level:
                 level = ""
-            if _SETUP.search(heading):
+            if _SETUP.search(plain_name(heading)):
                 level = token.tag
         elif token.type in {"table_open", "table_close"}:
             in_table = token.type == "table_open"
-        elif token.type == "inline" and level and tokens[index - 1].type != "heading_open":
-            words += [] if in_table else [_plain(token.children or [])]
-    return " ".join(words)
+        elif token.type == "tr_open":
+            cells = []
+        elif token.type == "inline" and in_table and tokens[index - 1].type == "td_open":
+            cells.append(token)
+        elif token.type == "tr_close" and level and len(cells) == 2:
+            yield _Part(heading, cells[1], True, _plain(cells[0].children or []))
+        elif token.type == "inline" and not in_table and tokens[index - 1].type != "heading_open":
+            yield _Part(heading, token, bool(level))
+
+
+def _linked(inline: Sequence[Token]) -> Iterator[tuple[str, str]]:
+    """Yield the words and the address of each link to another site."""
+    for index, token in enumerate(inline):
+        address = str(token.attrs.get("href", ""))
+        if token.type == "link_open" and address.startswith(("http:", "https:")):
+            inner = takewhile(lambda each: each.type != "link_close", inline[index + 1 :])
+            yield _plain(list(inner)), address
+
+
+def _with_addresses(inline: Sequence[Token]) -> str:
+    """Return the text of a cell with the addresses of its links behind it."""
+    addresses = [address for _, address in _linked(inline)]
+    return " ".join([_plain(inline), *addresses])
 
 
 def _markdown(text: str) -> Iterator[PageTable]:

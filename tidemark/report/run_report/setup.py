@@ -8,7 +8,7 @@ from datetime import timedelta
 from tidemark.model.cost import Basis, Estimate, Prices
 from tidemark.model.numerals import MISSING, moment
 from tidemark.model.parameters import Value
-from tidemark.model.plan import Plan, Resume
+from tidemark.model.plan import Import, Plan, Resume
 from tidemark.model.run_spec import requirement
 from tidemark.model.sentences import listed
 from tidemark.model.suite import Suite
@@ -31,6 +31,8 @@ PARAMETER = "Parameter "
 LOAD = "Load of "
 SERVICE = "Service "
 """The start of the setting of an axis, a parameter, a test's load or a service, before its name."""
+PUBLISHED = "Published: "
+"""The start of a setting that a page publishes, before its name."""
 LOGGED = "Logged: "
 """The start of the setting of another field that tasks logged, before its name."""
 _PROGRAMS = {"load_tool": "Load tool", "database": "Database"}
@@ -55,7 +57,11 @@ def settings(run: MeasuredRun) -> dict[str, str]:
     suite = suite_name(plan, [test.name for test in plan.suite.tests])
     if plan.imported:
         day = f"{plan.started_at:%Y-%m-%d}"
-        said = {"Setup": plan.imported.setup, "Links": listed(plan.imported.links)}
+        said = {
+            **{f"{PUBLISHED}{name}": text for name, text in plan.imported.settings.items()},
+            "Setup": plan.imported.setup,
+            "Links": listed(_other_links(plan.imported)),
+        }
         return {
             "Suite": suite,
             SOURCE: plan.imported.text,
@@ -89,6 +95,12 @@ def settings(run: MeasuredRun) -> dict[str, str]:
         CONFIGURATION: keys.plan(plan.run_id),
         "Tidemark": plan.tidemark_version or MISSING,
     }
+
+
+def _other_links(page: Import) -> list[str]:
+    """Return the addresses of a page that no setting has."""
+    known = " ".join(page.settings.values()).split()
+    return [address for address in page.links if address not in known]
 
 
 def suite_name(plan: Plan, tests: Iterable[str]) -> str:

@@ -283,5 +283,23 @@ def test_a_page_keeps_its_setup_and_its_links():
     assert page_context(page) == (
         "Two m5.large instances. MySQL 8.0 One zone.",
         ("https://example.org/1.0",),
+        {},
     )
-    assert page_context("version,date\n1.0,2026-01-01\n") == ("", ())
+    assert page_context("version,date\n1.0,2026-01-01\n") == ("", (), {})
+
+
+def test_a_page_keeps_the_settings_of_its_setup_and_the_names_of_its_links():
+    page = (
+        "## Setup\n\n| Setting | Value |\n|---|---|\n"
+        "| Load-test version | [`v1.25.0`](https://example.org/v1) |\n"
+        "| App instances | 2 x c7i |\n\n"
+        "## Results\n\n### Grafana\n\n- [Bounded - MySQL](https://example.org/b)\n"
+        "- See [the rest](https://example.org/r).\n\n"
+        "| Version | Users |\n|---|---|\n| 1.0 | 8552 |\n"
+    )
+
+    assert page_context(page).settings == {
+        "Load-test version": "v1.25.0 https://example.org/v1",
+        "App instances": "2 x c7i",
+        "Grafana: Bounded - MySQL": "https://example.org/b",
+    }
