@@ -92,12 +92,13 @@ def _time(request: RunSpec, suite: Suite, target: Target, expected: Estimate) ->
     slow = slowness(request, target)
     outlook = forecast(_earlier(suite, target), slow)
     starting = starting_seconds(target.state) + _PREPARING_SECONDS * len(request.possible)
-    is_declared = expected.basis == "declared times"
     least, most = (
         factor * starting + pace.seconds(request, suite, target.at_once)
         for factor, pace in ((1.0, outlook.fast), (max(1.0, slow), outlook.slow))
     )
-    if expected.basis == "most repetitions" or not (outlook.is_measured or is_declared):
+    if expected.basis == "time limits" and not outlook.is_measured:
+        return f"its first trial tells how long, at most {duration(most)}"
+    if expected.basis == "most repetitions":
         return f"at most {duration(most)}"
     unknown = "" if outlook.is_measured else " (the first run here)"
     return f"{around(least, most)}{unknown}"

@@ -38,6 +38,7 @@ _NEWEST = (
     "WHERE suite = ? AND version = ? AND value IS NOT NULL AND NOT coalesce(excluded, false)"
 )
 # The stored form that each format is made of, and how.
+_EXCLUDED = "SELECT max(run_id) FROM rates WHERE suite = ? AND version = ? AND excluded"
 _FORMS: dict[str, tuple[str, Callable[[bytes], bytes]]] = {
     "markdown": ("md", bytes),
     "html": ("html", bytes),
@@ -115,7 +116,11 @@ def command(
         try:
             keys = store.publisher.comparison(suite, base, new)
         except Refused as refused:
-            hints = (_unpublished_run(store, suite, side, target.flags) for side in (new, base))
+            hints = (
+                find(store, suite, side, target.flags)
+                for find in (_unpublished_run, _excluded_run)
+                for side in (new, base)
+            )
             hint = next(filter(None, hints), None)
             if hint is None and (command := _measuring(store, suite, (new, base), target.flags)):
                 unknown = str(refused).partition("; did you mean ")[0]
@@ -187,6 +192,15 @@ def _measuring(store: Stored, suite: str, sides: Sequence[str], flags: str) -> s
         if version in released and not is_indexed(store.bucket, suite, version):
             return f"`tidemark run {suite} --versions {version}{flags}`"
     return None
+
+
+def _excluded_run(store: Stored, suite: str, side: str, flags: str) -> str | None:
+    """Return how the newest run of a version counts again, None if it counts or there is none."""
+    given = [suite, side]
+    if next(iter(store.tables.ask(_NEWEST, given).rows[0]), None):
+        return None
+    run = next(iter(store.tables.ask(_EXCLUDED, given).rows[0]), None)
+    return run and f"`tidemark include {run}{flags}` lets the run that is left out count again"
 
 
 def _unpublished_run(store: Stored, suite: str, side: str, flags: str) -> str | None:

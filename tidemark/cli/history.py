@@ -193,7 +193,9 @@ def _show_events(tables: Tables, suite: str, form: str, *, only_open: bool) -> N
 
 def _no_rates(suite: str, left_out: Sequence[Row], target: Target) -> str:
     if reasons := " ".join(untold_sentences(left_out)):
-        return f"suite: {suite} has no rates that count. {reasons}"
+        again = f"`tidemark include RUN{target.flags}` lets an excluded run count again."
+        hint = f" {again}" if "excluded" in reasons else ""
+        return f"suite: {suite} has no rates that count. {reasons}{hint}"
     if suite in written_suites():
         hint = f"`tidemark run {suite}{target.flags}` measures versions"
     else:

@@ -23,6 +23,7 @@ from tidemark.cli.options import exact_option, fail_on_option, resume_option
 from tidemark.cli.pull_request import check_job, comment_on_run, comparison_of_run
 from tidemark.cli.set_option import (
     axis_option,
+    check_pairs,
     parsed,
     records_option,
     resolved,
@@ -214,7 +215,9 @@ def command(
     Example:
       tidemark run rocksdb --versions 9.0.0,9.8.4 --repetitions 5
     """
-    _check_words(suite, versions, click.get_current_context().args)
+    extra = click.get_current_context().args
+    check_pairs(settings, axes, [word for word in (*extra, suite) if word])
+    _check_words(suite, versions, extra)
     # Output for a program or a file is not folded to the width of a screen.
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 120)
     options = {

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import click
 
+from tidemark.model.base import NAME
 from tidemark.model.parameters import Value
 from tidemark.model.refusal import Refused
 from tidemark.model.request import resolve_request
@@ -19,6 +20,7 @@ _OPTIONS = {
     "axes": "--axis",
     "tests": "--tests",
     "profile.hz": "--profile",
+    "profile": "--profile",
     "bisect.base": "BASE",
     "bisect.new": "NEW",
     "bisect.metric": "--metric",
@@ -47,6 +49,14 @@ tasks_option = click.option(
 records_option = click.option(
     "--records", type=int, help="Short for --set records=…: records that each task handles."
 )
+
+
+def check_pairs(settings: Sequence[str], axes: Sequence[str], words: Sequence[str]) -> None:
+    """Refuse ``--set NAME VALUE``, whose value is among the words that belong to no option."""
+    for option, given in (("--set", settings), ("--axis", axes)):
+        for name in (each for each in given if words and re.fullmatch(NAME, each)):
+            value = next((word for word in words if word[:1].isdigit()), words[0])
+            raise Refused(f"{option}: expected = before the value: {option} {name}={value}")
 
 
 def split(settings: Sequence[str], option: str = "--set") -> dict[str, str]:

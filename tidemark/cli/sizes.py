@@ -52,6 +52,9 @@ def command(run: str, form: str, target: Target) -> None:
 
 def _check(plan: Plan) -> None:
     """Refuse a run that cannot tell which size holds."""
+    if SIZE not in plan.suite.axes:
+        sentence = f"RUN: the suite {plan.suite.name} has no axis {SIZE}"
+        raise Refused(f"{sentence}; give it one, and its services `sizes` for it")
     if SIZE not in plan.request.axes:
         advice = f"measure sizes with `tidemark run {plan.suite.name} --axis {SIZE}=A,B`"
         raise Refused(f"RUN: {plan.run_id} has no axis {SIZE}; {advice}")

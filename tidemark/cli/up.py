@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -10,9 +11,11 @@ from pathlib import Path
 import click
 
 from onebox.cloud.endpoint import Endpoint
+from tidemark.cli.chosen_suite import SHIPPED
 from tidemark.cli.options import NumberType, state_flag, state_option
 from tidemark.cli.this_machine import empty_cloud, in_use, on_this_machine
 from tidemark.client.ports import Stack
+from tidemark.model.context import written_suites
 
 _LOOK_UP_SECONDS = 0.5
 
@@ -68,8 +71,14 @@ def _by_the_aws_cli(stack: Stack) -> Sequence[str]:
         "",
         "Run the lines above in a shell, then start a run:",
         f"  aws stepfunctions start-execution --state-machine-arn {stack.state_machine}"
-        """ --input '{"suite": "rocksdb", "versions": ["9.0.0", "9.8.4"]}'""",
+        f" --input '{example()}'",
     )
+
+
+def example() -> str:
+    """Return the input of a run of the suite that goes without saying, or of the first one."""
+    names = written_suites()
+    return json.dumps({"suite": SHIPPED if SHIPPED in names else min(names)})
 
 
 def _directions(endpoint: Endpoint, *next_steps: str) -> str:

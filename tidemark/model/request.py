@@ -497,6 +497,13 @@ def _instance(request: RunRequest, stored: object, suite: Suite) -> dict[str, Va
     return {INSTANCE: given}
 
 
+_NO_PROFILER = "has no profiler"
+_ADD_PROFILER = (
+    ", or add `profiler: py-spy` (Python) or `profiler: async-profiler` (native code, Java) to the "
+    "suite"
+)
+
+
 def _profiling(request: RunRequest, suite: Suite, axes: Axes) -> Profiling | None:
     """Return the profiled trials of a run; refuse a suite or a search that cannot have them.
 
@@ -504,7 +511,7 @@ def _profiling(request: RunRequest, suite: Suite, axes: Axes) -> Profiling | Non
     """
     usual = narrowed(suite.name, suite.axes, suite.defaults.axes)
     reasons = {
-        "has no profiler": suite.profiler is None,
+        _NO_PROFILER: suite.profiler is None,
         "has images of its own, which lack the harness that starts a profiler": suite.subject.image,
         "has axes of more than one combination by default, which a profile would add up": (
             count(usual) > 1
@@ -514,7 +521,8 @@ def _profiling(request: RunRequest, suite: Suite, axes: Axes) -> Profiling | Non
         return None
     for reason, holds in reasons.items():
         if holds:
-            raise Refused(f"profile: {suite.name} {reason}; leave it out")
+            add = _ADD_PROFILER if reason == _NO_PROFILER else ""
+            raise Refused(f"profile: {suite.name} {reason}; leave it out{add}")
     if axes != usual:
         raise Refused(
             f"profile: {suite.name} has profiles of its default axes alone; leave axes out"

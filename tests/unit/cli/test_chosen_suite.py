@@ -1,9 +1,11 @@
 """The suite that a command takes if its user names none."""
 
+import json
 from types import SimpleNamespace
 
 import pytest
 
+from tidemark.cli import up
 from tidemark.cli.chosen_suite import suite_to_read, suite_to_run
 from tidemark.model.context import check_written_suite, stored_suites
 from tidemark.model.refusal import Refused
@@ -88,3 +90,12 @@ def test_a_suite_without_a_file_and_without_runs_is_refused_with_those_that_have
 
     with pytest.raises(Refused, match=r"'thiers' is not known; there are sorted, theirs; .*\?$"):
         suite_to_read("thiers", tables("theirs"))
+
+
+def test_the_example_of_up_names_a_suite_that_the_folder_has(tmp_path, monkeypatch):
+    assert json.loads(up.example()) == {"suite": "rocksdb"}
+    for name in ("ducks", "geese"):
+        (tmp_path / "suites" / name).mkdir(parents=True)
+        (tmp_path / "suites" / name / "suite.yaml").touch()
+    monkeypatch.setenv("TIDEMARK_SYSTEMS", str(tmp_path))
+    assert json.loads(up.example()) == {"suite": "ducks"}

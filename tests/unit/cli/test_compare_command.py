@@ -150,10 +150,11 @@ def test_imported_figures_are_no_run_for_a_hint(cloud):
     assert "`tidemark runs` lists" in refused()
 
 
-def test_an_excluded_run_is_no_run_for_a_hint(cloud):
+def test_the_hint_names_an_excluded_run_and_the_command_that_lets_it_count_again(cloud):
     cloud.rated = {RUN: True}
 
-    assert "`tidemark runs` lists" in refused()
+    hint = f"`tidemark include {RUN}` lets the run that is left out count again"
+    assert refused().endswith(hint)
 
 
 def stored_as(*forms):

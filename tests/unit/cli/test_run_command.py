@@ -84,6 +84,19 @@ def test_a_refusal_of_profiles_has_the_name_of_the_option():
     assert str(error) == "--profile: 0 is not accepted; expected 1 or more"
 
 
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["rocksdb", "--set", "rows", "100"], "--set: expected = before the value: --set rows=100"),
+        (["--set", "rows", "100"], "--set: expected = before the value: --set rows=100"),
+        (["kiwi", "--axis", "database", "mariadb"],
+         "--axis: expected = before the value: --axis database=mariadb"),
+    ],
+)  # fmt: skip
+def test_a_value_behind_a_space_is_refused_with_the_option(arguments, expected):
+    assert str(CliRunner().invoke(run.command, arguments).exception) == expected
+
+
 def test_a_second_suite_is_refused():
     result = CliRunner().invoke(run.command, ["rocksdb", "kiwi"])
 

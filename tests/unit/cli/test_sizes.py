@@ -84,8 +84,18 @@ def test_programs_get_every_digit(printed):
 
 
 def test_a_run_without_sizes_is_refused_with_the_way_to_measure_some(printed):
+    plan = sized_plan()
+    request = plan.request.model_copy(update={"axes": {}})
+    result = printed(plan.model_copy(update={"request": request}), [])
+
+    assert str(result.exception) == (
+        f"RUN: {RUN} has no axis size; measure sizes with `tidemark run kiwi --axis size=A,B`"
+    )
+
+
+def test_a_run_of_a_suite_without_sizes_is_refused_with_what_the_suite_lacks(printed):
     result = printed(planned(repetitions=1), [])
 
     assert str(result.exception) == (
-        f"RUN: {RUN} has no axis size; measure sizes with `tidemark run rocksdb --axis size=A,B`"
+        "RUN: the suite rocksdb has no axis size; give it one, and its services `sizes` for it"
     )

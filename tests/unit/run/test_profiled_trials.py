@@ -124,7 +124,7 @@ def test_a_profile_that_is_not_possible_is_refused_by_name(fields, sentence):
 def test_a_suite_without_a_profiler_has_no_profile():
     suite = with_axes({}).model_copy(update={"profiler": None})
 
-    with pytest.raises(Refused, match="profile: rocksdb has no profiler; leave it out"):
+    with pytest.raises(Refused, match="profile: rocksdb has no profiler; leave it out, or add "):
         plan_of({"profile": True}, suite=suite)
 
 
