@@ -20,7 +20,6 @@ from cwli.insights import EventsError, QueryError, QueryResult
 from cwli.insights import compile as compile_query
 from cwli.program import Refused, tell
 from cwli.readers.folders import LogFilesError
-from cwli.readers.mending import Mending
 from onebox.account import ACCOUNT
 from tidemark.cli.options import state_flag, state_option
 from tidemark.cli.saving import format_option, show
@@ -173,7 +172,7 @@ def _over_account(
             if verify:
                 here = LogQuery(query, window, arguments["tables"])
                 _verify(
-                    here.over_files(files, Mending(), strict=False),
+                    here.over_files(files, strict=False),
                     account.rows(text, group, *window),
                 )
                 return None

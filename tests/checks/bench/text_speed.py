@@ -1,4 +1,4 @@
-"""Speed of queries over a text file, against search tools and mawk over the same file.
+"""Speed of queries over files, against search tools, mawk and DuckDB over the same files.
 
 ``python -m tests.checks.bench.text_speed`` prints ratios of CPU times and of times; exit code 1 if
 one is too large. ``--lines 500000`` makes it a tenth as large. Both programs of a pair run whole
@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import csv
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -21,7 +22,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.checks.bench.insights_speed import MOST_MIB, Figure, report
-from tests.checks.bench.text_logs import LINES, SEARCHED, service_log
+from tests.checks.bench.text_logs import (
+    FILES,
+    LINES,
+    SEARCHED,
+    json_log,
+    many_logs,
+    service_log,
+)
 
 ROUNDS = 5
 SETTLED = 1_764_100_000
@@ -49,7 +57,9 @@ class Pair:
     """A query and the command line of a shell with the same answer.
 
     ``limit`` is the largest accepted ratio of both, ``aim`` the one to reach. ``rows`` makes rows
-    as the query gives them of the lines that the command line prints.
+    as the query gives them of the lines that the command line prints. ``log`` returns the file or
+    folder with a number of lines, ``options`` are those of the query, and ``reason`` says why a
+    ratio stays above 1.2.
     """
 
     name: str
@@ -58,6 +68,13 @@ class Pair:
     limit: float
     aim: float
     rows: Callable[[Iterable[str]], Rows]
+    log: Callable[[int], Path] = service_log
+    options: tuple[str, ...] = ()
+    reason: str = ""
+
+
+def _cells(lines: Iterable[str]) -> Rows:
+    return [tuple(row) for row in csv.reader(lines)]
 
 
 def _words(lines: Iterable[str]) -> Rows:
@@ -68,6 +85,23 @@ def _by_minute(lines: Iterable[str]) -> Rows:
     """Return the rows of ``uniq -c`` over minutes such as 2026-11-23T09:45."""
     counted = (line.split() for line in lines)
     return [(f"{minute.replace('T', ' ')}:00.000", number) for number, minute in counted]
+
+
+_DUCKDB = (
+    "import csv, os, sys, duckdb; duckdb.sql('SET enable_progress_bar = FALSE'); "
+    "text = sys.argv[1].replace('$LOG', os.environ['LOG']); "
+    "rows = duckdb.sql(text).fetchall(); "
+    "csv.writer(sys.stdout, lineterminator='\\n').writerows(rows)"
+)
+_READ = (
+    "read_csv('{}', columns = {{'line': 'VARCHAR'}}, delim = '\x01', quote = '', escape = '', "
+    "header = FALSE, auto_detect = FALSE)"
+)
+
+
+def _duckdb(select: str, read: str = _READ.format("$LOG")) -> str:
+    """Return the command line that prints the rows of a SELECT over lines as CSV."""
+    return shlex.join([sys.executable, "-c", _DUCKDB, select.replace("lines", read)])
 
 
 _BY_FIELDS = """
@@ -143,19 +177,83 @@ PAIRS = (
         1.0,
         _words,
     ),
+    Pair(
+        "JSON: three fields, against DuckDB",
+        "filter status >= 500 | stats count(*), sum(latency_ms) by request.method",
+        _duckdb(
+            "SELECT json ->> '$.request.method', count(*), sum((json ->> '$.latency_ms')::BIGINT) "
+            "FROM lines WHERE (json ->> '$.status')::INTEGER >= 500 GROUP BY 1",
+            "read_ndjson_objects('$LOG')",
+        ),
+        2.0,
+        1.2,
+        _cells,
+        json_log,
+        reason="numbers are tested as AWS has them, and true is 1",
+    ),
+    Pair(
+        "a window of an unsorted file, against DuckDB",
+        "stats count(*)",
+        _duckdb(
+            "SELECT count(*) FROM lines WHERE left(line, 23)::TIMESTAMP "
+            "BETWEEN '2025-11-24 17:00:00' AND '2025-11-24 17:29:59.999'"
+        ),
+        1.6,
+        1.2,
+        _cells,
+        options=("--start", "2025-11-24T17:00:00Z", "--end", "2025-11-24T17:29:59Z"),
+    ),
+    Pair(
+        "sort with a limit, against DuckDB",
+        'parse @message "latency_ms=* " as ms | sort ms desc | limit 10 | display ms',
+        _duckdb(
+            "SELECT regexp_extract(line, 'latency_ms=(.*?) ', 1) AS ms FROM lines "
+            "ORDER BY ms::BIGINT DESC, line DESC LIMIT 10"
+        ),
+        1.2,
+        1.2,
+        _cells,
+    ),
+    Pair(
+        "pattern: the lines without their numbers, against DuckDB",
+        "pattern @message | stats sum(@sampleCount)",
+        _duckdb(
+            "SELECT sum(n) FROM (SELECT t, count(*) AS n FROM (SELECT regexp_replace("
+            "regexp_replace(line, '[0-9a-f]{16}', 'i'), '[0-9]+', 'n', 'g') AS t FROM lines) "
+            "GROUP BY t)"
+        ),
+        2.0,
+        1.2,
+        _cells,
+        reason="four forms of variables are searched, where DuckDB searches two",
+    ),
+    Pair(
+        f"{FILES:,} files, against DuckDB",
+        "stats count(*) by bin(1h)",
+        _duckdb(
+            "SELECT replace(left(line, 13), 'T', ' ') || ':00:00.000', count(*) FROM lines "
+            "GROUP BY 1",
+            _READ.format("$LOG/*.log"),
+        ),
+        3.0,
+        2.0,
+        _cells,
+        many_logs,
+    ),
 )
 
 
 def figures(lines: int = LINES, rounds: int = ROUNDS) -> Iterator[Figure]:
     """Yield the figures of each pair: the ratios of both times, and the memory of the query."""
-    text = service_log(lines)
-    # A young file is read another way, as a rotation may truncate it.
-    os.utime(text, (SETTLED, SETTLED))
     for pair in PAIRS:
+        text = pair.log(lines)
+        # A young file is read another way, as a rotation may truncate it.
+        os.utime(text, (SETTLED, SETTLED))
         query, rival = _least(pair, text, rounds)
         cpu, seconds = query.cpu_seconds / rival.cpu_seconds, query.seconds / rival.seconds
         each = f"{query.cpu_seconds:.2f} s to {rival.cpu_seconds:.2f} s"
-        yield Figure(f"{pair.name}: CPU ({each})", cpu, pair.limit, "×", pair.aim)
+        reason = f"; {pair.reason}" if pair.reason else ""
+        yield Figure(f"{pair.name}: CPU ({each}{reason})", cpu, pair.limit, "×", pair.aim)
         each = f"{query.seconds:.2f} s to {rival.seconds:.2f} s"
         yield Figure(f"{pair.name}: time ({each})", seconds, pair.limit, "×", pair.aim)
         yield Figure(f"{pair.name}: memory", query.peak_mib, MOST_MIB, "MiB")
@@ -166,7 +264,8 @@ def _least(pair: Pair, text: Path, rounds: int) -> tuple[Usage, Usage]:
     query: list[Usage] = []
     rival: list[Usage] = []
     for _ in range(rounds):
-        mine, used = _run([TIDEMARK, "query", pair.query, str(text), "--format", "csv"], text)
+        command = [TIDEMARK, "query", pair.query, str(text), "--format", "csv", *pair.options]
+        mine, used = _run(command, text)
         query.append(used)
         theirs, used = _run(["sh", "-c", pair.rival], text)
         rival.append(used)

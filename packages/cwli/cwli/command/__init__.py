@@ -26,7 +26,6 @@ from cwli.program import ENDED, Refused, execute, tell, warn
 from cwli.readers.clocks import ANYTHING, Beginning, Clock, field_clock, format_clock
 from cwli.readers.files import inspected
 from cwli.readers.folders import LogFilesError
-from cwli.readers.mending import Mending
 
 HELP = """Run a Logs Insights query over {logs}.
 
@@ -154,10 +153,10 @@ def command(
 
             others = {"--start": start, "--end": end, "--strict": strict}
             check_following(compiled, paths, form, others)
-            Following(compiled, Mending(clock, begins), tables, form).run(paths)
+            Following(compiled, clock, begins, tables, form).run(paths)
         logs = LogQuery(compiled, window, tables, is_sorted)
         if paths:
-            result = logs.over_files(paths, Mending(clock, begins), strict=strict)
+            result = logs.over_files(paths, clock, begins, strict=strict)
         elif over_other_logs:
             result = over_other_logs(logs)
         else:

@@ -16,6 +16,7 @@ from cwli.formats import show, visible
 from cwli.insights import CompiledQuery, run
 from cwli.insights import compile as compile_query
 from cwli.program import Refused, warn
+from cwli.readers.clocks import Beginning, Clock
 from cwli.readers.files import log_files
 from cwli.readers.mending import Mending
 from cwli.readers.tails import Tails
@@ -50,7 +51,8 @@ class Following:
     """A query over the events that files get from now on."""
 
     query: CompiledQuery
-    mending: Mending
+    clock: Clock | None
+    begins: Beginning | None
     tables: dict[str, Path]
     form: str
 
@@ -70,7 +72,7 @@ class Following:
         # The newest rows are else the first.
         in_order = compile_query(f"{self.query.text}\n| sort @ptr")
         files = [Path(path) for path in paths]
-        with Tails(files, self.mending.clock, self.mending.begins) as tails:
+        with Tails(files, self.clock, self.begins) as tails:
             while True:
                 wait()
                 self._show_new(in_order, tails)
@@ -83,9 +85,9 @@ class Following:
 
     def _show(self, query: CompiledQuery, parts: dict[Path, Path], folder: Path) -> None:
         """Print the rows of the events in parts of files."""
-        mended = self.mending.copies(parts.values(), folder)
+        mended = Mending(self.clock, self.begins).copies(parts.values(), folder)
         copies = {file: mended.copies[part] for file, part in parts.items()}
-        events = log_files(parts, clock=self.mending.clock, copies=copies, untimed=Untimed.BORROWED)
+        events = log_files(parts, clock=self.clock, copies=copies, untimed=Untimed.BORROWED)
         result = run(query, events, tables=self.tables)
         warn(damage.replace(f"{folder}/", "") for damage in damages(mended))
         columns = [column for column in result.columns if column != "@ptr"]

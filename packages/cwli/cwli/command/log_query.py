@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from cwli.cancellation import interruptible
 from cwli.command.paths import (
@@ -26,13 +26,14 @@ from cwli.insights import compile as compile_query
 from cwli.insights.execution import ProgressReceiver
 from cwli.insights.source import NoLogGroupError, chosen, split_log
 from cwli.program import Refused, tell, warn
-from cwli.readers.clocks import Clock
+from cwli.readers.clocks import Beginning, Clock
 from cwli.readers.files import events_in, inspected, name_groups
 from cwli.readers.folders import LogFilesError
 from cwli.readers.log_file import LogFile
-from cwli.readers.mending import Mending
-from cwli.readers.searching import NotSearchedError, Search
 from cwli.readers.timing import Untimed, untimed_event
+
+if TYPE_CHECKING:
+    from cwli.readers.mending import Mending
 
 # DuckDB reads less at once, so files of less are neither searched nor read in part.
 _SEARCHED_BYTES = 8 * 1024 * 1024
@@ -51,10 +52,26 @@ class LogQuery(NamedTuple):
     is_sorted: bool = False
     """Whether the events of each file are in the order of their times."""
 
-    def over_files(self, paths: tuple[str, ...], mending: Mending, *, strict: bool) -> QueryResult:
+    def over_files(
+        self,
+        paths: tuple[str, ...],
+        clock: Clock | None = None,
+        begins: Beginning | None = None,
+        *,
+        strict: bool,
+    ) -> QueryResult:
         """Return the result over files, or over copies of those that cannot be read as they are.
 
-        With ``strict`` no damaged file is read.
+        Parameters
+        ----------
+        paths : tuple of str
+            The files.
+        clock : Clock, optional
+            The clock of each file; by default its first lines choose one.
+        begins : callable, optional
+            Tells whether a line begins an event; by default the clock does.
+        strict : bool
+            Whether no damaged file is read.
 
         Raises
         ------
@@ -65,19 +82,23 @@ class LogQuery(NamedTuple):
             If a file cannot be read.
         """
         with files_at(paths) as (given, folder):
-            files = self._parts(given, folder, mending.clock) if self.is_sorted else given
+            files = self._parts(given, folder, clock) if self.is_sorted else given
             warn(unread(paths))
-            if searched := not strict and self._searched(files, folder, mending):
+            if searched := not strict and self._searched(files, folder, clock, begins):
                 with suppress(EventsError):  # a reading of all tells more
-                    return self._over(files, mending.clock, searched, found=True)
-            if mending.begins:
-                return self._over_copies(files, folder, mending, strict=strict)
-            try:
-                return self._over(files, mending.clock, {})
-            except (LogFilesError, EventsError) as error:
-                if not all(file.exists() for file in files):
-                    raise
-                return self._over_copies(files, folder, mending, error, strict=strict)
+                    return self._over(files, clock, searched, found=True)
+            failure: LogFilesError | EventsError | None = None
+            if begins is None:
+                try:
+                    return self._over(files, clock, {})
+                except (LogFilesError, EventsError) as error:
+                    if not all(file.exists() for file in files):
+                        raise
+                    failure = error
+            from cwli.readers.mending import Mending  # noqa: PLC0415 (most queries need no copy)
+
+            mending = Mending(clock, begins)
+            return self._over_copies(files, folder, mending, failure, strict=strict)
 
     def _parts(self, files: list[Path], folder: Path, clock: Clock | None) -> list[Path]:
         """Return the files, of some a copy of the part with the events of the time ranges."""
@@ -95,18 +116,16 @@ class LogQuery(NamedTuple):
         return read
 
     def _searched(
-        self, files: list[Path], folder: Path, mending: Mending
+        self, files: list[Path], folder: Path, clock: Clock | None, begins: Beginning | None
     ) -> Mapping[Path, Path | None] | None:
         """Return copies with the events that may pass the filters, None if all are to be read."""
         texts = [text.encode() for text in self.query.prefilter]
+        if not texts or self.query.named or _size(files) < _SEARCHED_BYTES:
+            return None
+        from cwli.readers.searching import NotSearchedError, Search  # noqa: PLC0415
+
         try:
-            if (
-                not texts
-                or self.query.named
-                or sum(file.stat().st_size for file in files) < _SEARCHED_BYTES
-            ):
-                return None
-            search = Search(texts, mending.clock, mending.begins, small=_SEARCHED_BYTES // 8)
+            search = Search(texts, clock, begins, small=_SEARCHED_BYTES // 8)
             return search.copies(files, folder)
         except (NotSearchedError, OSError):
             return None
@@ -116,7 +135,7 @@ class LogQuery(NamedTuple):
         files: list[Path],
         folder: Path,
         mending: Mending,
-        error: LogFilesError | EventsError | None = None,
+        error: LogFilesError | EventsError | None,
         *,
         strict: bool,
     ) -> QueryResult:
@@ -210,6 +229,14 @@ class LogQuery(NamedTuple):
         accounts, groups = zip(*map(split_log, logs), strict=True) if logs else ((), ())
         one = accounts[0] if len({*accounts}) == 1 else ""
         self.named(one, list(dict.fromkeys(groups)))
+
+
+def _size(files: Sequence[Path]) -> int:
+    """Return the size of files, 0 if one is missing: its reading tells more."""
+    try:
+        return sum(file.stat().st_size for file in files)
+    except OSError:
+        return 0
 
 
 def _borrowed(event: str) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 from urllib.parse import quote, unquote_to_bytes
 
 from cwli.formats import listed, plural
@@ -19,7 +19,9 @@ from cwli.insights import EventsError
 from cwli.readers.fetched import log_of
 from cwli.readers.folders import LogFilesError, files_of, skipped_below
 from cwli.readers.log_file import TIMED_BY_CLOCKS, LogFile
-from cwli.readers.mending import Damage, Mended
+
+if TYPE_CHECKING:
+    from cwli.readers.mending import Damage, Mended
 
 STANDARD_INPUT = "-"
 _MOST_NAMED = 5

@@ -10,8 +10,6 @@ from typing import NamedTuple
 
 from cwli import duckdb_core as duckdb
 from cwli.cancellation import Cancellation
-from cwli.insights.commands.fields import Display, Fields
-from cwli.insights.commands.stats import Stats
 from cwli.insights.execution import ProgressReceiver, count_events, execute, report_progress
 from cwli.insights.lookup_tables import Lookup, LookupTableError
 from cwli.insights.names import resolve
@@ -21,7 +19,7 @@ from cwli.insights.prefilter import prefilter
 from cwli.insights.regexes import Pattern
 from cwli.insights.source import EventSource, Groups
 from cwli.insights.sql import Statements, statements
-from cwli.insights.syntax import Command, QueryError
+from cwli.insights.syntax import QueryError
 from cwli.insights.values import quoted
 
 # The most rows of a query without a limit command (AWS documentation, StartQuery: limit).
@@ -42,7 +40,7 @@ _TIMESTAMP = re.compile(r"\btimestamp\b")
 _MISSING = ("null", "none", "nil")
 # AWS documentation, CloudWatch Logs Insights query syntax: filterIndex.
 _INDEX = "; on AWS filterIndex reads only log groups that have an index of the field"
-_CHOOSING = (Display, Fields, Stats)
+_CHOOSING = {"Display", "Fields", "Stats"}
 _TOO_LONG = re.compile(r"Maximum line size of (\d+) bytes exceeded")
 
 
@@ -162,13 +160,15 @@ def compile_query(query: str) -> CompiledQuery:
     """
     commands = parse(query)
     plan = resolve(commands)
-    choices = [one.span for one in commands if isinstance(one, _CHOOSING)]
+    # The modules of commands are imported with those that a query has.
+    kinds = {type(one).__name__ for one in commands}
+    choices = [one.span for one in commands if type(one).__name__ in _CHOOSING]
     return CompiledQuery(
         query,
         tuple(plan.outputs),
         (choices[-1].line, choices[-1].column) if choices else (1, 1),
-        any(isinstance(one, Stats) for one in commands),
-        all(step.per_event for step in plan.steps) and not any(map(_is_sort, commands)),
+        "Stats" in kinds,
+        all(step.per_event for step in plan.steps) and "Sort" not in kinds,
         plan.warnings,
         plan.undefined,
         tuple(map(str, commands)),
@@ -184,10 +184,6 @@ def compile_query(query: str) -> CompiledQuery:
         MOST_ROWS if plan.limited else DEFAULT_ROWS,
         prefilter(plan),
     )
-
-
-def _is_sort(command: Command) -> bool:
-    return type(command).__name__ == "Sort"  # its module is imported with it
 
 
 def run(

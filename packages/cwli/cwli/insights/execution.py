@@ -78,10 +78,10 @@ def count_events(
         Whether the query reads all events, without a time window.
     """
     lines = executed.lines if whole else None
-    if lines is not None and events.bytes is not None:
+    if (lines is not None or sql.matches_all) and events.bytes is not None:
         matched = _matched(connection, sql, executed)
         if matched is not None:
-            return Counts(lines, events.bytes, matched)
+            return Counts(matched if lines is None else lines, events.bytes, matched)
     ((records, size, matched),) = connection.execute(sql.statistics).fetchall()
     return Counts(records, size if events.bytes is None else events.bytes, matched)
 

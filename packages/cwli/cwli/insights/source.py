@@ -86,6 +86,9 @@ def over(events: str, select: str) -> str:
 
 def _is_within(start: int | None, end: int | None) -> str:
     bounds = []
+    if start is not None and end is not None:
+        # The time of an event is an expression, which two comparisons would compute twice.
+        return f"timestamp BETWEEN {int(start) * 1000} AND {int(end) * 1000 + 999}"
     if start is not None:
         bounds.append(f"timestamp >= {int(start) * 1000}")
     if end is not None:

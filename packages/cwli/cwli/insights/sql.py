@@ -8,7 +8,7 @@ names do not reach the SQL.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import count
+from itertools import count, takewhile
 from typing import NamedTuple
 
 from cwli.insights.discovery import Discover, attribute
@@ -123,6 +123,8 @@ class Statements(NamedTuple):
         The SELECT of the discovered fields of each event, None without discovered fields.
     sorts_matches : bool
         Whether the first sort in the result takes each matching event as one row.
+    matches_all : bool
+        Whether each event matches.
     """
 
     parsed: Parsed | None
@@ -132,6 +134,7 @@ class Statements(NamedTuple):
     result: str
     discovered: str | None
     sorts_matches: bool
+    matches_all: bool
 
 
 def statements(plan: Plan) -> Statements:
@@ -155,7 +158,13 @@ def statements(plan: Plan) -> Statements:
         result,
         _discovered_fields(plan),
         all(step.per_event or step.cuts for step in plan.steps),
+        not any(isinstance(step, Keep | GroupFilter) for step in _row_by_row(plan.steps)),
     )
+
+
+def _row_by_row(steps: Iterable[Step]) -> Iterator[Step]:
+    """Return the first steps, as long as they work row by row."""
+    return takewhile(lambda step: step.per_event, steps)
 
 
 def members_sql(plan: Plan, column: str) -> str:
@@ -175,9 +184,7 @@ def _group_statistics(plan: Plan) -> str:
 def _event_statistics(plan: Plan) -> str:
     steps: list[Step] = []
     conditions: list[str] = []
-    for step in plan.steps:
-        if not step.per_event:
-            break
+    for step in _row_by_row(plan.steps):
         if isinstance(step, Keep):
             conditions.append(f"matches{len(conditions)}")
             steps.append(Extend({conditions[-1]: step.condition}))

@@ -9,7 +9,6 @@ from cwli.command import command
 from cwli.command.following import Following
 from cwli.insights import compile as compile_query
 from cwli.program import Refused
-from cwli.readers.mending import Mending
 
 
 def followed(path, query, *appended, form="ndjson"):
@@ -23,7 +22,7 @@ def followed(path, query, *appended, form="ndjson"):
             file.write(text)
 
     texts = iter((*appended, b""))
-    following = Following(compile_query(query), Mending(), {}, form)
+    following = Following(compile_query(query), None, None, {}, form)
     with pytest.raises(KeyboardInterrupt):
         following.run((str(path),), wait)
 

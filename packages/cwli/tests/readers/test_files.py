@@ -349,3 +349,18 @@ def test_a_text_is_read_once(log, query, matched):
     once = compiled._replace(statements=compiled.statements._replace(statistics=again))
     counts = run(once, log_files([log("".join(f"line {n}\n" for n in range(300)))])).statistics
     assert (counts["recordsScanned"], counts["recordsMatched"]) == (300, matched)
+
+
+@pytest.mark.parametrize(
+    ("query", "matched"),
+    [
+        ("stats count(*)", 3), ("sort @message | limit 1", 3), ("fields @message", 3),
+        ("filter @message like /b/ | stats count(*)", 1), ("limit 2 | filter @message like /b/", 3),
+        ("dedup @logStream", 3),
+    ],
+)  # fmt: skip
+def test_the_events_of_a_time_range_are_counted(tmp_path, query, matched):
+    path = tmp_path / "app.log"
+    path.write_text("".join(f"2024-06-02T14:26:0{n}Z {'abcde'[n]}\n" for n in range(5)))
+    counts = run(query, log_files([path]), 1_717_338_360, 1_717_338_362).statistics
+    assert (counts["recordsScanned"], counts["recordsMatched"]) == (3, matched)
