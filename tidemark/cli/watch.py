@@ -139,11 +139,11 @@ class Chain:
             found = profiles_by_version(bucket, self.suite.name, test, versions, plan.run_id)
         except Refused:
             return ""
-        sides = [
+        old, fresh = (
             [ProfiledTrial(read_stacks(bucket, each), each.seconds, each.drawn) for each in side]
             for side in found.values()
-        ]
-        for each in compare(*sides).changes:
+        )
+        for each in compare(old, fresh).changes:
             if each.word == "grew" and each.judged.base:
                 more = percent(each.judged.difference / each.judged.base, 0)
                 return f"; `{each.function}` takes {more} more CPU time"
