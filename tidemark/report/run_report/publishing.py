@@ -19,6 +19,7 @@ from tidemark.report.grown_functions import write_functions_of_run
 from tidemark.report.markdown import markdown
 from tidemark.report.page import page
 from tidemark.report.run_report import (
+    contenders,
     course,
     decisions,
     log_queries,
@@ -108,6 +109,7 @@ def _report_sections(run: MeasuredRun) -> Iterator[Section]:
         yield Section("Functions", told or ("There are no profiles of two versions to compare.",))
     yield from decisions.sections(run)
     yield from decisions.verdict_sections(run)
+    yield from contenders.contenders(run)
     yield from comparison.sections(run)
     yield from course.sections(run)
     yield Section("Trials", (trials.table(run),), details=True)
