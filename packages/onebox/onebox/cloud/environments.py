@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import threading
 from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from moto.awslambda.exceptions import LambdaClientError
@@ -56,8 +57,9 @@ class Environments:
         with self._lock:
             self._closed = True
             sandboxes = list(self._sandboxes)
-        for sandbox in sandboxes:
-            self._remove(sandbox)
+        # Each waits for its process to end.
+        with ThreadPoolExecutor() as threads:
+            list(threads.map(self._remove, sandboxes))
         self._server.close()
         self._keys.close()
 

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 # Many tasks that start at once connect at once.
 _MOST_STRANGERS = 512
+# The end of the server is noticed so late.
+_POLL_SECONDS = 0.05
 
 
 class PortTaken(OSError):
@@ -115,7 +117,7 @@ class Server:
         # One line per request would drown the output of the commands.
         logging.getLogger("werkzeug").setLevel(logging.WARNING)
         self._thread = threading.Thread(
-            target=self._server.serve_forever, name="server", daemon=True
+            target=self._server.serve_forever, args=(_POLL_SECONDS,), name="server", daemon=True
         )
 
     def __enter__(self) -> Server:

@@ -11,6 +11,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 from cwli import duckdb_core as duckdb
@@ -25,6 +26,12 @@ ROW_GROUP = 122_880
 _OPTIONS = f"FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, ROW_GROUP_SIZE {ROW_GROUP}"
 
 
+@cache
+def _database(threads: int) -> duckdb.DuckDBPyConnection:
+    """Return a database for all files: to open one takes ten times as long as to write a file."""
+    return duckdb.connect(config={"threads": threads})
+
+
 @contextmanager
 def parquet_of(select: str, unfinished: Path, threads: int) -> Iterator[Path]:
     """Write the rows of a SELECT to ``unfinished``, which is removed unless the caller renames it.
@@ -35,7 +42,7 @@ def parquet_of(select: str, unfinished: Path, threads: int) -> Iterator[Path]:
         If the rows cannot be read or written.
     """
     try:
-        with duckdb.connect(config={"threads": threads}) as connection:
+        with _database(threads).cursor() as connection:
             connection.execute("SET enable_progress_bar_print = FALSE")
             connection.execute(f"COPY ({select}) TO {quoted(str(unfinished))} ({_OPTIONS})")
         yield unfinished
