@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 from string import Template
 from urllib.parse import quote
@@ -35,6 +35,8 @@ _RUN = re.compile(RUN_ID)
 _ADDRESS = re.compile(r"\bhttps?://[^\s<>\"']+")
 # Cells with more characters may break into lines.
 _LINE = 32
+# A phone shows some 800 letters at once.
+_MOST_LETTERS, _MOST_ITEMS = 1_500, 4
 # A page with fewer sections needs no list of them.
 _FEWEST_LISTED = 4
 # The class of each verdict's mark and of that of failures; all but the same and the missing have a
@@ -79,12 +81,32 @@ def _id(number: int) -> str:
 
 
 def _section(section: Section, name: str) -> str:
-    """Return a section; one that a reader of the results can do without is folded."""
-    heading, blocks = f"<h2>{escape(section.heading)}</h2>", _blocks(section.blocks)
-    if not section.details:
+    """Return a section; one that a reader of the results can do without is folded.
+
+    So is evidence that is longer than a screen of a phone.
+    """
+    heading = f"<h2>{escape(section.heading)}</h2>"
+    blocks = _blocks(each for block in section.blocks for each in _first_items(block))
+    if not section.details and not (section.evidence and _letters(section) > _MOST_LETTERS):
         return f'<section id="{name}">\n{heading}\n{blocks}\n</section>'
     folded = f"<details>\n<summary>{heading}</summary>\n{blocks}\n</details>"
     return f'<section id="{name}" class="folded">\n{folded}\n</section>'
+
+
+def _letters(section: Section) -> int:
+    """Return the length of the sentences of a section."""
+    items = (block.items for block in section.blocks if isinstance(block, Bullets))
+    return sum(map(len, chain.from_iterable(items)))
+
+
+def _first_items(block: Block) -> Iterator[Block]:
+    """Yield a block; of a long list the first items, and the others folded."""
+    if not isinstance(block, Bullets) or len(block.items) <= _MOST_ITEMS + 1:
+        yield block
+        return
+    yield Bullets(block.items[:_MOST_ITEMS])
+    rest = block.items[_MOST_ITEMS:]
+    yield Details(f"{len(rest)} more", (Bullets(rest),))
 
 
 def _blocks(blocks: Iterable[Block]) -> str:

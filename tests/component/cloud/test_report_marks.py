@@ -35,6 +35,10 @@ from tidemark.report.run_report.measured import measured_run
 from tidemark.report.run_report.publishing import report
 from tidemark.store.rows import rate_rows, run_row
 
+# Whether all charts outside of folds are drawn.
+DRAWN = """() => [...document.querySelectorAll(".chart")].every((each) =>
+  each.closest("details:not([open])") || each.querySelector("svg"))"""
+MOST_PIXELS = 6_000  # of a page before somebody unfolds a part of it
 WIDE, NARROW = {"width": 1400, "height": 900}, {"width": 390, "height": 844}
 # Each figure with its section, its chart and its tables; a table is a list of rows.
 FIGURES = """() => {
@@ -136,6 +140,9 @@ def texts():
 )
 def test_each_mark_of_each_chart_is_at_the_figure_of_its_table(tab, texts, name, view):
     opened = tab(texts(name), view)
+    if view is NARROW:
+        opened.wait_for_function(DRAWN)
+        assert opened.evaluate("document.documentElement.scrollHeight") <= MOST_PIXELS
     opened.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = true })")
     drawn = opened.locator(".chart[role=img] > svg")
     expect(drawn).to_have_count(opened.locator(".chart").count(), timeout=60_000)
