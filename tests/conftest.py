@@ -17,6 +17,9 @@ from xdist.scheduler import LoadScopeScheduling
 from tests.system.faults.verdicts import command, read_problems
 from tidemark.model.checkout import ROOT
 
+# Tests measure beside each other, and beside a run of the machine's user.
+os.environ["TIDEMARK_BESIDE_OTHERS"] = "1"
+
 LONG = pytest.mark.timeout(3600)
 FAULTS = "tests/system/faults"
 FAULTS_OF_TEST = pytest.StashKey[Path]()

@@ -17,8 +17,8 @@ from rich.console import Console
 from cwli.program import end_by
 from tidemark.cli.chosen_suite import systems
 from tidemark.cli.live import follow, show_result
+from tidemark.cli.machine_load import slowness, turn
 from tidemark.cli.preflight import Machine, check_sizes, check_writes, prepare, warnings
-from tidemark.cli.remaining import slowness
 from tidemark.cli.target import Target, console_link, deployed, place, stored
 from tidemark.cli.this_machine import (
     Here,
@@ -140,8 +140,10 @@ def check(request: RunSpec, suite: Suite, target: Target) -> None:
 @contextmanager
 def cloud_at(target: Target, console: Console, suite: Suite | None = None) -> Iterator[Deployed]:
     """Yield the cloud of a target, and print where it is, and whether its ``suite`` is another."""
-    start = time.monotonic()
     with ExitStack() as opened:
+        if target.stack is None:
+            opened.enter_context(turn(console.print))
+        start = time.monotonic()
         with console.status("Looking for the stack" if target.stack else "Starting the cloud"):
             cloud = opened.enter_context(deployed(target, shared=True))
         console.print(_whereabouts(cloud, time.monotonic() - start))

@@ -1,16 +1,14 @@
-"""The rest of an active run: its missing trials, the time until its end, and the load meanwhile."""
+"""The rest of an active run: its missing trials, and the time until its end."""
 
 from __future__ import annotations
 
 import math
-import time
-import zlib
 from collections.abc import Collection, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
+from tidemark.cli.machine_load import slowness
 from tidemark.cli.target import Target
 from tidemark.cli.wording import around
 from tidemark.client.earlier_runs import earlier_paces
@@ -34,36 +32,10 @@ from tidemark.model.axes import count
 from tidemark.model.numerals import duration
 from tidemark.model.plan import Plan, PlannedTrial
 from tidemark.model.results import TestResult
-from tidemark.model.run_spec import RunSpec
 from tidemark.money.pace import Pace, forecast, pace_of_tests
 from tidemark.store.bucket import Bucket
 from tidemark.store.run_objects import finished_tests
 from tidemark.store.stored_run import read_standing
-
-# Work that needs a core alone: zlib releases Python's lock.
-_TEXT = bytes(range(256)) * 4096
-_ROUNDS = 100
-# The time of the work on an idle core of the machine that the declared times of suites are from.
-_IDLE_SECONDS = 0.3
-
-
-def slowness(request: RunSpec, target: Target) -> float:
-    """Return how many times as long the tasks of a run take here now as on an idle machine.
-
-    Return 1 for a run in an account.
-    """
-    if target.stack is not None:
-        return 1.0
-    start = time.monotonic()
-    threads = min(target.at_once, request.tasks)
-    with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(_work, range(threads)))
-    return (time.monotonic() - start) / _IDLE_SECONDS
-
-
-def _work(_: int) -> None:
-    for _ in range(_ROUNDS):
-        zlib.compress(_TEXT)
 
 
 class Ahead(NamedTuple):

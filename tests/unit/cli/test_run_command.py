@@ -109,6 +109,16 @@ def test_a_first_run_says_that_it_is_the_first(start):
     assert "tasks 1; about 3 min 23 s (the first run here), on AWS" in output
 
 
+def test_the_time_of_a_suite_that_declares_none_is_told_by_its_first_trial(start, monkeypatch):
+    suite = read_suites()["rocksdb"]
+    tests = [test.model_copy(update={"seconds": None, "per": {}}) for test in suite.tests]
+    unsaid = suite.model_copy(update={"tests": tuple(tests)})
+    monkeypatch.setattr(run, "written_suite", lambda _: unsaid)
+    output, _ = start("--repetitions", "5")
+
+    assert "; its first trial tells how long, at most " in output
+
+
 def test_the_time_of_a_run_is_that_of_earlier_runs(start, monkeypatch):
     pace = Pace(tests=2.0, beside=1.0, before=3.0, after=4.0)
     monkeypatch.setattr(attended_run, "_earlier", lambda *_: [pace])
