@@ -5,6 +5,9 @@ Source: Amazon EventBridge Scheduler user guide, "Schedule types" and "Daylight 
 
 from __future__ import annotations
 
+import heapq
+from collections import deque
+from collections.abc import Collection, Iterator
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -77,6 +80,13 @@ class Cron:
                 return due
         return None
 
+    def between(self, start: datetime, end: datetime) -> Iterator[datetime]:
+        """Yield the due times after a moment and up to another, both in UTC."""
+        due = self.next_after(start)
+        while due and due <= end:
+            yield due
+            due = self.next_after(due)
+
     def _wall(self, moment: datetime) -> datetime:
         """Return the zone's wall-clock time at a moment, marked as UTC for AwsCroniter."""
         return moment.astimezone(self._zone).replace(tzinfo=UTC, fold=0)
@@ -85,3 +95,18 @@ class Cron:
         """Return the first moment with this wall-clock time, None if clocks skip the time."""
         due = wall.replace(tzinfo=self._zone).astimezone(UTC)
         return due if self._wall(due) == wall else None
+
+
+def exceed_in_a_day(crons: Collection[Cron], most: int) -> bool:
+    """Tell whether crons together are due more often than ``most`` within any 24 hours.
+
+    Five weeks are looked at, from the day on which the last cron begins: every day of a month.
+    """
+    firsts = [first for cron in crons if (first := cron.next_after(_LONG_AGO))]
+    start = max(firsts, default=_LONG_AGO) - timedelta(days=1)
+    recent = deque[datetime](maxlen=most + 1)
+    for due in heapq.merge(*(cron.between(start, start + timedelta(weeks=5)) for cron in crons)):
+        recent.append(due)
+        if len(recent) > most and due - recent[0] < timedelta(days=1):
+            return True
+    return False

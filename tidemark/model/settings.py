@@ -17,10 +17,12 @@ from pydantic.alias_generators import to_camel
 from tidemark.model.base import NAME, Frozen
 from tidemark.model.checkout import ROOT
 from tidemark.model.context import place_of_setting
-from tidemark.model.cron import Cron, time_zone
+from tidemark.model.cron import Cron, exceed_in_a_day, time_zone
 from tidemark.model.refusal import Refused, refusal
 from tidemark.model.sentences import shown
 
+REFRESHES_OF_A_DAY = 32
+"""QuickSight user guide, "Refreshing SPICE data": the refreshes of a data set in 24 hours."""
 _LONGEST_BUNDLE = 16_000
 """The most characters of certificates [B]: each task definition has a copy, and holds 64 kB."""
 
@@ -331,6 +333,13 @@ class Settings(Frozen):
     def _reports_are_seen(self) -> Self:
         if self.reports and not self.reports_principal:
             raise ValueError("reportsPrincipal: '' is not accepted with reports; expected a group")
+        crons = [Cron(each.cron, each.time_zone) for each in self.schedules.values()]
+        if self.reports and exceed_in_a_day(crons, REFRESHES_OF_A_DAY):
+            raise ValueError(
+                f"schedules: they start more than {REFRESHES_OF_A_DAY} runs within 24 hours, and "
+                "each run refreshes the reports, which QuickSight does "
+                f"{REFRESHES_OF_A_DAY} times a day; expected fewer starts, or reports false"
+            )
         return self
 
 

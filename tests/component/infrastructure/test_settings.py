@@ -83,6 +83,14 @@ def test_context_that_the_cdk_cli_adds_is_ignored():
             "cdk.json: context: reportsPrincipal: '' is not accepted with reports; expected a gro",
         ),
         (
+            {
+                "reports": True,
+                "reportsPrincipal": "arn:aws:quicksight:us-east-1:123456789012:group/default/Perf",
+                "schedules": {name: {"cron": "0 * ? * MON-FRI *"} for name in ("rocksdb", "kiwi")},
+            },
+            "cdk.json: context: schedules: they start more than 32 runs within 24 hours, and each ",
+        ),
+        (
             {"reportsPrincipal": "Releases"},
             "cdk.json: context: reportsPrincipal: 'Releases' is not accepted; expected an ARN ",
         ),

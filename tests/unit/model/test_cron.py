@@ -3,7 +3,7 @@ from itertools import pairwise
 
 import pytest
 
-from tidemark.model.cron import Cron
+from tidemark.model.cron import Cron, exceed_in_a_day
 from tidemark.model.refusal import Refused
 
 WEEKLY = "0 2 ? * SUN *"
@@ -117,3 +117,24 @@ def test_unsupported_fields_are_refused(fields):
 def test_an_unknown_zone_is_refused(zone):
     with pytest.raises(Refused, match=r" is no time zone such as Etc/UTC or Europe/London$"):
         Cron(WEEKLY, zone)
+
+
+HOURLY = Cron("0 * ? * MON *", "Etc/UTC")
+
+
+@pytest.mark.parametrize(
+    ("crons", "most", "exceeded"),
+    [
+        ([], 0, False),
+        ([HOURLY], 24, False),
+        ([HOURLY], 23, True),
+        ([HOURLY, Cron("30 0-8 ? * MON *", "Etc/UTC")], 32, True),
+        # Half a day of one and half a day of the other are within 24 hours.
+        ([Cron("0 12-23 ? * MON *", "Etc/UTC"), Cron("0 0-11 ? * TUE *", "Etc/UTC")], 23, True),
+        ([HOURLY, Cron("0 * ? * MON 2030", "Etc/UTC")], 47, True),
+        ([HOURLY, Cron("0 * ? * THU *", "Etc/UTC")], 24, False),
+        ([Cron("* * ? * * *", "Etc/UTC")], 1439, True),
+    ],
+)
+def test_schedules_exceed_a_number_of_starts_within_any_24_hours(crons, most, exceeded):
+    assert exceed_in_a_day(crons, most) is exceeded
