@@ -188,4 +188,5 @@ _FREE: Mapping[str, str] = {
     "AWS::SQS::Queue": "only requests are charged, and none is made while starts are delivered",
     "AWS::SQS::QueuePolicy": _PERMISSION,
     "AWS::StepFunctions::StateMachine": "only state transitions are charged",
+    "Custom::VpcRestrictDefaultSG": "a function of the CDK runs once",
 }

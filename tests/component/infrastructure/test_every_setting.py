@@ -12,6 +12,7 @@ from cdk.system_tests import INTERFACE_ENDPOINTS, Network
 from tidemark.model.checkout import ROOT
 from tidemark.model.context import written_context
 from tidemark.model.settings import Settings, read_settings
+from tidemark.money.idle import idle_charges
 
 CHANGED = json.loads(Path(__file__).with_name("every_setting.json").read_text())
 
@@ -296,6 +297,18 @@ def test_availability_zones_are_those_of_a_new_network(zones, blocks):
     subnets = properties(Template.from_stack(stack), "AWS::EC2::Subnet")
     assert {each["AvailabilityZone"]: each["CidrBlock"] for each in subnets} == blocks
     assert len(network.subnet_ids) == len(blocks)
+
+
+def test_a_flag_of_the_cdk_closes_the_default_security_group_of_a_new_network(tmp_path):
+    # As `make deploy ARGS='-c …'` gives it: docs/security.md.
+    flag = {"@aws-cdk/aws-ec2:restrictDefaultSecurityGroup": "true"}
+    stack = Stack(App(outdir=str(tmp_path), context=flag))
+
+    Network(stack, "Network", settings=read_settings({**written_context(), **flag}))
+
+    template = Template.from_stack(stack)
+    template.resource_count_is("Custom::VpcRestrictDefaultSG", 1)
+    assert sum(charge.usd for charge in idle_charges([template.to_json()])) == 0
 
 
 def test_a_new_network_has_no_nat_gateway_and_its_tasks_have_public_addresses(template):
