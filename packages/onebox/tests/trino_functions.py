@@ -164,6 +164,10 @@ VALUES = [
     (f"{NAN} IN ({NAN}, 1e0)", "false"),
     (f"{NAN} BETWEEN 0 AND 1", "false"),
     (f"NOT {NAN} BETWEEN 0 AND 1", "true"),
+    *((f"1e0 {sign} 1e0", value) for sign, value in (
+        ("<", "false"), ("<=", "true"), (">", "false"), (">=", "true"), ("=", "true"),
+        ("<>", "false"), ("BETWEEN 0e0 AND", "true"), ("NOT BETWEEN 0e0 AND", "false"))),
+    ("1e0 BETWEEN 1e0 AND 2e0", "true"),
     (f"{NAN} IS DISTINCT FROM {NAN}", "false"),
     (f"greatest({NAN}, 1e0)", "1.0"),
     (f"least({NAN}, 1e0)", "1.0"),

@@ -195,6 +195,18 @@ def test_a_run_has_its_cost_and_its_scanned_bytes(plan):
     assert row["tidemark_version"] == __version__
 
 
+def test_a_task_that_the_instance_started_costs_its_instance_and_not_the_run(plan):
+    first, second = measured(plan)
+    (ingest, *others) = first.tests
+    own = replace(ingest.tasks[0], definition="compactor")
+    tests = (ingest.model_copy(update={"tasks": (own,)}), *others)
+
+    row = ended(plan, [first.model_copy(update={"tests": tests}), second])
+
+    assert row["cost_usd"] == pytest.approx(0.12485 / 60 + 0.005)
+    assert row["task_seconds"] == 5.0
+
+
 @pytest.mark.parametrize("status", ["failed", "incomplete", "skipped"])
 def test_a_trial_is_done_only_with_all_its_rates(plan, status):
     first, second = (trial.model_copy(update={"status": "ok"}) for trial in measured(plan))

@@ -95,6 +95,7 @@ def test_a_version_that_fails_in_its_third_slice_drops_alone(capsys):
 def test_a_slice_has_the_units_that_give_every_engine_a_tenth_of_a_second():
     # Engine and whole unit of two versions: four units of the faster one are 0.1 s.
     assert units_of_slice([(0.025, 0.03), (0.03, 0.035)]) == 4
+    assert units_of_slice([(0.05, 0.03), (0.025, 0.035)]) == 4
     assert units_of_slice([(0.1, 0.2), (0.2, 0.3)]) == 1
 
 
