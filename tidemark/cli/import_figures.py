@@ -130,12 +130,13 @@ def command(
 ) -> None:
     """Add the published figures of FILE to the stored results.
 
-    FILE is a Markdown page with tables, a table as CSV, one of Sleeper's reports of jobs, or what
-    hyperfine, google-benchmark, pytest-benchmark, asv, github-action-benchmark, k6, Locust, JMH or
-    Criterion write; its content tells. Each release becomes a run whose figures are marked as
-    imported; several figures of a version and a day are its trials. Figures that are stored
-    already are not added again. A figure that differs from the stored one is listed, the stored one
-    stays, and the exit code is 1. Parts of FILE that give no figure are listed.
+    FILE is a Markdown page with tables, a page with a list of rates, a table as CSV, one of
+    Sleeper's reports of jobs, or what hyperfine, google-benchmark, pytest-benchmark, asv,
+    github-action-benchmark, k6, Locust, JMH or Criterion write; its content tells. Each release
+    becomes a run whose figures are marked as imported; several figures of a version and a day are
+    its trials. Figures that are stored already are not added again. A figure that differs from the
+    stored one is listed, the stored one stays, and the exit code is 1. Parts of FILE that give no
+    figure are listed.
 
     \b
     Example:

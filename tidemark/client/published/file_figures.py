@@ -32,7 +32,7 @@ from tidemark.client.published.status_reports import (
     report_figures,
     text_reports,
 )
-from tidemark.client.published.tables import PageTable, TableRow, is_page, tables
+from tidemark.client.published.tables import PageTable, TableRow, is_page, listed_table, tables
 from tidemark.client.published.version_columns import DERIVED, version_columns
 from tidemark.figures.load.call_rates import Printed, contradict, rate
 from tidemark.figures.version_rates import change
@@ -199,7 +199,8 @@ def _figures(text: str, publication: Publication, wishes: Wishes) -> Iterable[Re
         if not _starts_json(text):
             _check_alone(reports[0], text, publication)
         return _of_reports(reports, publication, wishes)
-    return release_figures(tables(text), publication, wishes)
+    read = tables(text) or listed_table(text, publication)
+    return release_figures(read, publication, wishes)
 
 
 def _check_alone(report: JobReport, text: str, publication: Publication) -> None:

@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from tidemark.client.published.release_figure import refused_at
-from tidemark.model.publication import plain_name
+from tidemark.model.publication import Publication, plain_name
 
 _SEPARATORS = ",;\t|"
 _MARKDOWN_TABLE = re.compile(
@@ -22,6 +22,10 @@ _MARKDOWN_TABLE = re.compile(
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _SETUP = re.compile(r"\b(?:set ?up|environment|hardware|configuration|machines?)\b")
 _LONGEST_SETUP, _MOST_LINKS, _MOST_SETTINGS = 2_000, 20, 40
+_ITEM = re.compile(r"\s*[-*] (?P<figure>\d[\d.,]*) (?P<unit>[A-Za-z][A-Za-z ]*/[a-z]+)\s*")
+_TIME_OF_ONE = re.compile(r"(?P<time>ms|s)/(?P<one>\w+)")
+# A fact of the environment in a page of reStructuredText, ``- Server: t3.medium``.
+_FACT = re.compile(r" +[-*] (?P<name>[A-Z][\w ]{0,30}): (?P<text>\S.*)")
 _BAR = re.compile(r"(?<!\\)\|")
 
 
@@ -64,9 +68,10 @@ class PageContext(NamedTuple):
 
 
 def page_context(text: str) -> PageContext:
-    """Return the setup, links and settings of a Markdown page; a file of another form has none."""
+    """Return the setup, links and settings of a Markdown page; of another page only its facts."""
     if not is_page(text):
-        return PageContext()
+        facts = map(_FACT.fullmatch, _LINE_END.split(text))
+        return PageContext(settings={each["name"]: each["text"] for each in facts if each})
     tokens = MarkdownIt("commonmark").enable("table").parse(text)
     links, words, settings = dict[str, None](), list[str](), dict[str, str]()
     for part in _parts(tokens):
@@ -205,3 +210,31 @@ def _separated(text: str) -> Iterator[PageTable]:
             expected = f"expected {len(headings)}, one for each heading"
             raise refused_at(row.line, f"the row has {len(row.cells)} cells; {expected}")
     yield PageTable(line, headings, tuple(body))
+
+
+def listed_table(text: str, publication: Publication) -> list[PageTable]:
+    """Return the table of a list of figures, such as ``- 71500 API calls/hour``, if a page has one.
+
+    The metric is the one whose name ends the words, in the same unit of time.
+    """
+    found: dict[str, str] = {}
+    first = 0
+    for number, line in enumerate(_LINE_END.split(text), start=1):
+        item = _ITEM.fullmatch(line)
+        if item and (heading := _heading(item["unit"], publication)):
+            first = first or number
+            found.setdefault(heading, item["figure"])
+    if not found:
+        return []
+    return [PageTable(first, tuple(found), (TableRow(first, tuple(found.values())),))]
+
+
+def _heading(unit: str, publication: Publication) -> str | None:
+    """Return the column of the metric of a rate, ``calls/hour``, or of a time, ``ms/request``."""
+    of_one = _TIME_OF_ONE.fullmatch(unit)
+    words = f"time per {of_one['one']}" if of_one else plain_name(unit.replace("/", " per "))
+    for metric in publication.figures:
+        fits = metric.unit == of_one["time"] if of_one else True
+        if fits and any(words.endswith(name) for name in metric.names):
+            return metric.columns[0]
+    return None

@@ -5,12 +5,13 @@ from datetime import date
 import pytest
 
 from tests.checks.conformance.figures import SLEEPER
-from tidemark.client.published.file_figures import file_figures, left_out
+from tidemark.client.published.file_figures import file_figures, left_out, published_figures
 from tidemark.client.published.release_tables import Wishes
 from tidemark.client.published.tables import page_context
 from tidemark.model.checkout import ROOT
-from tidemark.model.publication import find_publication
+from tidemark.model.publication import find_publication, measured_publication
 from tidemark.model.refusal import Refused
+from tidemark.model.suite_files import read_suites
 
 PUBLICATION = find_publication(ROOT, "sleeper")
 HEADINGS = "| Version number | Test date | Compaction rate (records/s) |\n|---|---|---|\n"
@@ -303,3 +304,33 @@ def test_a_page_keeps_the_settings_of_its_setup_and_the_names_of_its_links():
         "App instances": "2 x c7i",
         "Grafana: Bounded - MySQL": "https://example.org/b",
     }
+
+
+LISTED = """The average results are:
+
+    - Client: t2.micro in us-east-1a
+    - Server: t3.medium
+- 35000 test execution results/hour
+- 71500 API calls/hour
+- 19 requests/second
+- 50 ms/request
+- 12 turtles/hour
+"""
+
+
+def test_a_list_of_rates_is_a_table_of_the_metrics_that_they_end_with():
+    kiwi = measured_publication(read_suites()["kiwi"])
+    wishes = Wishes(version="10.0", tested_on=date(2021, 2, 10))
+
+    found = published_figures(LISTED, kiwi, wishes)
+
+    assert [(each.metric.metric, each.amount.text) for each in found.figures] == [
+        ("results_per_hour", "35000"),
+        ("calls_per_hour", "71500"),
+        ("requests_per_second", "19"),
+        ("time_per_request", "50"),
+    ]
+    assert {each.line for each in found.figures} == {5}
+    assert page_context(LISTED).settings == {
+        "Client": "t2.micro in us-east-1a", "Server": "t3.medium"
+    }  # fmt: skip
