@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
+from itertools import repeat
 from pathlib import Path
 from string import Template
 from types import MappingProxyType
@@ -65,21 +66,18 @@ class Graph(NamedTuple):
     """A word of ``WORDS`` for each function that the profiles tell something of."""
 
 
-class _Trees(NamedTuple):
-    """The call trees of a graph: the whole, or without the frames of a program's start."""
-
-    tree: Frame
-    other: Frame | None
-
-
-def _own_trees(graph: Graph) -> _Trees | None:
-    """Return the trees without the frames of a program's start, None if there are none of these."""
-    tree, other = own_tree(graph.tree), graph.other and own_tree(graph.other)
-    trees = _Trees(tree, other)
-    return trees if any(map(_has_start, (graph.tree, graph.other))) else None
+def _own_graphs(graphs: Sequence[Graph]) -> Sequence[Graph]:
+    """Return graphs without the frames of a program's start; both of a pair share their trees."""
+    trees = {id(tree): tree for each in graphs for tree in (each.tree, each.other) if tree}
+    own = {name: own_tree(tree) for name, tree in trees.items()}
+    return [
+        each._replace(tree=own[id(each.tree)], other=each.other and own[id(each.other)])
+        for each in graphs
+    ]
 
 
 def _has_start(tree: Frame | None) -> bool:
+    """Tell whether a tree has a frame of a program's start."""
     waiting = [tree] if tree else []
     while waiting:
         children = waiting.pop().children.values()
@@ -143,19 +141,17 @@ def flame_page(
 
     ``scripts`` are the libraries that draw the graphs.
     """
-    own = [_own_trees(graph) for graph in graphs]
-    shown = [each or _Trees(graph.tree, None) for graph, each in zip(graphs, own, strict=True)]
-    functions = [
-        functions_of(graph.name, each.tree) for graph, each in zip(graphs, shown, strict=True)
-    ]
+    has_start = any(_has_start(tree) for each in graphs for tree in (each.tree, each.other))
+    own = _own_graphs(graphs) if has_start else graphs
+    functions = [functions_of(each.name, each.tree) for each in own]
     few = [_too_few(each) for each in functions]
     body = Template(_file("flame_page.html")).substitute(
         title=escape(title),
         sentences=_paragraphs([*sentences, *filter(None, few)]),
         notes=_paragraphs(notes),
-        switches=_switch("own", _OWN) * any(own) + _switch("inverted", _INVERTED),
+        switches=f"{_switch('own', _OWN) if has_start else ''}{_switch('inverted', _INVERTED)}",
         legend=_legend() if any(graph.other for graph in graphs) else "",
-        graphs="\n".join(map(_graph, graphs, own)),
+        graphs="\n".join(map(_graph, graphs, own if has_start else repeat(None))),
         functions=table(functions),
     )
     # The data of the graphs mean the same with these escapes.
@@ -195,10 +191,12 @@ def _legend() -> str:
     return "\n".join(['<ul class="legend">', *items, '<li id="most"></li>', "</ul>"])
 
 
-def _graph(graph: Graph, own: _Trees | None) -> str:
-    data = {"all": graph_data(graph), "own": None, "sign": graph.sign}
-    if own:
-        data["own"] = graph_data(graph._replace(tree=own.tree, other=own.other))
+def _graph(graph: Graph, own: Graph | None) -> str:
+    data = {
+        "all": graph_data(graph),
+        "own": own and graph_data(own),
+        "sign": graph.sign,
+    }
     return Template(_file("flame_graph.html")).substitute(
         name=escape(graph.name),
         heading=escape(graph.heading),

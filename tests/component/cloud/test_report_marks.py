@@ -218,7 +218,8 @@ def _changes(figure: Figure) -> None:
 def _same_name(label: str, name: str) -> None:
     """Hold that a label is a name, whose lines may lack their middle."""
     start, _, end = label.partition("…")
-    assert name.startswith(start) and name.endswith(end) if "…" in label else label == name
+    same = name.startswith(start) and name.endswith(end) if "…" in label else label == name
+    assert same, (label, name)
 
 
 def _change(figure, place, row, share, pixel) -> None:

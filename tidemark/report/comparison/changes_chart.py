@@ -28,7 +28,7 @@ _ROW, _ABOVE = 28, 11  # pixels: of a metric, and from its point to a label abov
 _FIGURE = 12  # pixels: of the figure below an arrow
 _LINE = 14  # pixels: of the labels of a metric, which are a line of their own
 _LABELS = " {"  # the start of the labels in the name of a metric
-_LONGEST_LINE, _LONGEST_NARROW = 76, 52  # letters of a name, and on a phone
+_LONGEST_LINE, _LONGEST_NARROW = 76, 47  # letters of a name, and on a phone
 _TICKS = 5
 _ARROWS = {-_FARTHEST: "triangle-left", _FARTHEST: "triangle-right"}
 # A phone has no room for names beside the points.
