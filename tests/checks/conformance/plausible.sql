@@ -49,3 +49,13 @@ SELECT test, count_if(value > 1000), sum(value) FILTER (WHERE value < 1000) FROM
 SELECT run_id, TRY(CAST(note AS integer)), coalesce(note, 'none') FROM runs ORDER BY 1
 SELECT width_bucket(value, 0, 100000, 10), count(*) FROM rates WHERE value < 1e9 GROUP BY 1 ORDER BY 1
 VALUES (1, 'a'), (2, 'b')
+SELECT version, grouping(version), count(*) FROM rates GROUP BY ROLLUP (version) ORDER BY 2, 1
+SELECT run_id, ended_at - started_at FROM runs ORDER BY 1
+SELECT max(ended_at) - min(started_at), avg(ended_at - started_at), sum(ended_at - started_at) FROM runs
+SELECT count(*) FROM runs WHERE ended_at - started_at > INTERVAL '1' HOUR
+SELECT test, count(*) * 100.0 / sum(count(*)) OVER () FROM rates GROUP BY test ORDER BY 1
+SELECT test, round(count(*) * 100.0 / 7, 2), sum(samples) * 1.5 FROM rates GROUP BY test ORDER BY 1
+SELECT test, sum(CAST(value AS decimal(18, 2))) / count(*), avg(CAST(value AS decimal(18, 2))) FROM rates WHERE value < 1e9 GROUP BY test ORDER BY 1
+SELECT test, sum(CASE WHEN value > 0.5 THEN 1.0 ELSE 0.0 END) / count(*) FROM rates GROUP BY test ORDER BY 1
+SELECT element_at(histogram(version), '9.8.4'), cardinality(histogram(version)) FROM rates
+SELECT run_id, any_match(versions, v -> v = '9.8.4'), all_match(versions, v -> v LIKE '9%') FROM runs ORDER BY 1

@@ -21,7 +21,7 @@ from onebox.athena.execution import MOST_SECONDS, execute, keep
 from onebox.athena.parser import parse
 from onebox.athena.row_cache import RowCache
 from onebox.athena.translation import translate, translate_parsed
-from onebox.athena.values import Kind, Type, column_type
+from onebox.athena.values import Kind, Type, column_type, digits_of
 
 Row = Sequence[str | None]
 
@@ -79,6 +79,7 @@ def _cell(value: str | None) -> dict[str, str]:
 
 def _column(name: str, type_: Type) -> dict[str, Any]:
     shown, precision = column_type(type_)
+    scale = digits_of(type_)[1] if type_.this is Kind.DECIMAL else 0
     return {
         "CatalogName": "hive",
         "SchemaName": "",
@@ -87,7 +88,7 @@ def _column(name: str, type_: Type) -> dict[str, Any]:
         "Label": name,
         "Type": shown,
         "Precision": precision,
-        "Scale": 0,
+        "Scale": scale,
         "Nullable": "UNKNOWN",
         "CaseSensitive": type_.this is Kind.VARCHAR,
     }

@@ -38,6 +38,7 @@ NAMES: Mapping[str, Names] = {
         "", "timestamp(3) with time zone", "TIMESTAMP", 3
     ),  # always in UTC, as the times of tables are
     "DATE": Names("date", "date", "DATE", 0),
+    "INTERVAL": Names("", "interval day to second", "INTERVAL", 0),
 }
 """By the name of the kind in sqlglot."""
 _DUCKDB = {names.glue: names.duckdb for names in NAMES.values() if names.glue}

@@ -11,7 +11,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
+from decimal import Decimal
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -54,6 +55,20 @@ def _array_text(values: list[Any]) -> str:
     return f"[{', '.join('null' if value is None else str(text(value)) for value in values)}]"
 
 
+def _map_text(values: dict[Any, Any]) -> str:
+    pairs = (f"{text(key)}={'null' if value is None else text(value)}"
+             for key, value in values.items())  # fmt: skip
+    return f"{{{', '.join(pairs)}}}"
+
+
+def _interval_text(value: timedelta) -> str:
+    size = abs(value)
+    minutes, seconds = divmod(size.seconds, 60)
+    clock = f"{minutes // 60:02d}:{minutes % 60:02d}:{seconds:02d}"
+    sign = "-" if value < timedelta() else ""
+    return f"{sign}{size.days} {clock}.{size.microseconds // 1000:03d}"
+
+
 def double_text(value: float) -> str:
     """Return the text of a double in Java: the shortest text that reads as the same double.
 
@@ -79,7 +94,10 @@ _TEXTS: dict[type, Callable[[Any], str]] = {
     float: double_text,
     datetime: _timestamp_text,
     date: date.isoformat,
+    timedelta: _interval_text,
+    Decimal: lambda value: f"{value:f}",
     list: _array_text,
+    dict: _map_text,
 }
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from onebox.athena.errors import MalformedQuery, not_supported
+from onebox.athena.functions import WITH_LAMBDA
 
 DESCRIBED = "described_table"
 """A column of information_schema.columns whose value must be the name of a table."""
@@ -105,8 +106,8 @@ def _call(node: exp.Anonymous) -> exp.Expr:
     match node.name.lower(), node.expressions:
         case "position", [exp.In() as searched]:
             return call("strpos", searched.args["field"], searched.this)
-        case "filter" | "transform", [values, exp.Lambda() as function]:
-            return call(node.name, function, values)
+        case name, [values, exp.Lambda() as function] if name in WITH_LAMBDA:
+            return call(name, function, values)
     return node
 
 

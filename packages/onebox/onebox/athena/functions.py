@@ -15,15 +15,18 @@ from sqlglot import exp
 from onebox.athena.errors import QueryError, not_supported
 from onebox.athena.values import (
     INTEGERS,
+    MOST_DIGITS,
     TIMES,
     Kind,
     Type,
     array,
     common,
     decimal,
+    digits_of,
     duckdb_name,
     element,
     kind,
+    map_of,
     scalar,
     trino_name,
 )
@@ -85,18 +88,22 @@ class Function:
     ordered: bool = False
 
 
-ANY = Parameter("T", frozenset({*Kind} - {Kind.UNKNOWN, Kind.INTERVAL}))
-PLAIN = Parameter("T", ANY.kinds - {Kind.ARRAY})
+ANY = Parameter("T", frozenset({*Kind} - {Kind.UNKNOWN}))
+PLAIN = Parameter("T", ANY.kinds - {Kind.ARRAY, Kind.MAP})
 TEXT = Parameter("varchar", frozenset({Kind.VARCHAR}))
 WHOLE = Parameter("bigint", INTEGERS)
 NUMBER = Parameter("number", INTEGERS | {Kind.DOUBLE})
 DOUBLE = Parameter("double", NUMBER.kinds | {Kind.DECIMAL})
+MEANT = Parameter("double", DOUBLE.kinds | {Kind.INTERVAL})
+LENGTH = Parameter("interval day to second", frozenset({Kind.INTERVAL}))
 TRUTH = Parameter("boolean", frozenset({Kind.BOOLEAN}))
 TIME = Parameter("timestamp", TIMES)
 LIST = Parameter("array", frozenset({Kind.ARRAY}))
+MAP = Parameter("map", frozenset({Kind.MAP}))
+COLLECTION = Parameter("array or map", LIST.kinds | MAP.kinds)
 MOMENT = Parameter("timestamp", frozenset({Kind.TIMESTAMP, Kind.TIMESTAMPTZ}))
 UTC = Parameter("zone", TEXT.kinds, "UTC")
-WITH_LAMBDA = ("filter", "transform")
+WITH_LAMBDA = ("filter", "transform", "any_match", "all_match", "none_match")
 """The functions of an array and a lambda, which stands first here."""
 DIGITS = Parameter("digits", INTEGERS, r"\d")
 PATH = Parameter("path", TEXT.kinds, r"\$(\.[A-Za-z_]\w*|\[\d+\])*")
@@ -107,6 +114,8 @@ WHOLE_UNIT = Parameter("unit", TEXT.kinds, "(?i)second|minute|hour|day|week|mont
 _LETTERS = {
     "Y": "%Y", "y": "%y", "m": "%m", "d": "%d", "H": "%H", "i": "%M", "s": "%S", "S": "%S",
     "T": "%H:%M:%S", "j": "%j", "a": "%a", "W": "%A", "b": "%b", "M": "%B", "p": "%p", "%": "%%",
+    "c": "%-m", "e": "%-d", "k": "%-H", "h": "%I", "I": "%I", "l": "%-I", "r": "%I:%M:%S %p",
+    "f": "%f",
 }  # fmt: skip
 FORMATTED = Parameter("format", TEXT.kinds, r"(?:[^%]|%%|%s|%,?d|%,?\.\d\df|%,?\.\df)*")
 """The patterns of format(): texts, whole numbers, and doubles of some digits."""
@@ -359,8 +368,10 @@ def _formatted_value(found: re.Match[str], value: exp.Expr) -> exp.Expr:
 
 
 def _quantile(value: exp.Expr, share: exp.Expr) -> exp.Expr:
-    """Return the exact quantile, which Trino approximates."""
-    if not (isinstance(share, exp.Literal) and 0 <= float(share.name) <= 1):
+    """Return the exact quantiles, which Trino approximates."""
+    shares = share.expressions if isinstance(share, exp.Array) else [share]
+    literals = [each.find(exp.Literal) or each for each in shares]
+    if not all(isinstance(each, exp.Literal) and 0 <= float(each.name) <= 1 for each in literals):
         raise not_supported("approx_percentile of other than a literal from 0 to 1", share)
     name = "quantile_cont" if kind(value) is Kind.DOUBLE else "quantile_disc"
     return named(name)(value, share)
@@ -387,12 +398,12 @@ def _joda(form: exp.Expr) -> str:
 
 
 def _type_of_round(types: Sequence[Type]) -> Type:
-    if types[0].this is not Kind.DECIMAL or not types[0].expressions:
+    if types[0].this is not Kind.DECIMAL:
         return types[0]
-    digits, scale = (int(each.name) for each in types[0].expressions)
+    digits, scale = digits_of(types[0])
     if len(types) == 1:
-        return decimal(min(38, digits - scale + min(scale, 1)), 0)
-    return decimal(min(38, digits + 1), scale)
+        return decimal(min(MOST_DIGITS, digits - scale + min(scale, 1)), 0)
+    return decimal(min(MOST_DIGITS, digits + 1), scale)
 
 
 def _at_timezone(time: exp.Expr, zone: exp.Expr) -> exp.Expr:
@@ -424,11 +435,55 @@ def _widest(types: Sequence[Type]) -> Type | None:
     return widest
 
 
+def _type_of_mean(types: Sequence[Type]) -> Type:
+    return types[0] if types[0].this in {Kind.DECIMAL, Kind.INTERVAL} else scalar(Kind.DOUBLE)
+
+
+def _of_milliseconds(name: str) -> Write:
+    """Return a writer of an aggregate, which DuckDB does not have of intervals."""
+
+    def write(value: exp.Expr) -> exp.Expr:
+        return named(name)(named("epoch_ms")(value) if kind(value) is Kind.INTERVAL else value)
+
+    return write
+
+
+def _finish_sum(value: exp.Expr, type_: Type) -> exp.Expr:
+    if type_.this is not Kind.INTERVAL:
+        return cast(value, type_)
+    return named("to_milliseconds")(cast(named("round")(value), scalar(Kind.BIGINT)))
+
+
+def _finish_mean(value: exp.Expr, type_: Type) -> exp.Expr:
+    # DuckDB's mean of decimals is a double, whose shortest text is rounded half up.
+    if type_.this is Kind.DECIMAL:
+        return cast(named("plain_text")(value), type_)
+    return _finish_sum(value, type_) if type_.this is Kind.INTERVAL else value
+
+
+def _type_of_whole(types: Sequence[Type]) -> Type:
+    """Return the type of a number without its digits behind the point."""
+    if types[0].this is not Kind.DECIMAL:
+        return types[0]
+    digits, scale = digits_of(types[0])
+    return decimal(min(MOST_DIGITS, digits - scale + min(scale, 1)), 0)
+
+
+def _whole(name: str) -> Write:
+    def write(value: exp.Expr) -> exp.Expr:
+        if kind(value) is Kind.DECIMAL and value.type:
+            return cast(named(name)(value), _type_of_whole([value.type]))
+        return named(name)(value) if kind(value) is Kind.DOUBLE else value
+
+    return write
+
+
 def _type_of_sum(types: Sequence[Type]) -> Type | None:
     if types[0].this is Kind.DECIMAL:
-        parts = types[0].expressions
-        return decimal(38, int(parts[1].name)) if parts else None
-    return scalar(Kind.DOUBLE if types[0].this is Kind.DOUBLE else Kind.BIGINT)
+        return decimal(MOST_DIGITS, digits_of(types[0])[1])
+    if types[0].this in {Kind.DOUBLE, Kind.INTERVAL}:
+        return types[0]
+    return scalar(Kind.BIGINT)
 
 
 def _type_of_contains(types: Sequence[Type]) -> Type | None:
@@ -454,8 +509,45 @@ def _with_lambda(name: str) -> Write:
     return lambda function, values: named(name)(values, function)
 
 
+def _type_of_member(types: Sequence[Type]) -> Type | None:
+    """Return the type of an element of an array by its place, or of a value by its key."""
+    if types[0].this is not Kind.MAP:
+        return element(types[0]) if types[1].this in INTEGERS else None
+    key, value = types[0].expressions
+    return value if common(key, types[1]) else None
+
+
+def _by_place_or_key(of_array: str, of_map: str) -> Write:
+    def write(values: exp.Expr, at: exp.Expr) -> exp.Expr:
+        return named(of_map if kind(values) is Kind.MAP else of_array)(values, at)
+
+    return write
+
+
+def _size(values: exp.Expr) -> exp.Expr:
+    size = named("cardinality" if kind(values) is Kind.MAP else "len")(values)
+    return cast(size, scalar(Kind.BIGINT))
+
+
+def _pairs(key: exp.Expr, value: exp.Expr) -> exp.Expr:
+    pair = named("struct_pack")(
+        exp.PropertyEQ(this=exp.to_identifier("key"), expression=key),
+        exp.PropertyEQ(this=exp.to_identifier("value"), expression=value),
+    )
+    return named("list")(pair)
+
+
 def _type_of_position(types: Sequence[Type]) -> Type | None:
     return scalar(Kind.BIGINT) if common(element(types[0]), types[1]) else None
+
+
+def _matching(name: str) -> Write:
+    """Return a writer of a test of the elements of an array, whose result may be null."""
+    return lambda function, values: named(name)(named("list_transform")(values, function))
+
+
+def _grouping(*columns: exp.Expr) -> exp.Expr:
+    return cast(named("grouping")(*columns), scalar(Kind.INT))
 
 
 def _type_of_flat(types: Sequence[Type]) -> Type | None:
@@ -520,7 +612,11 @@ def _over_rows(
 
 FUNCTIONS: dict[str, Function] = {
     # Aggregates. Trino approximates two of them, which are exact here.
-    "approx_percentile": _over_rows((NUMBER, DOUBLE), _same(0), _quantile),
+    "approx_percentile": _over_rows(
+        (NUMBER, Parameter("percentage", DOUBLE.kinds | LIST.kinds)),
+        lambda types: array(types[0]) if types[1].this is Kind.ARRAY else types[0],
+        _quantile,
+    ),
     "approx_distinct": _over_rows((ANY,), Kind.BIGINT, _distinct),
     "geometric_mean": _over_rows((DOUBLE,), Kind.DOUBLE, "geomean"),
     **{
@@ -530,8 +626,8 @@ FUNCTIONS: dict[str, Function] = {
     "listagg": _over_rows((TEXT, TEXT), Kind.VARCHAR, "string_agg", ordered=True),
     "count": _over_rows((ANY,), Kind.BIGINT, "count", fewest=0),
     "count_if": _over_rows((TRUTH,), Kind.BIGINT, "count_if", finish=cast),
-    "sum": _over_rows((DOUBLE,), _type_of_sum, "sum", finish=cast),
-    "avg": _over_rows((NUMBER,), Kind.DOUBLE, "avg"),
+    "sum": _over_rows((MEANT,), _type_of_sum, _of_milliseconds("sum"), finish=_finish_sum),
+    "avg": _over_rows((MEANT,), _type_of_mean, _of_milliseconds("avg"), finish=_finish_mean),
     "min": _over_rows((PLAIN,), _same(0), "min"),
     "max": _over_rows((PLAIN,), _same(0), _max, finish=_finish_max),
     "min_by": _over_rows((ANY, PLAIN), _same(0), "arg_min_null"),
@@ -545,7 +641,20 @@ FUNCTIONS: dict[str, Function] = {
     "bool_or": _over_rows((TRUTH,), Kind.BOOLEAN, "bool_or"),
     "arbitrary": _over_rows((ANY,), _same(0), "any_value"),
     "any_value": _over_rows((ANY,), _same(0), "any_value"),
+    "map_agg": _over_rows(
+        (PLAIN, ANY),
+        lambda types: map_of(*types),
+        _pairs,
+        finish=lambda pairs, _: named("map_of_pairs")(pairs),
+    ),
+    "histogram": _over_rows(
+        (PLAIN,),
+        lambda types: map_of(types[0], scalar(Kind.BIGINT)),
+        "histogram",
+        finish=cast,
+    ),
     "array_agg": _over_rows((ANY,), lambda types: array(types[0]), "array_agg", ordered=True),
+    "grouping": _function((ANY,), Kind.INT, _grouping, repeats=True),
     # Windows
     "row_number": _over_rows((), Kind.BIGINT, "row_number"),
     "rank": _over_rows((), Kind.BIGINT, "rank"),
@@ -603,12 +712,19 @@ FUNCTIONS: dict[str, Function] = {
     "regexp_like": _function((TEXT, TEXT), Kind.BOOLEAN, "regexp_matches"),
     "regexp_extract": _function((TEXT, GROUPS, DIGITS), Kind.VARCHAR, "extracted", fewest=2),
     "regexp_replace": _function((TEXT, TEXT, REPLACEMENT), Kind.VARCHAR, _regexp_replace, fewest=2),
+    "regexp_extract_all": _function(
+        (TEXT, TEXT), lambda types: array(types[0]), "regexp_extract_all"
+    ),
+    "regexp_split": _function((TEXT, TEXT), lambda types: array(types[0]), "regexp_split_to_array"),
+    "regexp_count": _function((TEXT, TEXT), Kind.BIGINT, "matches_of"),
+    "chr": _function((WHOLE,), Kind.VARCHAR, "character_of"),
+    "codepoint": _function((TEXT,), Kind.INT, "unicode"),
     "json_extract_scalar": _function((TEXT, PATH), Kind.VARCHAR, "json_scalar"),
     # Numbers
-    "abs": _function((NUMBER,), _same(0), "abs"),
-    "ceil": _function((NUMBER,), _same(0), _by_type(named("ceil"), _identity)),
-    "ceiling": _function((NUMBER,), _same(0), _by_type(named("ceil"), _identity)),
-    "floor": _function((NUMBER,), _same(0), _by_type(named("floor"), _identity)),
+    "abs": _function((DOUBLE,), _same(0), "abs"),
+    "ceil": _function((DOUBLE,), _type_of_whole, _whole("ceil")),
+    "ceiling": _function((DOUBLE,), _type_of_whole, _whole("ceil")),
+    "floor": _function((DOUBLE,), _type_of_whole, _whole("floor")),
     "sign": _function((NUMBER,), _same(0), _as("sign")),
     "round": _function((DOUBLE, DIGITS), _type_of_round, _rounded, fewest=1),
     "mod": _function((NUMBER, NUMBER), _widest, _modulus),
@@ -642,8 +758,10 @@ FUNCTIONS: dict[str, Function] = {
     "from_iso8601_timestamp": _function((TEXT,), Kind.TIMESTAMPTZ, "iso_moment"),
     "at_timezone": _function((MOMENT, UTC), Kind.TIMESTAMPTZ, _at_timezone),
     "from_iso8601_date": _function((TEXT,), Kind.DATE, "text_to_DATE"),
+    "millisecond": _function((TIME,), Kind.BIGINT, "milliseconds_of"),
     "last_day_of_month": _function((TIME,), Kind.DATE, "last_day"),
     "to_iso8601": _function((TIME,), Kind.VARCHAR, _iso),
+    "to_milliseconds": _function((LENGTH,), Kind.BIGINT, "epoch_ms"),
     "to_unixtime": _function((TIME,), Kind.DOUBLE, "unix_seconds"),
     **{
         name: _function((TIME,), Kind.BIGINT, name)
@@ -663,12 +781,19 @@ FUNCTIONS: dict[str, Function] = {
         }.items()
     },
     # Arrays
-    "cardinality": _function((LIST,), Kind.BIGINT, "len"),
+    "cardinality": _function((COLLECTION,), Kind.BIGINT, _size),
+    "map": _function(
+        (LIST, LIST), lambda types: map_of(element(types[0]), element(types[1])), "map"
+    ),
+    "map_keys": _function((MAP,), lambda types: array(types[0].expressions[0]), "map_keys"),
+    "map_values": _function((MAP,), lambda types: array(types[0].expressions[1]), "map_values"),
     "contains": _function((LIST, ANY), _type_of_contains, "has_element"),
     "arrays_overlap": _function((LIST, LIST), _type_of_overlap, "share_element"),
     "array_sort": _function((LIST,), _same(0), "list_sort"),
     "sequence": _function((WHOLE, WHOLE), lambda _: array(scalar(Kind.BIGINT)), "counted"),
-    "array[]": _function((LIST, WHOLE), lambda types: element(types[0]), "subscripted"),
+    "array[]": _function(
+        (COLLECTION, ANY), _type_of_member, _by_place_or_key("subscripted", "value_at")
+    ),
     "array_max": _function((LIST,), lambda types: element(types[0]), _array_extreme("max")),
     "array_min": _function((LIST,), lambda types: element(types[0]), _array_extreme("min")),
     "array_distinct": _function((LIST,), _same(0), _array_distinct),
@@ -680,6 +805,10 @@ FUNCTIONS: dict[str, Function] = {
     "transform": _function(
         (ANY, LIST), lambda types: array(types[0]), _with_lambda("list_transform")
     ),
+    **{
+        name: _function((TRUTH, LIST), Kind.BOOLEAN, _matching(name))
+        for name in ("any_match", "all_match", "none_match")
+    },
     "width_bucket": _function((DOUBLE, DOUBLE, DOUBLE, WHOLE), Kind.BIGINT, "bucket"),
     "log": _function((DOUBLE, DOUBLE), Kind.DOUBLE, "log_of"),
     "bitwise_and": _function((WHOLE, WHOLE), Kind.BIGINT, "and_bits"),
@@ -690,7 +819,9 @@ FUNCTIONS: dict[str, Function] = {
     "random": _function((), Kind.DOUBLE, "random"),
     "rand": _function((), Kind.DOUBLE, "random"),
     "typeof": _function((Parameter("T", ANY.kinds - TEXT.kinds),), Kind.VARCHAR, _type_name),
-    "element_at": _function((LIST, WHOLE), lambda types: element(types[0]), "element"),
+    "element_at": _function(
+        (COLLECTION, ANY), _type_of_member, _by_place_or_key("element", "map_extract_value")
+    ),
     # Only doubles are accepted. DuckDB lacks the last step, which must return its argument.
     "reduce": _function((LIST, DOUBLE, DOUBLE, DOUBLE), _type_of_reduce, _reduce),
     "array_join": _function((LIST, TEXT), Kind.VARCHAR, "joined"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 _SPACE = r"E' \t\n\r\f\v'"
 _WHOLE = r"'\s*[+-]?[0-9]+\s*'"
 _DOUBLE = r"'\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*|NaN|[+-]?Infinity'"
+_DECIMAL = r"'[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?'"
 _DATE = "'[0-9]{4}-[0-9]{2}-[0-9]{2}'"
 _TIMESTAMP = r"'[0-9]{4}-[0-9]{2}-[0-9]{2}( [0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,3})?)?)?'"
 _MOMENT = r"'\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|\+00:00)?)?'"
@@ -53,6 +54,21 @@ _MOST_PADDED = 1_000_000
 MACROS = [
     *_text_casts(),
     *_comparisons(),
+    f"maybe_decimal(s) AS CASE WHEN regexp_full_match(s, {_DECIMAL}) THEN s END",
+    f"text_of_decimal(s) AS CASE WHEN s IS NULL THEN NULL WHEN regexp_full_match(s, {_DECIMAL}) "
+    "THEN s ELSE error('INVALID_CAST_ARGUMENT: Cannot cast VARCHAR ''' || s || ''' to DECIMAL. "
+    "Value is not a number.') END",
+    "unscaled(x) AS CAST(replace(CAST(x AS VARCHAR), '.', '') AS HUGEINT)",
+    "with_zeros(n, zeros) AS CAST(CAST(n AS VARCHAR) || zeros AS HUGEINT)",
+    "filled(t, n) AS lpad(t, CAST(greatest(length(t), n) AS INTEGER), '0')",
+    "pointed(t, scale) AS left(t, length(t) - scale) || '.' || right(t, scale)",
+    "scaled(n, scale) AS CASE WHEN n < 0 THEN '-' ELSE '' END "
+    "|| pointed(filled(CAST(abs(n) AS VARCHAR), scale + 1), scale)",
+    "half_up(a, b) AS CASE WHEN b = 0 THEN error('DIVISION_BY_ZERO: Division by zero') "
+    "ELSE CASE WHEN (a < 0) = (b < 0) THEN 1 ELSE -1 END "
+    "* ((2 * abs(a) + abs(b)) // (2 * abs(b))) END",
+    "remainder(a, b) AS CASE WHEN b = 0 THEN error('DIVISION_BY_ZERO: Division by zero') "
+    "ELSE a % b END",
     "total(list) AS CASE WHEN list_count(list) = len(list) THEN coalesce(list_sum(list), 0e0) END",
     "double_nullif(a, b) AS CASE WHEN double_eq(a, b) THEN NULL ELSE a END",
     # Scaling before rounding lets the binary value decide how 2.675 is rounded to two digits.
@@ -85,6 +101,20 @@ MACROS = [
     "error('INVALID_FUNCTION_ARGUMENT: Array subscript is negative: ' || n) WHEN n > len(list) "
     "THEN error('INVALID_FUNCTION_ARGUMENT: Array subscript must be less than or equal to array "
     "length: ' || n || ' > ' || len(list)) ELSE list[n] END",
+    # Of equal keys the first counts, and null is none.
+    "map_of_pairs(l) AS map_from_entries(list_filter(l, lambda e, i: e.key IS NOT NULL "
+    "AND list_position(list_transform(l, lambda x: x.key), e.key) = i))",
+    "any_match(truths) AS CASE WHEN list_contains(truths, TRUE) THEN TRUE "
+    "WHEN len(truths) = list_count(truths) THEN FALSE END",
+    "all_match(truths) AS CASE WHEN list_contains(truths, FALSE) THEN FALSE "
+    "WHEN len(truths) = list_count(truths) THEN TRUE END",
+    "none_match(truths) AS CASE WHEN list_contains(truths, TRUE) THEN FALSE "
+    "WHEN len(truths) = list_count(truths) THEN TRUE END",
+    "matches_of(s, pattern) AS len(regexp_extract_all(s, pattern))",
+    "character_of(n) AS chr(CAST(n AS INTEGER))",
+    "milliseconds_of(x) AS CAST(millisecond(x) % 1000 AS BIGINT)",
+    "value_at(m, k) AS CASE WHEN map_contains(m, k) THEN map_extract_value(m, k) ELSE "
+    "error('INVALID_FUNCTION_ARGUMENT: Key not present in map: ' || CAST(k AS VARCHAR)) END",
     "sliced(list, start, n) AS CASE WHEN start = 0 THEN "
     "error('INVALID_FUNCTION_ARGUMENT: SQL array indices start at 1') WHEN n < 0 THEN "
     "error('INVALID_FUNCTION_ARGUMENT: length must be greater than or equal to 0') "

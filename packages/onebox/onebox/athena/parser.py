@@ -315,6 +315,10 @@ def _insert(statement: exp.Query, constants: list[exp.Expr]) -> None:
         place.replace(constant)
 
 
+# The words of SQL for sqlglot's names.
+_WORDS = {"SAMPLE": "TABLESAMPLE", "METHOD": "NATURAL", "WINDOWS": "WINDOW"}
+
+
 def _sql_name(part: exp.Expr) -> str:
     """Return the words of SQL for a part: ``CURRENT_TIME`` for sqlglot's CurrentTime."""
     words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(part).__name__).upper()
@@ -328,7 +332,8 @@ def _check_part(part: exp.Expr) -> None:
         raise _refusal(f"{name} is not supported on one machine", part)
     if more := fields - _PARTS[type(part)]:
         words = ", ".join(sorted(word.strip("_").upper() for word in more))
-        words = words.replace("SAMPLE", "TABLESAMPLE")
+        for inner, word in _WORDS.items():
+            words = words.replace(inner, word)
         raise _refusal(f"{name} with {words} is not supported on one machine", part)
     if isinstance(part, exp.Join) and not {part.side, part.kind} <= _JOINS:
         raise _refusal(f"{part.side} {part.kind} JOIN is not supported on one machine", part)

@@ -7,7 +7,16 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from onebox.athena.functions import Function, cast, function_of, named
-from onebox.athena.values import INTEGERS, Kind, Type, duckdb_name, kind
+from onebox.athena.values import (
+    INTEGERS,
+    MOST_DIGITS,
+    Kind,
+    Type,
+    decimal,
+    digits_of,
+    duckdb_name,
+    kind,
+)
 
 _COMPARISONS: dict[type[exp.Expr], str] = {
     exp.EQ: "double_eq",
@@ -30,7 +39,63 @@ def rewrite(query: exp.Query) -> exp.Query:
 
 
 def _literal(node: exp.Literal) -> exp.Expr:
-    return exp.Literal.number(f"{node.name}e0") if kind(node) is Kind.DECIMAL else node
+    if kind(node) is not Kind.DECIMAL:
+        return node
+    if _is_double_for(node):
+        return exp.Literal.number(f"{node.name}e0")
+    return cast(node.copy(), _type(node))
+
+
+def _is_double_for(node: exp.Expr) -> bool:
+    """Tell whether the expression around a decimal takes it as a double."""
+    user = node.parent
+    while isinstance(user, exp.Paren | exp.Neg):
+        user = user.parent
+    if isinstance(user, exp.Anonymous):
+        return kind(user) is not Kind.DECIMAL
+    operands = (
+        user.iter_expressions() if isinstance(user, exp.Binary | exp.In | exp.Between) else ()
+    )
+    return _has_double(*operands)
+
+
+def _unscaled(value: exp.Expr, digits: int, scale: int) -> exp.Expr:
+    """Return a decimal without its point, as an integer."""
+    return named("unscaled")(cast(value, decimal(min(MOST_DIGITS, digits), scale)))
+
+
+def _decimal(node: exp.Binary) -> exp.Expr:
+    """Return arithmetic of decimals; DuckDB divides them as doubles, and has narrower results."""
+    (digits, scale), (others, other_scale) = map(digits_of, (_type(node.left), _type(node.right)))
+    total, widest = digits_of(_type(node))
+    if isinstance(node, exp.Add | exp.Sub):
+        sides = (cast(each, decimal(total, widest)) for each in (node.left, node.right))
+        result: exp.Expr = type(node)(**dict(zip(("this", "expression"), sides, strict=True)))
+        return cast(exp.paren(result, copy=False), _type(node))
+    if isinstance(node, exp.Mul):
+        first = cast(node.left, decimal(max(19, digits), scale))
+        product = exp.Mul(this=first, expression=cast(node.right, decimal(others, other_scale)))
+        return cast(exp.paren(product, copy=False), _type(node))
+    if isinstance(node, exp.Div):
+        zeros = "0" * (widest - scale + other_scale)
+        quotient = named("half_up")(
+            named("with_zeros")(_unscaled(node.left, digits, scale), exp.Literal.string(zeros)),
+            _unscaled(node.right, others, other_scale),
+        )
+    else:
+        quotient = named("remainder")(
+            _unscaled(node.left, digits - scale + widest, widest),
+            _unscaled(node.right, others - other_scale + widest, widest),
+        )
+    return cast(named("scaled")(quotient, exp.Literal.number(widest)), _type(node))
+
+
+def _arithmetic(node: exp.Binary) -> exp.Expr:
+    if kind(node) is Kind.DECIMAL:
+        return _decimal(node)
+    if isinstance(node, exp.Div):
+        return _division(node)
+    return _moved_date(node) if isinstance(node, exp.Add | exp.Sub) else node
 
 
 def _division(node: exp.Div) -> exp.Expr:
@@ -40,6 +105,10 @@ def _division(node: exp.Div) -> exp.Expr:
 
 
 def _moved_date(node: exp.Add | exp.Sub) -> exp.Expr:
+    if kind(node) is Kind.INTERVAL and kind(node.left) is not Kind.INTERVAL:
+        # In DuckDB, the difference of dates is a number of days.
+        times = (cast(each, Type.build("TIMESTAMP")) for each in (node.left, node.right))
+        return exp.paren(exp.Sub(**dict(zip(("this", "expression"), times, strict=True))))
     # In DuckDB, a date plus an interval is a timestamp.
     if kind(node) is not Kind.DATE:
         return node
@@ -79,6 +148,9 @@ def _has_double(*values: exp.Expr) -> bool:
 def _cast(node: exp.Cast) -> exp.Expr:
     value, target = node.this, _type(node)
     type_ = duckdb_name(target)
+    if kind(value) is Kind.VARCHAR and target.this is Kind.DECIMAL:
+        checked = "maybe_decimal" if isinstance(node, exp.TryCast) else "text_of_decimal"
+        return type(node)(this=named(checked)(value), to=Type.build(type_, dialect="duckdb"))
     if kind(value) is Kind.VARCHAR and target.this is not Kind.VARCHAR:
         prefix = "try_" if isinstance(node, exp.TryCast) else ""
         return named(f"{prefix}text_to_{type_}")(value)
@@ -144,9 +216,7 @@ def _unchanged(node: exp.Expr) -> exp.Expr:
 
 _REWRITES: dict[type[exp.Expr], Callable[..., exp.Expr]] = {
     exp.Literal: _literal,
-    exp.Div: _division,
-    exp.Add: _moved_date,
-    exp.Sub: _moved_date,
+    **dict.fromkeys((exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod), _arithmetic),
     **dict.fromkeys(_COMPARISONS, _comparison),
     exp.In: _in,
     exp.Between: _between,

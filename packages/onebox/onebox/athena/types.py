@@ -19,12 +19,15 @@ from onebox.athena.functions import WITH_LAMBDA, function_of, type_of_call
 from onebox.athena.parser import Athena
 from onebox.athena.values import (
     INTEGERS,
+    MOST_DIGITS,
     NUMBERS,
     TIMES,
     Kind,
     Type,
     array,
     common,
+    decimal,
+    digits_of,
     element,
     kind,
     scalar,
@@ -47,7 +50,7 @@ _SIGNS = _COMPARISONS | _ARITHMETIC
 _CASTS = {
     Kind.NULL: {*NUMBERS, *TIMES, Kind.VARCHAR, Kind.BOOLEAN},
     Kind.VARCHAR: {
-        *(*INTEGERS, Kind.DATE, Kind.TIMESTAMP, Kind.DOUBLE, Kind.BOOLEAN, Kind.VARCHAR),
+        *(*NUMBERS, Kind.DATE, Kind.TIMESTAMP, Kind.BOOLEAN, Kind.VARCHAR),
     },
     Kind.INT: {*NUMBERS, Kind.VARCHAR},
     Kind.BIGINT: {*NUMBERS, Kind.VARCHAR},
@@ -69,19 +72,14 @@ def annotate(query: exp.Query, schema: Mapping[str, Mapping[str, Type]]) -> exp.
         If an operator, a function or a clause does not accept its operands.
     """
     annotate_types(query, dict(schema), expression_metadata=_METADATA, dialect=Athena)
-    for value in query.selects:
-        _refuse_decimal(value)
+    for unnest in query.find_all(exp.Unnest):
+        if any(kind(each) is Kind.MAP for each in unnest.expressions):
+            raise not_supported("UNNEST of a map", unnest)
     return query
 
 
 def _mismatch(text: str, near: exp.Expr) -> QueryError:
     return QueryError("TYPE_MISMATCH", text, near)
-
-
-def _refuse_decimal(value: exp.Expr, type_: Type | None = None) -> None:
-    found = type_ or value.type or _UNKNOWN
-    if found.this is Kind.DECIMAL and not found.expressions:
-        raise not_supported("A decimal, unlike a double such as 1.5e0,", value)
 
 
 def _require(values: Iterable[exp.Expr], accepted: Collection[Kind], text: str) -> None:
@@ -109,7 +107,13 @@ def _literal(value: exp.Literal) -> Type:
         if int(value.name) >= (1 << 63) + isinstance(value.parent, exp.Neg):
             raise QueryError("", f"Invalid numeric literal: {value.name}", value)
         return scalar(Kind.INT if int(value.name) < 1 << 31 else Kind.BIGINT)
-    return scalar(Kind.DOUBLE if "e" in value.name.lower() else Kind.DECIMAL)
+    if "e" in value.name.lower():
+        return scalar(Kind.DOUBLE)
+    whole, _, fraction = value.name.replace("_", "").partition(".")
+    digits = max(1, len(whole.lstrip("0") + fraction))
+    if digits > MOST_DIGITS:
+        raise QueryError("", f"Invalid numeric literal: {value.name}", value)
+    return decimal(digits, len(fraction))
 
 
 def _inner(value: exp.Expr) -> Type:
@@ -150,26 +154,64 @@ def _is_null(operation: exp.Is) -> Type:
 def _arithmetic(operation: exp.Binary) -> Type:
     left, right = operation.left, operation.right
     text = f"Cannot apply operator: {{}} {_SIGNS[type(operation)]} {{}}"
-    if kind(right) is Kind.INTERVAL and isinstance(operation, exp.Add | exp.Sub):
-        _require([left], TIMES, text.format("{}", trino_name(right.type)))
+    kinds = {kind(left), kind(right)}
+    if kind(right) is Kind.INTERVAL and kind(left) in TIMES:
         return _moved(operation)
-    if any(
-        kind(each) is Kind.DECIMAL and (each.type or _UNKNOWN).expressions for each in (left, right)
-    ):
-        raise not_supported("Arithmetic of decimals, unlike that of doubles,", operation)
-    if {kind(left), kind(right)} - {Kind.DECIMAL} <= INTEGERS:
-        _refuse_decimal(left)
-        _refuse_decimal(right)
+    if Kind.INTERVAL in kinds and kinds <= NUMBERS | {Kind.INTERVAL}:
+        return _with_interval(operation, text)
+    if Kind.DECIMAL in kinds and kinds <= INTEGERS | {Kind.DECIMAL}:
+        return _decimal(operation)
     type_ = _shared([left, right], text, operation)
     if type_.this in TIMES and isinstance(operation, exp.Sub):
-        raise not_supported("A time minus a time, unlike date_diff('second', …),", operation)
+        return scalar(Kind.INTERVAL)
     if type_.this not in NUMBERS:
         raise _mismatch(text.format(trino_name(left.type), trino_name(right.type)), operation)
     return type_
 
 
+def _decimal(operation: exp.Binary) -> Type:
+    """Return the type of the result of two decimals, one of which may be an integer.
+
+    Source: Trino documentation, Decimal functions and operators.
+    """
+    types = (operation.left.type or _UNKNOWN, operation.right.type or _UNKNOWN)
+    (digits, scale), (others, other_scale) = map(digits_of, types)
+    widest, whole = max(scale, other_scale), (digits - scale, others - other_scale)
+    match operation:
+        case exp.Mul():
+            digits, widest = digits + others, scale + other_scale
+        case exp.Div():
+            digits = digits + other_scale + max(0, other_scale - scale)
+        case exp.Mod():
+            digits = min(whole) + widest
+        case _:
+            digits = 1 + max(whole) + widest
+    if widest > MOST_DIGITS:
+        raise QueryError(
+            "", f"A decimal has at most {MOST_DIGITS} digits behind its point", operation
+        )
+    return decimal(min(MOST_DIGITS, digits), widest)
+
+
+def _with_interval(operation: exp.Binary, text: str) -> Type:
+    """Return the type of arithmetic of an interval with another one, or with a number."""
+    left, right = operation.left, operation.right
+    for months in operation.find_all(exp.Interval):
+        if months.args["unit"].name in {"MONTH", "YEAR"}:
+            raise not_supported("Arithmetic of months", months)
+    of_two = (exp.Add, exp.Sub) if kind(left) is kind(right) else (exp.Mul,)
+    scaled = kind(left) is Kind.INTERVAL and kind(right) in NUMBERS
+    if not isinstance(operation, (*of_two, exp.Div) if scaled else of_two):
+        raise _mismatch(text.format(trino_name(left.type), trino_name(right.type)), operation)
+    return scalar(Kind.INTERVAL)
+
+
 def _moved(operation: exp.Binary) -> Type:
-    unit = operation.right.args["unit"].name
+    moved_by = operation.right.unnest()
+    if not isinstance(operation, exp.Add | exp.Sub):
+        names = trino_name(operation.left.type), trino_name(moved_by.type)
+        raise _mismatch(f"Cannot apply operator: {names[0]} and {names[1]}", operation)
+    unit = moved_by.args["unit"].name if isinstance(moved_by, exp.Interval) else ""
     if kind(operation.left) is Kind.DATE and unit in {"SECOND", "MINUTE", "HOUR"}:
         raise _mismatch(f"Cannot add hours, minutes or seconds to a date: {unit}", operation)
     return operation.left.type or _UNKNOWN
@@ -185,7 +227,7 @@ def _interval(interval: exp.Interval) -> Type:
 
 
 def _negative(operation: exp.Neg) -> Type:
-    _require([operation.this], NUMBERS, "Cannot negate {}")
+    _require([operation.this], NUMBERS | {Kind.INTERVAL}, "Cannot negate {}")
     if isinstance(operation.this, exp.Literal) and operation.this.name == str(1 << 31):
         return scalar(Kind.INT)
     return _inner(operation)
@@ -252,12 +294,9 @@ def _case(case: exp.Case) -> Type:
 
 def _cast(cast: exp.Cast) -> Type:
     source, target = kind(cast.this), cast.to.this
-    if target is Kind.DECIMAL and not (source is Kind.DECIMAL and not cast.this.type.expressions):
-        if target not in _CASTS.get(source, ()) or len(cast.to.expressions) != 2:
-            raise not_supported(
-                f"CAST of {trino_name(cast.this.type)} to {cast.to.sql('trino')}", cast
-            )
-        return cast.to
+    if target is Kind.DECIMAL and target in _CASTS.get(source, ()):
+        given = [int(each.name) for each in cast.to.expressions]
+        return decimal(*(given + [MOST_DIGITS, 0][len(given) :]))
     if target in {Kind.TIMESTAMP, Kind.TIMESTAMPTZ}:
         precision = cast.to.expressions
         if precision and int(precision[0].name) > 3:
@@ -290,7 +329,7 @@ def _array(value: exp.Array) -> Type:
         "common type between {} and {}"
     )
     type_ = _shared(value.expressions, text) if value.expressions else scalar(Kind.NULL)
-    if type_.this in {Kind.NULL, Kind.DECIMAL, Kind.UNKNOWN}:
+    if type_.this in {Kind.NULL, Kind.UNKNOWN}:
         raise not_supported(f"An array of {trino_name(type_)}", value)
     return array(type_)
 
@@ -359,7 +398,9 @@ def _set_operation(operation: exp.SetOperation) -> Type:
 
 def _values(values: exp.Values) -> Type:
     for column in zip(*(row.expressions for row in values.expressions), strict=True):
-        _refuse_decimal(column[0], _shared(column, "Values rows have mismatched types: {} and {}"))
+        shared = _shared(column, "Values rows have mismatched types: {} and {}")
+        for cell in column:
+            cell.type = shared
     return _UNKNOWN
 
 

@@ -13,8 +13,11 @@ from onebox.athena.catalogue import NAMES
 Type = exp.DataType
 Kind = exp.DType
 
+MOST_DIGITS = 38
+"""The most digits of a decimal."""
 INTEGERS = frozenset({Kind.INT, Kind.BIGINT})
 NUMBERS = INTEGERS | {Kind.DOUBLE, Kind.DECIMAL}
+_EXACT = INTEGERS | {Kind.DECIMAL}
 TIMES = frozenset({Kind.DATE, Kind.TIMESTAMP, Kind.TIMESTAMPTZ})
 _WIDER = {
     (Kind.INT, Kind.BIGINT),
@@ -44,9 +47,22 @@ def array(element: Type) -> Type:
     return Type(this=Kind.ARRAY, expressions=[element], nested=True)
 
 
+def map_of(key: Type, value: Type) -> Type:
+    """Return the type of maps."""
+    return Type(this=Kind.MAP, expressions=[key, value], nested=True)
+
+
 def decimal(digits: int, scale: int) -> Type:
     """Return the type of decimals of a number of digits, some of them behind the point."""
     return Type.build(f"DECIMAL({digits}, {scale})")
+
+
+def digits_of(type_: Type) -> tuple[int, int]:
+    """Return the digits and the scale of a decimal, or of the decimal that an integer becomes."""
+    if type_.this is Kind.DECIMAL:
+        digits, scale = (int(each.name) for each in type_.expressions)
+        return digits, scale
+    return (10, 0) if type_.this is Kind.INT else (19, 0)
 
 
 def element(type_: Type) -> Type:
@@ -69,7 +85,9 @@ def trino_name(type_: Type | None) -> str:
         return "unknown"
     if type_.this is Kind.ARRAY:
         return f"array({trino_name(element(type_))})"
-    if type_.this is Kind.DECIMAL and type_.expressions:
+    if type_.this is Kind.MAP:
+        return f"map({', '.join(map(trino_name, type_.expressions))})"
+    if type_.this is Kind.DECIMAL:
         return type_.sql("trino").lower().replace(" ", "")
     return _NAMES[type_.this].trino if type_.this in _NAMES else type_.this.value.lower()
 
@@ -78,7 +96,9 @@ def duckdb_name(type_: Type) -> str:
     """Return the name of a type in DuckDB."""
     if type_.this is Kind.ARRAY:
         return f"{duckdb_name(element(type_))}[]"
-    if type_.this is Kind.DECIMAL and type_.expressions:
+    if type_.this is Kind.MAP:
+        return f"MAP({','.join(map(duckdb_name, type_.expressions))})"
+    if type_.this is Kind.DECIMAL:
         return type_.sql("duckdb").replace(" ", "")
     return _NAMES[type_.this].duckdb if type_.this in _NAMES else '"NULL"'
 
@@ -88,7 +108,8 @@ def column_type(type_: Type) -> tuple[str, int]:
     if type_.this is Kind.DECIMAL:
         return "decimal", int(type_.expressions[0].name)
     if type_.this not in _NAMES:
-        return ("array" if type_.this is Kind.ARRAY else "unknown"), 0
+        nested = {Kind.ARRAY: "array", Kind.MAP: "map"}
+        return nested.get(type_.this, "unknown"), 0
     _, name, _, precision = _NAMES[type_.this]
     return name.partition("(")[0], precision
 
@@ -101,4 +122,8 @@ def common(left: Type | None, right: Type | None) -> Type | None:
         return right
     if right.this is Kind.NULL or (right.this, left.this) in _WIDER:
         return left
+    if {left.this, right.this} <= _EXACT:
+        (digits, scale), (others, other_scale) = digits_of(left), digits_of(right)
+        widest = max(scale, other_scale)
+        return decimal(min(MOST_DIGITS, max(digits - scale, others - other_scale) + widest), widest)
     return right if (left.this, right.this) in _WIDER else None

@@ -36,7 +36,8 @@ def test_a_window_function_has_its_values_in_trino(ask, expression, expected):
 
 def test_every_function_is_tested():
     texts = [expression.lower() for expression, _ in (*VALUES, *AGGREGATES, *WINDOWS)]
-    names = filter(str.isidentifier, FUNCTIONS)  # the others are syntax
+    # The others are syntax, or need a GROUP BY.
+    names = filter(str.isidentifier, FUNCTIONS.keys() - {"grouping"})
     assert [name for name in names if not any(f"{name}(" in text for text in texts)] == []
 
 
@@ -73,15 +74,15 @@ def test_an_error_has_the_message_of_trino(refusal, expression, reason):
          "NOT_SUPPORTED: line 1:8: format '%h %p' of date_parse is not supported on one machine"),
         ("regexp_extract('a', '(a)|b', 1)", "NOT_SUPPORTED: line 1:8: pattern '(a)|b' of regexp_e"),
         ("regexp_replace('a', 'a', '${name}')", "NOT_SUPPORTED: line 1:8: replacement '${name}' "),
-        ("date_format(DATE '2020-01-31', '%f')",
-         "NOT_SUPPORTED: line 1:8: format '%f' of date_format is not supported on one machine"),
+        ("date_format(DATE '2020-01-31', '%v')",
+         "NOT_SUPPORTED: line 1:8: format '%v' of date_format is not supported on one machine"),
         ("format('%x', 1)",
          "NOT_SUPPORTED: line 1:8: format '%x' of format is not supported on one machine"),
         ("format('%s', 1e0)", "NOT_SUPPORTED: line 1:21: format '%s' of double is not"),
         ("format_datetime(DATE '2026-11-20', 'EEE')", "NOT_SUPPORTED: line 1:8: format 'EEE' of f"),
         ("current_timestamp AT TIME ZONE 'CET'", "NOT_SUPPORTED: line 1:39: zone 'CET' of at_tim"),
         ("from_iso8601_timestamp('2026-11-20T12:44+01:00')", "NOT_SUPPORTED: from_iso8601_timest"),
-        ("CAST(1e0 AS decimal(9, 2)) + 1", "NOT_SUPPORTED: line 1:13: Arithmetic of decimals"),
+        ("INTERVAL '1' MONTH * 2", "NOT_SUPPORTED: line 1:17: Arithmetic of months"),
         ("date_trunc(lower('DAY'), DATE '2020-01-31')",
          "NOT_SUPPORTED: line 1:8: A unit of date_trunc that is not a literal"),
         ("reduce(ARRAY[1e0], 0e0, (s, x) -> s + x, s -> s / 2)", "NOT_SUPPORTED: line 1:8: reduce"),
@@ -96,7 +97,7 @@ def test_a_call_that_would_differ_from_trino_is_refused_by_name(refusal, express
 @pytest.mark.parametrize(
     "name",
     [
-        *("map_agg", "read_csv", "list_reduce"),
+        *("multimap_agg", "read_csv", "list_reduce"),
     ],
 )
 def test_an_unsupported_function_is_refused_by_name(refusal, name):
