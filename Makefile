@@ -43,7 +43,7 @@ run: $(PYTHON_READY)  ## Measure RocksDB on this machine: make run ARGS='--versi
 
 wheels: $(PYTHON_READY)  ## Build the wheels of Tidemark and its packages into dist/
 	rm -rf dist
-	for project in . $(PACKAGES); do $(BIN)/uv build --quiet --wheel --out-dir dist $$project; done
+	for project in . $(PACKAGES); do $(BIN)/uv build --quiet --wheel --build-constraints requirements.txt --require-hashes --out-dir dist $$project; done
 
 test:  ## Run lint, types and all tests but the longest
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync lint compile $(NODE_READY) $(CHROMIUM)
@@ -126,14 +126,16 @@ destroy: $(PYTHON_READY) $(NODE_READY)  ## Say what stays, then delete the stack
 clean:  ## Remove what was built; results in .tidemark/ stay
 	rm -rf packages/*/.venv .bench .inferno $(AWS_CLI) $(FUNCTIONS) $(LOCALSTACK) $(SUPPLY) $(VENV) node_modules cdk.out template sbom *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .tidemark/assemblies .tidemark/functions
 
+# Python brings pip and setuptools, years old; no audit sees them, and nothing needs them beside uv.
 $(PYTHON_READY): requirements.txt pyproject.toml $(PACKAGES:%=%/pyproject.toml)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || \
 	  { echo "make: Python 3.11 is needed, $(PYTHON) is another; set PYTHON=python3.11" >&2; exit 2; }
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes \
-	  --requirement <(sed -n '/^uv==/,/[^\\]$$/p' requirements.txt)
+	test -x $(BIN)/uv || { $(PYTHON) -m venv $(VENV) && \
+	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes \
+	  --requirement <(sed -n '/^uv==/,/[^\\]$$/p' requirements.txt); }
 	$(BIN)/uv pip sync --quiet --require-hashes --python $(BIN)/python requirements.txt
-	$(BIN)/uv pip install --quiet --no-deps --python $(BIN)/python --editable . $(addprefix --editable ,$(PACKAGES))
+	$(BIN)/uv pip uninstall --quiet --python $(BIN)/python pip setuptools
+	$(BIN)/uv pip install --quiet --no-deps --build-constraints requirements.txt --python $(BIN)/python --editable . $(addprefix --editable ,$(PACKAGES))
 	touch $@
 
 $(NODE_READY): package.json package-lock.json $(PYTHON_READY)

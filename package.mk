@@ -24,5 +24,5 @@ lint: $(BIN)/.ready
 # The hashes of the pins are those of the whole repository.
 $(BIN)/.ready: pyproject.toml ../../requirements.txt
 	$(UV) venv --quiet --clear --no-project --python $(PYTHON) .venv
-	$(UV) pip install --quiet --python .venv --constraint ../../requirements.txt $(NEEDS:%=--editable %) --editable .[$(EXTRAS)test]
+	$(UV) pip install --quiet --python .venv --constraint ../../requirements.txt --build-constraints ../../requirements.txt $(NEEDS:%=--editable %) --editable .[$(EXTRAS)test]
 	touch $@
