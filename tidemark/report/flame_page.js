@@ -52,7 +52,7 @@ const allNodes = (data) => d3.hierarchy(data, ({ c }) => c).descendants();
 function invertedTree(data) {
   const words = new Map(allNodes(data).map(({ data: { n, w } }) => [n, w]));
   const made = (n) => ({ n, v: 0, w: words.get(n), c: [] });
-  const top = { ...made(data.n), v: data.v };
+  const top = { ...made(data.n), v: data.v, t: data.t };
   for (const frame of allNodes(data).slice(1)) {
     const { v, c } = frame.data;
     const own = v - d3.sum(c ?? [], (child) => child.v);
@@ -70,7 +70,7 @@ function invertedTree(data) {
 // Give each frame of a tree its change since another one, in points of the share of all samples.
 function setChanges(data, other, sign) {
   const walk = (node, same) => {
-    node.d = 100 * sign * (node.v / data.v - (same?.v ?? 0) / other.v);
+    node.d = 100 * sign * (node.v / (data.t ?? data.v) - (same?.v ?? 0) / (other.t ?? other.v));
     for (const child of node.c) walk(child, same?.c.find(({ n }) => n === child.n));
   };
   walk(data, other);
@@ -81,10 +81,11 @@ const flames = [...document.querySelectorAll(".flame")].map((section, number) =>
   const stored = JSON.parse(section.querySelector("script").textContent);
   let data = stored.own ?? stored.all;
 
+  const whole = () => data.t ?? data.v;
   const sentence = (node) => {
     const { n, v, d } = node.data;
     const change = d === undefined ? "" : `, ${d3.format("+,.2f")(d)} points`;
-    return `${n}: ${percent((100 * v) / data.v)} % of all samples${change}`;
+    return `${n}: ${percent((100 * v) / whole())} % of all samples${change}`;
   };
   const color = (node, original) => {
     if (node.highlight) return FOUND;
@@ -112,7 +113,7 @@ const flames = [...document.querySelectorAll(".flame")].map((section, number) =>
       details.textContent = sentence(node);
     });
   let share = 0;
-  chart.setSearchHandler((_, sum, total) => (share = sum / total));
+  chart.setSearchHandler((_, sum, total) => (share = ((sum / total) * data.v) / whole()));
 
   let current = null;
   const choose = (node) => {

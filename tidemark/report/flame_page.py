@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 
 from tidemark.figures.profiles.call_tree import MOST_FRAMES_DEEP, Frame, call_tree, own_tree
 from tidemark.figures.profiles.folded_stacks import Stacks, merged
-from tidemark.figures.profiles.function_names import is_start
 from tidemark.figures.profiles.growth import (
     Comparison,
     ProfiledTrial,
@@ -76,15 +75,9 @@ def _own_graphs(graphs: Sequence[Graph]) -> Sequence[Graph]:
     ]
 
 
-def _has_start(tree: Frame | None) -> bool:
-    """Tell whether a tree has a frame of a program's start."""
-    waiting = [tree] if tree else []
-    while waiting:
-        children = waiting.pop().children.values()
-        if any(is_start(child.name) for child in children):
-            return True
-        waiting += children
-    return False
+def _differs(graph: Graph, own: Graph) -> bool:
+    """Tell whether a graph has other outermost frames without those of a program's start."""
+    return graph.tree.children.keys() != own.tree.children.keys()
 
 
 def graph_data(graph: Graph) -> dict[str, Any]:
@@ -141,14 +134,14 @@ def flame_page(
 
     ``scripts`` are the libraries that draw the graphs.
     """
-    has_start = any(_has_start(tree) for each in graphs for tree in (each.tree, each.other))
-    own = _own_graphs(graphs) if has_start else graphs
-    functions = [functions_of(each.name, each.tree) for each in own]
+    own = _own_graphs(graphs)
+    has_start = any(map(_differs, graphs, own))
+    functions = [functions_of(each.name, each.tree) for each in (own if has_start else graphs)]
     few = [_too_few(each) for each in functions]
     body = Template(_file("flame_page.html")).substitute(
         title=escape(title),
         sentences=_paragraphs([*sentences, *filter(None, few)]),
-        notes=_paragraphs(notes),
+        notes=_paragraphs([*notes, *([_OWN_NOTE] if has_start else [])]),
         switches=f"{_switch('own', _OWN) if has_start else ''}{_switch('inverted', _INVERTED)}",
         legend=_legend() if any(graph.other for graph in graphs) else "",
         graphs="\n".join(map(_graph, graphs, own if has_start else repeat(None))),
@@ -165,6 +158,10 @@ def _paragraphs(sentences: Sequence[str]) -> str:
 
 
 _OWN = "Only frames of the system, without the program's start and the harness"
+_OWN_NOTE = (
+    "Without the program's start, the frames of the system together are as wide as the graph. "
+    "Percentages are of all samples."
+)
 _INVERTED = "Functions first, their callers below"
 
 
@@ -191,10 +188,16 @@ def _legend() -> str:
     return "\n".join(['<ul class="legend">', *items, '<li id="most"></li>', "</ul>"])
 
 
+def _of_system(graph: Graph) -> dict[str, Any]:
+    """Return a graph that is as wide as its frames; ``t`` are all samples, of which shares are."""
+    tree = graph.tree
+    return {**graph_data(graph), "v": tree.samples - tree.own, "t": tree.samples}
+
+
 def _graph(graph: Graph, own: Graph | None) -> str:
     data = {
         "all": graph_data(graph),
-        "own": own and graph_data(own),
+        "own": own and _of_system(own),
         "sign": graph.sign,
     }
     return Template(_file("flame_graph.html")).substitute(

@@ -437,10 +437,12 @@ def test_a_frame_is_as_wide_as_its_share_and_has_the_colour_of_the_verdict(tab, 
     }
     assert all(only.values())
     for graph in opened.evaluate(FRAMES):
-        widest = max(frame["width"] for frame in graph["frames"])
+        widest = max(graph["frames"], key=lambda frame: frame["width"])
+        whole = float(re.fullmatch(TITLE, widest["title"])[2])
         for frame in graph["frames"]:
             name, share = re.fullmatch(TITLE, frame["title"]).groups()
-            assert frame["width"] / widest == pytest.approx(float(share) / 100, abs=0.003)
+            part = frame["width"] / widest["width"]
+            assert part == pytest.approx(float(share) / whole, abs=0.003)
             word = "only" if name in only[graph["name"]] else told.get(name, "cannot tell")
             assert _hue(frame["fill"]) == word, (graph["name"], frame)
         _table_of_functions(opened, graph)

@@ -163,9 +163,11 @@ def test_a_graph_begins_with_the_frames_of_the_system_and_has_all_behind_a_switc
 
     (data,) = map(json.loads, re.findall(r'<script type="application/json">(.*?)</script>', page))
     assert sorted(nodes(data["own"])) == [
-        ("all", 100, None), ("all;rocksdb::DB::Put", 30, None),
+        ("all", 30, None), ("all;rocksdb::DB::Put", 30, None),
         ("all;rocksdb::DB::Put;memcpy", 10, None),
     ]  # fmt: skip
+    # Shares are of all samples.
+    assert data["own"]["t"] == 100
     assert "all;python3.11;Py_RunMain" in [name for name, *_ in nodes(data["all"])]
     assert 'id="own" checked' in page
     assert 'id="own"' not in page_of(new={"low;Compact": 1})

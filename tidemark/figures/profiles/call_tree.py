@@ -6,7 +6,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from tidemark.figures.profiles.folded_stacks import SEPARATOR, Stacks
-from tidemark.figures.profiles.function_names import is_start, named, plain_name
+from tidemark.figures.profiles.function_names import (
+    is_interpreter,
+    is_library,
+    is_start,
+    named,
+    plain_name,
+)
 
 MOST_FRAMES_DEEP = 200
 """The frames of a stack that tables and flame graphs have: a path for each takes their square."""
@@ -69,21 +75,32 @@ def walked(root: Frame, least: float) -> Iterator[tuple[tuple[str, ...], Frame]]
 
 
 def own_tree(root: Frame) -> Frame:
-    """Return a call tree without frames of a program's start; their callers have the samples."""
+    """Return a call tree without frames of a program's start; their callers have the samples.
+
+    In a process of Python these are all frames below the first one of a library or package, since
+    the interpreter's own functions have no mark. A tree without any frame of a system stays whole.
+    """
+    in_python = any(is_interpreter(each.name) for each in _frames(root))
     found = Frame("")
     found.samples = root.samples
-    waiting = [(root, found)]
+    waiting = [(root, found, False)]
     while waiting:
-        frame, kept = waiting.pop()
+        frame, kept, is_above = waiting.pop()
         kept.own += frame.own
         for child in frame.children.values():
-            if is_start(child.name):
-                waiting.append((child, kept))
-                continue
-            own = kept.child(child.name)
-            own.samples += child.samples
-            waiting.append((child, own))
-    return found
+            is_own = is_above or is_library(child.name) if in_python else not is_start(child.name)
+            own = kept.child(child.name) if is_own else kept
+            own.samples += child.samples if is_own else 0
+            waiting.append((child, own, is_own))
+    return found if found.children else root
+
+
+def _frames(root: Frame) -> Iterator[Frame]:
+    waiting = [*root.children.values()]
+    while waiting:
+        frame = waiting.pop()
+        yield frame
+        waiting += frame.children.values()
 
 
 _Named = Callable[[str], bool]

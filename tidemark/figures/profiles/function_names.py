@@ -41,14 +41,9 @@ _OPENINGS = {">": "<", ")": "(", "]": "["}
 _ENDS_OF_NAMES = frozenset("_>)]~}'")
 
 
-# The frames below those of a system: the start of a program, the interpreter of Python and its
-# modules, the start of Java's threads, and the harness of a workload.
+# The frames below those of a system: the start of a program and of Java's threads.
 _START = re.compile(
-    r"_start|main|clone3?|__clone3?|start_thread|__libc_start\w*|uv|python[\d.]*|java"
-    r"|_?Py(?:[A-Z]|_)\w*|_?py(?:main|run|init|eval)_?\w*|run_mod|run_eval_code_obj|type_call"
-    r"|(?:cfunction|method|function|object|vectorcall|slot_tp|wrap|builtin|bound_method|classmethod"
-    r"|instancemethod|gen|descr|partial|list|map|tuple)_(?:vectorcall|call|exec|send|iternext|extend"
-    r"|descr_\w+|init|new|next|method\w*|maybe_call|vacall|iter\w*)\w*"
+    r"_start|main|clone3?|__clone3?|start_thread|thread_start_wrapper|__libc_start\w*"
     r"|JavaMain|ThreadJavaMain|jni_\w+|thread_native_entry|call_stub|Interpreter"
     r"|(?:Java)?Thread::\w+|java/lang/Thread\.\w+|java\.lang\.Thread\.\w+"
 )
@@ -57,6 +52,11 @@ _START_FILES = re.compile(
     r"(?:^|/)harness/|/lib/python\d[\d.]*/(?!site-packages)|<frozen "
     r"|(?:runpy|threading|socketserver|multiprocessing/\w+|concurrent/futures/\w+)\.py$"
 )
+_INTERPRETER = re.compile(r"pymain_\w+|_?Py(?:[A-Z]\w*)?_\w+|_PyEval\w*")
+# The standard library of C++, and the profiler itself.
+_NO_SYSTEM = (
+    "std::", "CodeBlob::", "CodeCache::", "DwarfParser::", "ElfParser::", "Profiler::", "Symbols::"
+)  # fmt: skip
 
 
 @lru_cache(maxsize=100_000)
@@ -65,7 +65,25 @@ def is_start(frame: str) -> bool:
     name = plain_name(frame)
     if python := _PYTHON.fullmatch(name):
         return _START_FILES.search(python["file"]) is not None
-    return _START.fullmatch(name) is not None
+    return is_interpreter(name) or _START.fullmatch(name) is not None
+
+
+def is_interpreter(name: str) -> bool:
+    """Tell whether a function is one of Python's interpreter."""
+    return _INTERPRETER.fullmatch(name) is not None
+
+
+@lru_cache(maxsize=100_000)
+def is_library(frame: str) -> bool:
+    """Tell whether a frame in a process of Python is of a system.
+
+    The interpreter has thousands of functions in C, whose names have no marks; a library in C++ or
+    Rust has namespaces, and a package of Python has files.
+    """
+    name = plain_name(frame)
+    if _PYTHON.fullmatch(name):
+        return not is_start(name)
+    return "::" in name and not name.startswith(_NO_SYSTEM)
 
 
 @lru_cache(maxsize=100_000)

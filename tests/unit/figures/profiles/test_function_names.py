@@ -2,7 +2,7 @@
 
 import pytest
 
-from tidemark.figures.profiles.function_names import named, plain_name
+from tidemark.figures.profiles.function_names import is_library, is_start, named, plain_name
 
 
 @pytest.mark.parametrize(
@@ -69,3 +69,39 @@ def test_a_name_with_many_marks_is_read_at_once(marks):
 )
 def test_a_function_is_named_by_the_end_of_its_name(wanted, frame, is_it):
     assert named(wanted)(frame) is is_it
+
+
+@pytest.mark.parametrize(
+    ("frame", "starts"),
+    [
+        ("_start", True),
+        ("Py_RunMain", True),
+        ("_PyEval_EvalFrameDefault", True),
+        ("run (harness/rounds.py:12)", True),
+        ("_bootstrap (threading.py:1002)", True),
+        ("JavaThread::thread_main_inner()", True),
+        ("java/lang/Thread.run_[j]", True),
+        ("rocksdb::DB::Put", False),
+        ("filter (tcms/testcases/api.py:7)", False),
+        ("sleeper/ingest/Writer.write_[j]", False),
+        ("PythonThing", False),
+        ("mysql_insert", False),
+    ],
+)
+def test_a_frame_of_a_start_is_known_by_its_name(frame, starts):
+    assert is_start(frame) is starts
+
+
+@pytest.mark.parametrize(
+    ("frame", "is_of_a_system"),
+    [
+        ("rocksdb::MemTable::Add(int)", True),
+        ("filter (tcms/testcases/api.py:7)", True),
+        ("run (harness/rounds.py:12)", False),
+        ("gc_collect_main", False),
+        ("std::thread::_State_impl::_M_run", False),
+        ("DwarfParser::addRecord", False),
+    ],
+)
+def test_a_library_is_known_by_its_namespaces_in_a_process_of_python(frame, is_of_a_system):
+    assert is_library(frame) is is_of_a_system
