@@ -221,9 +221,11 @@ def _image(
 
 
 def _build_arguments(suite: Suite, settings: Settings) -> Mapping[str, str]:
-    """Return the arguments of Docker's build: the package index, and the versions inside."""
+    """Return the arguments of Docker's build: the package index, the Pythons, the versions."""
     index = settings.package_index
     arguments = {"PIP_INDEX_URL": index, "UV_DEFAULT_INDEX": index} if index else {}
+    if suite.pythons:
+        arguments["TIDEMARK_PYTHONS"] = " ".join(suite.pythons)
     if settings.prebuilt:
         subject = suite.subject
         inside = [

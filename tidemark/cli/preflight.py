@@ -14,6 +14,7 @@ import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
 import psutil
@@ -21,7 +22,7 @@ import psutil
 from onebox.cloud.cgroups import NotWritableError, hierarchy
 from onebox.cloud.confinement import covers, landlock
 from onebox.cloud.processes import BARE_PYTHON
-from tidemark.model.parameters import described
+from tidemark.model.parameters import PYTHON, described
 from tidemark.model.refusal import Refused
 from tidemark.model.run_spec import RunSpec, requirement
 from tidemark.model.services import SIZE, UNITS_OF_VCPU, Size
@@ -176,17 +177,21 @@ def prepare(request: RunSpec, suite: Suite, workloads: Path) -> None:
     """
     programs = (suite.task, *(service.task for service in suite.services.values()))
     folders = sorted({workloads / program.workload for program in programs})
-    places = [(version, folder) for version in request.possible for folder in folders]
+    own = request.parameters.get(PYTHON)
+    pythons = request.axes.get(PYTHON) or ([str(own)] if own else [""])
+    places = list(product(request.possible, folders, pythons))
 
-    def failure_at(place: tuple[str, Path]) -> str:
-        version, folder = place
-        return _failure(_variables(request, suite, version), folder)
+    def failure_at(place: tuple[str, Path, str]) -> str:
+        version, folder, python = place
+        named = {f"TIDEMARK_{PYTHON.upper()}": python} if python else {}
+        return _failure({**_variables(request, suite, version), **named}, folder)
 
     with ThreadPoolExecutor(_PREPARED_AT_ONCE) as threads:
         failures = list(threads.map(failure_at, places))
-    for (version, _), failure in zip(places, failures, strict=True):
+    for (version, _, python), failure in zip(places, failures, strict=True):
         if failure:
-            raise Refused(f"versions: {version} cannot be prepared here: {failure}")
+            on = f" with Python {python}" if python else ""
+            raise Refused(f"versions: {version} cannot be prepared here{on}: {failure}")
 
 
 def _variables(request: RunSpec, suite: Suite, version: str) -> dict[str, str]:

@@ -18,9 +18,11 @@ _GREATEST = 2**53 - 1
 RESERVED = frozenset({
     "address", "artefacts", "began", "cache", "data", "deadline_seconds", "instance", "jars",
     "jobs", "levels", "own", "package", "prepare", "prepared", "profile_hz", "profiler", "ready",
-    "ready_log", "seed", "state", "task", "uv", "version",
+    "ready_log", "results", "seed", "state", "task", "uv", "version",
 })  # fmt: skip
 """Names whose ``TIDEMARK_<NAME>`` has another meaning in a task."""
+PYTHON = "python"
+"""The parameter or axis with the version of the Python that runs the programs of a version."""
 
 
 def _number(value: object) -> int | float:

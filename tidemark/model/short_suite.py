@@ -9,10 +9,13 @@ from itertools import count
 from typing import Any
 
 from tidemark.model.log_line import VALUES, labels_of
+from tidemark.model.parameters import PYTHON
 from tidemark.model.task import COMMAND_WORDS, SHELL_WORDS
 from tidemark.model.version_order import DEPLOYED, NEWEST, PREVIOUS, knows_order
 
 _MOST_LABELS = 100
+_PYTHONS = ("3.11", "3.12", "3.13", "3.14")
+"""The versions of Python that the harness runs on."""
 _LONGEST_QUERY = 25
 
 
@@ -27,6 +30,7 @@ def written_out(suite: Any) -> Any:  # noqa: ANN401 (any YAML)
     tests = [test for test in _list(whole, "tests") if isinstance(test, dict)]
     if isinstance(whole.get("name"), str):
         whole.setdefault("title", whole["name"])
+    _write_python(whole)
     _write_task(whole, commands=any("command" in test for test in tests))
     _write_defaults(whole)
     for service in _dict(whole, "services").values():
@@ -47,6 +51,19 @@ def _write_task(suite: dict[str, Any], *, commands: bool) -> None:
         task.setdefault("entry_point", [*(SHELL_WORDS if of_image else COMMAND_WORDS)])
     if not of_image and isinstance(suite.get("name"), str):
         task.setdefault("workload", suite["name"])
+
+
+def _write_python(suite: dict[str, Any]) -> None:
+    """Write the parameter that a suite's ``python`` is: a run may set another version."""
+    python, parameters = suite.get(PYTHON), suite.get("parameters", {})
+    if python is None or not isinstance(parameters, dict) or PYTHON in parameters:
+        return
+    del suite[PYTHON]
+    means = "the Python that the programs of a version run on"
+    # YAML reads 3.13 without its quotes as a number.
+    named = str(python) if isinstance(python, float) else python
+    choice = {"type": "choice", "of": [*_PYTHONS], "default": named, "means": means}
+    suite["parameters"] = {**parameters, PYTHON: choice}
 
 
 def _write_defaults(suite: dict[str, Any]) -> None:

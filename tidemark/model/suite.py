@@ -12,7 +12,7 @@ from tidemark.model.instance import word_of, words
 from tidemark.model.kept_files import ARTEFACT_FORMS, Artefact
 from tidemark.model.load import Load
 from tidemark.model.metric import Metric, Series, Statistic
-from tidemark.model.parameters import Number, Parameter, Value
+from tidemark.model.parameters import PYTHON, Number, Parameter, Value
 from tidemark.model.refusal import Problem, problem
 from tidemark.model.sentences import listed, shown, there_are
 from tidemark.model.services import MOST_SERVICES, SERVICE_FORMS, Service
@@ -296,6 +296,12 @@ class Suite(Frozen):
     """A version that every repetition measures, beside those that a run asks for."""
     tests: tuple[Test, ...] = Field(min_length=1, max_length=20)
     """The tests of a trial in order, 1 to 20."""
+
+    @property
+    def pythons(self) -> Sequence[str]:
+        """The versions of Python that a run may set for the programs of a version, or none."""
+        parameter = self.parameters.get(PYTHON)
+        return self.axes.get(PYTHON) or (parameter.of if parameter else None) or ()
 
     @property
     def owned(self) -> str:

@@ -126,6 +126,16 @@ def test_a_prebuilt_image_has_each_listed_version_and_comes_from_the_package_ind
     assert len(inside) == len(LOAD.subject.versions)
 
 
+def test_an_image_has_the_pythons_that_a_run_may_set(systems, tmp_path):
+    suite = LOAD.model_copy(update={"axes": {"python": ("3.12", "3.13")}})
+    app = App(outdir=str(tmp_path / "out"))
+    image_of(Stack(app, "Stack"), suite, systems)
+
+    assets = json.loads(next(Path(app.synth().directory).glob("*.assets.json")).read_text())
+    (image,) = assets["dockerImages"].values()
+    assert image["source"]["dockerBuildArgs"]["TIDEMARK_PYTHONS"] == "3.12 3.13"
+
+
 @pytest.mark.parametrize(
     "suite",
     [

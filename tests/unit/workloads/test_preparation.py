@@ -63,6 +63,27 @@ def uv(tmp_path):
     return make
 
 
+def test_each_python_has_an_environment_of_its_own(uv, tmp_path, monkeypatch):
+    own = tmp_path / ".pyenv" / "versions" / "3.98.2" / "bin" / "python3.98"
+    own.parent.mkdir(parents=True)
+    own.touch()
+    monkeypatch.setenv("HOME", str(tmp_path))
+    made = {
+        environment({**uv(MAKES), "TIDEMARK_PYTHON": python}, timeout=60)
+        for python in ("3.98", "3.99")
+    }
+
+    assert len(made) == 2
+    calls = (tmp_path / "calls").read_text().splitlines()
+    asked = [call.split()[4] for call in calls if call.startswith("venv")]
+    assert asked == [str(own), "3.99"]  # uv finds its own Pythons by their version
+
+
+def test_a_python_that_is_no_version_is_refused(uv):
+    with pytest.raises(ConfigurationError, match=r"a version such as 3\.13 is accepted"):
+        environment({**uv(MAKES), "TIDEMARK_PYTHON": "/bin/sh"}, timeout=60)
+
+
 def test_the_environment_is_made_with_exactly_the_tools_and_the_pinned_package(uv, tmp_path):
     python = environment(uv(MAKES), timeout=60)
 

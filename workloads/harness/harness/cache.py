@@ -12,15 +12,20 @@ _DIGITS = 12
 
 
 def kept(
-    name: str, content: bytes, variables: Mapping[str, str], make: Callable[[Path], None]
+    name: str,
+    content: bytes,
+    variables: Mapping[str, str],
+    make: Callable[[Path], None],
+    python: str | None = None,
 ) -> Path:
     """Return the folder of ``name`` and ``content`` in the cache; ``make`` it if it is missing.
 
-    ``content`` is all that the folder is made from: other content has another folder.
+    ``content`` is all that the folder is made from: other content has another folder. ``python`` is
+    the version of its Python, by default that of this process.
     """
     cache = Path(variables.get("TIDEMARK_CACHE") or Path.home() / ".cache" / "tidemark")
     digest = sha256(content).hexdigest()[:_DIGITS]
-    folder = cache / f"{name}_python{platform.python_version()}_{digest}"
+    folder = cache / f"{name}_python{python or platform.python_version()}_{digest}"
     if not folder.exists():
         cache.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=cache, prefix="making-") as making:

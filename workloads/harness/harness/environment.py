@@ -22,6 +22,7 @@ PACKAGES = Path("packages.txt")
 _BUILD = Path("build.txt")
 # The cache moves a finished environment, whose programs, such as pytest, have to find its Python.
 _RELOCATABLE = ("--relocatable",)
+_PYTHON = re.compile(r"3\.[0-9]{1,2}")
 # The requirements are passed to an installer, so no option and no range is accepted.
 _REQUIREMENT = re.compile(r"[A-Za-z0-9][\w.\[\]-]{0,63}(==[\w.+!-]{1,64}|@\S{1,500})", re.ASCII)
 
@@ -45,15 +46,17 @@ def environment(variables: Mapping[str, str], timeout: float) -> Path:
     requirements = _requirements(variables) if own is None else []
     pins = _pins(requirements, variables) if own is None else own
     build = [_BUILD.read_text(encoding="ascii")] if _BUILD.is_file() else []
+    python = _python(variables)
     made_of = [_TOOLS.read_text(encoding="ascii"), pins, *requirements, *build, *_RELOCATABLE]
-    content = "\n".join(made_of)
+    wanted = variables.get("TIDEMARK_PYTHON")
+    content = "\n".join([*made_of, *([wanted] if wanted else [])])
 
     def make(new: Path) -> None:
         uv = _Uv(_program(variables), timeout)
-        uv.make(new, requirements, pins)
+        uv.make(new, python, requirements, pins)
 
     name = requirements[0].replace("/", "-")[-80:] if requirements else "tools"
-    return kept(name, content.encode(), variables, make) / "bin" / "python"
+    return kept(name, content.encode(), variables, make, wanted) / "bin" / "python"
 
 
 def fetch_program(new: Path, pins: Path, variables: Mapping[str, str], timeout: float) -> None:
@@ -68,6 +71,26 @@ def fetch_program(new: Path, pins: Path, variables: Mapping[str, str], timeout: 
     """
     if reason := _Uv(_program(variables), timeout).put(new, pins):
         raise ConfigurationError(f"{pins.stem} could not be fetched: {reason}")
+
+
+def _python(variables: Mapping[str, str]) -> str:
+    """Return the path of the Python of ``TIDEMARK_PYTHON``, or its version for uv to find.
+
+    Without the variable it is the Python of this process. uv finds the Pythons on the ``PATH`` and
+    its own, and downloads others where its settings allow it, but knows nothing of pyenv's.
+    """
+    wanted = variables.get("TIDEMARK_PYTHON")
+    if wanted is None:
+        return sys.executable
+    if not _PYTHON.fullmatch(wanted):
+        raise ConfigurationError(
+            f"TIDEMARK_PYTHON is {wanted!r}: a version such as 3.13 is accepted."
+        )
+    if sys.version_info[:2] == tuple(map(int, wanted.split("."))):
+        return sys.executable
+    of_pyenv = Path.home() / ".pyenv" / "versions"
+    found = sorted(of_pyenv.glob(f"{wanted}.*/bin/python{wanted}"), key=lambda path: path.parts)
+    return str(found[-1]) if found else wanted
 
 
 def _requirements(variables: Mapping[str, str]) -> list[str]:
@@ -114,13 +137,13 @@ class _Uv:
         self._program = program
         self._deadline = time.monotonic() + timeout
 
-    def make(self, new: Path, requirements: list[str], pins: str) -> None:
-        """Make an environment with the tools and the requirements.
+    def make(self, new: Path, python: str, requirements: list[str], pins: str) -> None:
+        """Make an environment of a Python, a path or a version, with tools and requirements.
 
         Wheels only, unless the pins say ``--no-binary``: a package that is built here is not the
         released one.
         """
-        words = ["venv", "--quiet", *_RELOCATABLE, "--python", sys.executable]
+        words = ["venv", "--quiet", *_RELOCATABLE, "--python", python]
         reason = self._failure(*words, str(new))
         reason = reason or self._install(new, ["--require-hashes", "-r", str(_TOOLS)], "")
         if (requirements or pins) and not reason:

@@ -15,7 +15,8 @@ advice, as a JSON list: the folder has a folder of jars for each version, which 
 that the program runs under, and ``TIDEMARK_PROFILE_HZ`` its samples in a second.
 ``TIDEMARK_VERSIONS`` has versions that are made without a program, as a JSON list of the variables
 of each. ``TIDEMARK_CERTIFICATES`` has PEM certificates that are trusted beside those of the system.
-``TIDEMARK_UV``
+``TIDEMARK_PYTHON`` is the version of the Python that runs the program, by default that of this
+process. ``TIDEMARK_UV``
 names uv's program, by default ``uv`` on the ``PATH``; ``TIDEMARK_CACHE`` names the cache, by
 default ``~/.cache/tidemark``.
 """
