@@ -218,6 +218,9 @@ FUNCTIONS: Mapping[str, Needs] = {
             _EXCLUSIONS,
             _MEASURED,
             _STANDING,
+            # A scheduled run with a budget goes on if its history suspects a new level.
+            keys.history(_ANY),
+            keys.history_windows(_ANY),
         ],
         # A search writes its plan again for each further comparison.
         writes=[_PLAN, _TRIALS, _STANDING],
@@ -227,6 +230,8 @@ FUNCTIONS: Mapping[str, Needs] = {
             _MEASURED,
             _STANDING,
             _DATA,
+            keys.history(_ANY),
+            keys.history_windows(_ANY),
         ],
         deletes=[_MEASURED, _DATA],
         # The first choice of a resumed run with a budget, or until decided, reads every trial.

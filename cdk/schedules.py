@@ -89,7 +89,7 @@ class Schedules(Construct):
             target=StepFunctionsStartExecution(
                 machine,
                 role=starter,
-                input=ScheduleTargetInput.from_object(_request(suite)),
+                input=ScheduleTargetInput.from_object(_request(suite, start)),
                 retry_attempts=RETRIES,
                 max_event_age=LATEST_START,
                 dead_letter_queue=self.lost_starts,
@@ -108,7 +108,7 @@ class Schedules(Construct):
         watcher.add_to_role_policy(allow(["s3:ListBucket"], [bucket.bucket_arn], by_time))
 
 
-def _request(suite: str) -> Mapping[str, object]:
+def _request(suite: str, start: StartTime) -> Mapping[str, object]:
     """Return the input of an execution.
 
     A repeated delivery of a start has the same time, and so names the same run.
@@ -118,4 +118,5 @@ def _request(suite: str) -> Mapping[str, object]:
         "versions": ["newest", "previous"],
         "trigger": "schedule",
         "scheduled_at": ContextAttribute.scheduled_time,
+        **({} if start.budget_usd is None else {"budget_usd": start.budget_usd}),
     }

@@ -20,6 +20,7 @@ from tidemark.model.context import place_of_setting
 from tidemark.model.cron import Cron, exceed_in_a_day, time_zone
 from tidemark.model.refusal import Refused, refusal
 from tidemark.model.sentences import shown
+from tidemark.model.suite import MOST_BUDGET_USD
 
 REFRESHES_OF_A_DAY = 32
 """QuickSight user guide, "Refreshing SPICE data": the refreshes of a data set in 24 hours."""
@@ -163,6 +164,8 @@ class StartTime(Frozen):
     cron: Annotated[str, AfterValidator(_cron)] = "0 2 ? * SUN *"
     """The six fields of EventBridge Scheduler's cron expressions."""
     time_zone: Annotated[str, AfterValidator(_known_zone)] = "Etc/UTC"
+    budget_usd: Annotated[float, Field(allow_inf_nan=False, gt=0, le=MOST_BUDGET_USD)] | None = None
+    """The budget of each run [USD]; None for none."""
 
 
 class Settings(Frozen):
@@ -205,7 +208,8 @@ class Settings(Frozen):
     schedules: dict[str, StartTime]
     """The start times of suites that are measured on a schedule, none by default. An example is
     ``{"rocksdb": {"cron": "0 2 ? * SUN *", "timeZone": "Etc/UTC"}}``, with the six fields of
-    EventBridge Scheduler; ``{"rocksdb": {}}`` means the same."""
+    EventBridge Scheduler; ``{"rocksdb": {}}`` means the same. With ``"budgetUsd": 2`` each run may
+    cost 2 USD, and within that it confirms a new level that the history suspects."""
     notify_email: str = Field(pattern=_EMAIL, max_length=254)
     """The address that gets mail of every outcome and alarm once it has confirmed the subscription.
     Empty sends no mail; others may subscribe to the topic."""

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pydantic import BaseModel
 
 from tidemark.figures.trial_result import Failures, trial_result, unmatched
-from tidemark.figures.verdicts.needed_trials import with_next_comparison
+from tidemark.figures.verdicts.needed_trials import gone_on, with_next_comparison
 from tidemark.figures.verdicts.sequential_run import SequentialRun, after, following
 from tidemark.model.base import Frozen
 from tidemark.model.exclusions import Exclusions
@@ -15,6 +15,8 @@ from tidemark.model.results import TrialResult
 from tidemark.model.run_id import is_profiled, trial_execution
 from tidemark.model.suite import SECONDS_BETWEEN_GROUPS, TASKS_OF_GROUP
 from tidemark.money.budget import Spent, counted, passed
+from tidemark.money.estimate import estimate
+from tidemark.money.prices import list_prices
 from tidemark.run.events import RunEvent
 from tidemark.store import keys
 from tidemark.store.bucket import Bucket, delete_what_is_possible
@@ -22,6 +24,7 @@ from tidemark.store.run_objects import (
     read_exclusions,
     read_measured,
     read_trial,
+    read_trials,
     record,
 )
 from tidemark.store.stored_plan import planned, read_plan, recorded_of
@@ -81,12 +84,14 @@ def choose(bucket: Bucket, event: ChooseTrialEvent) -> Choice:
         # Without a result the lost trial would be chosen again and again.
         _record_lost(bucket, plan, lost)
     done = set(recorded_of(bucket, plan))
+    limit = event.budget_usd
+    if plan.request.trigger == "schedule" and limit is not None:
+        plan = _confirming(bucket, plan, done)
     before = event.failures or Failures(is_first=not done)
     ended = [each for each in before.batch if each in done and not plan.request.keep_going]
     read = {each: read_trial(bucket, plan.run_id, each) for each in ended}
     failures = before.after(read.values())
     wrong = unmatched(plan.suite, read.values()) if failures.is_first else ""
-    limit = event.budget_usd
     spent = None if limit is None else event.spent or Spent()
     spent, standing = count(bucket, plan, spent, read, failures.stopped)
     plan = plan if standing is None else _planned_on(bucket, plan, standing)
@@ -130,8 +135,34 @@ def _starting(plan: Plan, rounds: Sequence[Sequence[int]], execution_arn: str) -
 
 
 def _planned_on(bucket: Bucket, plan: Plan, standing: SequentialRun) -> Plan:
-    """Return the plan; store it first if a search goes on to its next comparison."""
-    longer = with_next_comparison(plan, standing)
+    """Return the plan of a search with its next comparison, which is stored first."""
+    return _stored(bucket, plan, with_next_comparison(plan, standing))
+
+
+def _confirming(bucket: Bucket, plan: Plan, done: Collection[int]) -> Plan:
+    """Return the plan of a whole run that a suspicion of the history makes go on; store it first.
+
+    The pairs of its two versions confirm the suspicion, or do not.
+    """
+    if plan.request.until or len(done) < len(plan.all_trials):
+        return plan
+    # Few runs come to this: the others load no history.
+    from tidemark.figures.history.run_medians import run_medians  # noqa: PLC0415
+    from tidemark.store.history import is_suspected  # noqa: PLC0415
+
+    trials = read_trials(bucket, plan.run_id)
+    medians = run_medians(plan, trials, read_exclusions(bucket, plan.run_id))
+    if not is_suspected(bucket, medians, plan.suite.name):
+        return plan
+    longer = gone_on(plan)
+    if longer is plan:
+        return plan
+    expected = estimate(longer.request, longer.suite, plan.prices or list_prices())
+    return _stored(bucket, plan, longer.model_copy(update={"estimate": expected}))
+
+
+def _stored(bucket: Bucket, plan: Plan, longer: Plan) -> Plan:
+    """Return the plan of a run that is planned on, once it is stored."""
     if longer == plan:
         return plan
     key = keys.plan(plan.run_id)

@@ -83,6 +83,13 @@ def record_history(bucket: Bucket, run: StoredRun) -> None:
     _record(bucket, run.plan.suite.name, [run_medians(run.plan, run.trials, run.exclusions)])
 
 
+def is_suspected(bucket: Bucket, run: RunMedians, suite: str) -> bool:
+    """Tell whether a run that is not in its suite's history yet is suspected of a new level."""
+    runs = _history(bucket.find(keys.history(suite))).with_runs([run]).runs
+    found = judged(runs, known=_read_windows(bucket, suite)).changes
+    return any(each.state == "suspected" and each.run.run_id == run.run_id for each in found)
+
+
 def record_imports(bucket: Bucket, run_ids: Iterable[str]) -> None:
     """Write the medians of imports into the histories of their suites, and the index of versions.
 

@@ -104,7 +104,9 @@ def app_of_everything(tmp_path_factory, systems_with_images):
     """Return the app and the stack of a deployment with all options on that are off by default."""
     context = {
         "systems": systems_with_images,
-        "schedules": {"rocksdb": {"cron": "30 3 ? * SAT *", "timeZone": "Europe/London"}},
+        "schedules": {
+            "rocksdb": {"cron": "30 3 ? * SAT *", "timeZone": "Europe/London", "budgetUsd": 2}
+        },
         "notifyEmail": "perf@example.com",
         "reports": True,
         "dashboard": True,

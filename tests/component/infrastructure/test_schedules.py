@@ -31,6 +31,7 @@ def test_a_schedule_starts_a_run_of_the_newest_versions_with_its_time_as_input(e
         "versions": ["newest", "previous"],
         "trigger": "schedule",
         "scheduled_at": "<aws.scheduler.scheduled-time>",
+        "budget_usd": 2,
     }
 
 

@@ -55,6 +55,10 @@ def test_context_that_the_cdk_cli_adds_is_ignored():
             "cdk.json: context: schedules.rocksdb.cron: '0 2 * * SUN *' is no cron expression ",
         ),
         (
+            {"schedules": {"rocksdb": {"budgetUsd": 0}}},
+            "cdk.json: context: schedules.rocksdb.budgetUsd: 0 is not accepted; expected ",
+        ),
+        (
             {"schedules": {"rocksdb": {"timeZone": "Europe/Atlantis"}}},
             "cdk.json: context: schedules.rocksdb.timeZone: 'Europe/Atlantis' is no time zone such",
         ),

@@ -54,6 +54,12 @@ REASONS = (
         "PublishComparison",
     ),
     Reason(
+        "Only a scheduled run with a budget asks its history; the campaign schedules none.",
+        ("s3:GetObject",),
+        "arn:aws:s3:::*/history/*",
+        "ChooseTrial",
+    ),
+    Reason(
         "A search writes its plan again for each further comparison; no campaign searches.",
         ("s3:PutObject",),
         "arn:aws:s3:::*/runs/*/plan.json",

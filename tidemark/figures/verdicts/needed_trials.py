@@ -11,10 +11,15 @@ from tidemark.figures.verdicts.sequential_run import (
     standing_of,
     undecided,
 )
+from tidemark.model.axes import count
 from tidemark.model.exclusions import Exclusions
 from tidemark.model.plan import Plan, PlannedTrial, in_turns
 from tidemark.model.results import TrialResult
 from tidemark.model.run_size import most_trials
+from tidemark.model.run_spec import CONFIRMATION, FEWEST
+from tidemark.model.suite import MOST_REPETITIONS
+
+_SUSPECTED = "The history suspected a new level, so that the run went on until decided."
 
 
 def so_far(plan: Plan, trials: Sequence[TrialResult], exclusions: Exclusions) -> Plan:
@@ -31,6 +36,30 @@ def so_far(plan: Plan, trials: Sequence[TrialResult], exclusions: Exclusions) ->
     needed = {trial.trial for trial in trials} | {trial.trial for trial in next_trials}
     kept = tuple(trial for trial in plan.trials if trial.trial in needed)
     return plan.model_copy(update={"trials": kept})
+
+
+def gone_on(plan: Plan) -> Plan:
+    """Return the plan of a run of two versions that goes on until decided, as far as it has room.
+
+    Its first trials are those of the plan, which is returned unchanged if pairs cannot decide it.
+    """
+    request, suite = plan.request, plan.suite
+    deciding = [metric for test in suite.tests for metric in test.metrics if metric.decides]
+    of_repetition = len(request.measured_versions) * count(request.axes)
+    room = (most_trials(suite, request.tasks) - request.profiled_trials) // of_repetition
+    most = min(MOST_REPETITIONS, room - CONFIRMATION)
+    is_decidable = deciding and not any(metric.labels for metric in deciding)
+    if len(request.versions) != 2 or not plan.knows_order or not is_decidable:
+        return plan
+    if most < max(FEWEST, request.repetitions):
+        return plan
+    changes = {"until": "decided", "repetitions": most, "note": _SUSPECTED}
+    request = request.model_copy(
+        update={**changes, "baseline": request.baseline or plan.ascending[0]}
+    )
+    repetitions = range(1, request.most_repetitions + 1)
+    trials = in_turns(request, suite, request.measured_versions, repetitions, seed=plan.seed)
+    return plan.model_copy(update={"request": request, "trials": trials})
 
 
 def with_next_comparison(plan: Plan, standing: SequentialRun) -> Plan:
