@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.error import HTTPError, URLError
+from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import click
@@ -102,8 +102,8 @@ def comment_once(suite: str, markdown: str) -> str:
             f"the comment is not written: {error.url} answers {error.code}; expected a token that "
             "may comment on pull requests"
         ) from None
-    except URLError as error:
-        raise click.ClickException(f"the comment is not written: {error.reason}") from None
+    except (OSError, json.JSONDecodeError) as error:
+        raise click.ClickException(f"the comment is not written: {error}") from None
     return "The comment on the pull request is written."
 
 

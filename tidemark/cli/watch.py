@@ -28,8 +28,9 @@ from tidemark.client.releases import PYPI, releases
 from tidemark.figures.profiles.growth import ProfiledTrial, compare
 from tidemark.model.numerals import duration, percent
 from tidemark.model.plan import Plan
+from tidemark.model.profile import DEFAULT_HZ
 from tidemark.model.refusal import Refused
-from tidemark.model.sentences import plural, there_are
+from tidemark.model.sentences import plural, shown, there_are
 from tidemark.model.suite import Suite
 from tidemark.money.run_cost import run_cost
 from tidemark.report.comparison.document import ComparedMetric, ComparisonDocument, exit_code
@@ -130,7 +131,7 @@ class Chain:
             return ""
         base, new = versions
         plan = self._measured(
-            versions=[base, new], baseline=base, repetitions=1, profile={"hz": 99}
+            versions=[base, new], baseline=base, repetitions=1, profile={"hz": DEFAULT_HZ}
         )
         if plan is None:
             return ""
@@ -273,8 +274,8 @@ def _look(
 
 def _unlisted(suite: Suite, release: str) -> str:
     return (
-        f"{release} is released, and suite.yaml of {suite.name} has no version of it; add it below "
-        "subject.versions"
+        f"{shown(release)} is released, and suite.yaml of {suite.name} has no version of it; add "
+        "it below subject.versions"
     )
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.error import HTTPError, URLError
+from urllib.error import HTTPError
 from urllib.parse import urljoin
 from urllib.request import Request, urlopen
 
@@ -78,7 +78,10 @@ def _found(suite: Suite, index: str) -> Collection[str]:
 
 def _of_index(index: str, package: str) -> set[str]:
     """Return the versions of a package of which a file is there and not yanked."""
-    answer, _ = _asked(f"{index.rstrip('/')}/{package}/", {"Accept": _INDEX})
+    url = f"{index.rstrip('/')}/{package}/"
+    answer, _ = _asked(url, {"Accept": _INDEX})
+    if not isinstance(answer, dict) or "files" not in answer:
+        raise Refused(f"{url} answers no index of packages; expected that of PEP 691")
     files = (file for file in answer["files"] if not file.get("yanked"))
     return {version for file in files for version in _version_of(file["filename"])}
 
@@ -148,7 +151,7 @@ def _asked(url: str, headers: Mapping[str, str]) -> tuple[Any, str]:
         if error.code == 401 and "realm" in challenge and "Authorization" not in headers:
             raise _TokenWanted(challenge) from None
         raise Refused(f"{url} answers {error.code}; expected the releases") from None
-    except URLError as error:
-        raise Refused(f"{url} does not answer: {error.reason}") from None
+    except OSError as error:
+        raise Refused(f"{url} does not answer: {error}") from None
     except ValueError:
         raise Refused(f"{url} answers no JSON; expected the releases in this form") from None

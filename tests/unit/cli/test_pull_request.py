@@ -202,3 +202,11 @@ def test_the_comment_of_a_run_has_its_comparisons_or_why_there_are_none(forge, j
     title = "9.8.4 against 9.0.0" if status == "complete" else "did not complete"
     assert title in comment
     assert ("9.8.4 \\*failed\\*" in comment) == (status == "incomplete")
+
+
+def test_a_forge_that_does_not_answer_is_one_sentence(forge, job, monkeypatch):
+    for name in ("GITHUB_API_URL", "CI_API_V4_URL"):
+        monkeypatch.setenv(name, "http://127.0.0.1:1")
+
+    with pytest.raises(click.ClickException, match=r"^the comment is not written: .*refused"):
+        comment_once("rocksdb", "same")

@@ -171,3 +171,10 @@ def test_a_watch_goes_on_after_a_look_that_is_refused(look, monkeypatch):
 
     assert look(None, "--every", "3600") == (1, "")
     assert pauses == [3600, 3600]
+
+
+def test_a_release_without_a_version_is_a_warning_that_steers_no_terminal():
+    assert watch._unlisted(SUITE, "0.3.30\x1b[2J") == (
+        "'0.3.30\\x1b[2J' is released, and suite.yaml of rocksdb has no version of it; add it "
+        "below subject.versions"
+    )

@@ -116,6 +116,7 @@ def test_a_command_of_the_workload_has_the_versions_of_the_suite_alone():
     ("answer", "sentence"),
     [
         ((404, {}, {}), r"/sorted/ answers 404; expected the releases$"),
+        ((200, [], {}), r"/sorted/ answers no index of packages; expected that of PEP 691$"),
         ((200, b"<html>", {}), r"/sorted/ answers no JSON; expected the releases in this form$"),
     ],
 )
