@@ -33,8 +33,10 @@ NAMES: Mapping[str, str] = {
 }
 """What the document of each template is about."""
 _PROFILES = ROOT / "docs" / "profiles"
-# The other graphs are drawn in the same way, and would be many files.
-_OTHER_GRAPHS = re.compile(r"\n### Graphs - (?:Bounded PostgreSQL|Unbounded).*", re.DOTALL)
+# The other graphs are drawn in the same way, and would be many files or a large one.
+_LEFT_OUT = re.compile(
+    r"\n### Graphs - (?:Bounded PostgreSQL|Unbounded).*|\n{{flames: [^}]+}}\n", re.DOTALL
+)
 _COMMENT = f"""- The new version supports
   {{{{change supported_users {{database: mariadb}} of {NEW} = 16.86%}}}} more users with MariaDB.
 
@@ -85,7 +87,7 @@ def publish(state: Path, template: str, folder: Path, output: Path) -> None:
     """Publish the document that a template prints."""
     text = CliRunner().invoke(tidemark, ["publish", "--template", template]).stdout
     document = folder / f"{template}.md"
-    document.write_text(_OTHER_GRAPHS.sub("", text), encoding="utf-8")
+    document.write_text(_LEFT_OUT.sub("", text), encoding="utf-8")
     invoke(state, "publish", document, "--output", output, "--set", NAMES[template])
 
 

@@ -14,7 +14,8 @@ import click
 
 from tidemark.cli.chosen_suite import known_suite
 from tidemark.cli.history import published_rows
-from tidemark.cli.profile.function_shares import published_shares
+from tidemark.cli.profile.function_shares import published_shares, versions_page
+from tidemark.cli.profile.options import profiles_by_version
 from tidemark.cli.saving import save
 from tidemark.cli.set_option import split
 from tidemark.cli.target import Target, stored, target_options
@@ -24,12 +25,12 @@ from tidemark.figures.profiles.call_tree import Place
 from tidemark.model.refusal import Refused
 from tidemark.model.run_id import is_run_id
 from tidemark.model.sentences import listed, shown, there_are
-from tidemark.report.blocks import Chart, Report, Row, Said, Table
+from tidemark.report.blocks import Chart, Link, Report, Row, Said, Table
 from tidemark.report.comments import comments_on, figures_of_run, figures_of_sides
 from tidemark.report.comparison.contents import comparison
 from tidemark.report.comparison.publishing import read_sides
 from tidemark.report.comparison.sides import sides
-from tidemark.report.filled import Filler, Subject, parsed
+from tidemark.report.filled import Filler, Maker, Subject, parsed
 from tidemark.report.markdown import with_pictures
 from tidemark.report.page import page
 from tidemark.report.run_report.measured import measured_run
@@ -111,13 +112,19 @@ def command(
             raise Refused(f"--set: the document has no name {name!r}; {there_are(names, name)}")
     with stored(target) as store:
         sources = _Sources(store, {**names, **split(given)}, target)
-        makers = {"history": sources.history, "functions": sources.functions}
+        makers: Mapping[str, Maker] = {
+            "history": sources.history,
+            "functions": sources.functions,
+            "flames": sources.flames,
+        }
         filled = Filler(sources.subject, makers).report(text, lambda part: _prose(part, document))
     if output.suffix == ".html":
         title = filled.title.replace("`", "") or document.stem
         contents = {output: page(filled._replace(title=title)).encode()}
+        folder = output.parent
     else:
-        contents = _files(filled, output, document.stem, address)
+        contents, folder = _files(filled, output, document.stem, address), output
+    contents |= {folder / name: content for name, content in sources.files.items()}
     for path, content in contents.items():
         save(path, content)
         click.echo(path)
@@ -172,6 +179,8 @@ class _Sources:
     def __init__(self, store: Stored, names: Mapping[str, str], target: Target) -> None:
         self._store, self._names, self._target = store, names, target
         self._known: dict[str, Subject] = {}
+        self.files: dict[str, bytes] = {}
+        """The pages beside the document, by name."""
 
     def subject(self, name: str) -> Subject:
         """Return the run or the comparison that a name stands for; '' is the only one."""
@@ -231,6 +240,15 @@ class _Sources:
         names = _separated(found["names"])
         rows = published_shares(self._store.bucket, self._suite(), found["test"], names, place)
         yield _table(f"Share of all samples in {found['test']} [%]", ["Version", *names], rows)
+
+    def flames(self, test: str) -> Iterator[Link]:
+        """Yield a link to the page of the flame graphs of a test, of all versions."""
+        suite, bucket = self._suite(), self._store.bucket
+        if not re.fullmatch(r"[\w.+-]+", test):
+            raise Refused(f"DOC.md: {shown(test)} is no test; expected one such as l.i1")
+        found = profiles_by_version(bucket, suite, test)
+        self.files[f"flames-{test}.html"] = versions_page(bucket, suite, found).encode()
+        yield Link(f"Flame graphs of {test}", f"flames-{test}.html")
 
 
 def _separated(names: str) -> list[str]:

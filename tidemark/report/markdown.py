@@ -134,6 +134,8 @@ class _Writer:
                     if self.escapes
                     else (f"{self._text(block.words)}: {block.file}")
                 )
+            if self.draw:
+                return f"[{self._text(block.words)}]({block.file})"
             # Markdown is read in other places, too, where a link to the file leads nowhere.
             return f"{self._text(block.words)}: {self._text(block.file)}, beside this report."
         return self._text(block)

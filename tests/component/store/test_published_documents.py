@@ -54,6 +54,18 @@ def test_a_page_has_everything_in_one_file(state, folder):
     assert "16.86% more" in page
 
 
+def test_flame_graphs_are_a_page_beside_the_document(state, folder):
+    document = folder / "flames.md"
+    document.write_text("---\nsuite: rocksdb\n---\n{{flames: l.i1}}\n")
+
+    documents.invoke(state, "publish", document, "--output", folder / "flames")
+
+    text = (folder / "flames" / "flames.md").read_text(encoding="utf-8")
+    assert text == "[Flame graphs of l.i1](flames-l.i1.html)\n"
+    page = (folder / "flames" / "flames-l.i1.html").read_text(encoding="utf-8")
+    assert "<h2>2023-05-29</h2>" in page
+
+
 def test_pictures_elsewhere_have_an_address(state, folder):
     document = folder / "doc.md"
     document.write_text(f"{_NAMES}{{{{chart: Changes}}}}\n")

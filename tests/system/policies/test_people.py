@@ -8,7 +8,20 @@ from tests.system.end_to_end.deployed import deploy
 from tests.system.policies.authorization import requests
 from tests.system.policies.deployment import read_deployment
 from tests.system.policies.recording import read_calls, recorded
-from tidemark.cli import compare, dashboard, exclude, history, report, run, runs, show, sql, stop
+from tidemark.cli import (
+    comment,
+    compare,
+    dashboard,
+    exclude,
+    history,
+    report,
+    run,
+    runs,
+    show,
+    sql,
+    stop,
+)
+from tidemark.model.checkout import ROOT
 
 pytestmark = pytest.mark.systems
 
@@ -27,6 +40,7 @@ CHANGING = {
     "report": (report.command, ["RUN"]),
     "exclude": (exclude.exclude, ["RUN", "--reason", "seen"]),
     "include": (exclude.include, ["RUN"]),
+    "comment": (comment.command, ["RUN", "--file", str(ROOT / "docs/profiles/pairs.txt")]),
 }
 STOPPING = {"stop": (stop.command, ["RUN", "--reason", "seen"])}
 ALLOWED = {

@@ -23,7 +23,7 @@ from tidemark.model.profile import Profile
 from tidemark.model.refusal import Refused
 from tidemark.model.run_id import is_run_id
 from tidemark.model.sentences import listed, shown
-from tidemark.report.flame_page import NOT_DRAWN, Graph, flame_page
+from tidemark.report.flame_page import NOT_DRAWN, Graph, flame_graph_scripts, flame_page
 from tidemark.store.bucket import Bucket
 from tidemark.store.profiles.stored_profile import read_stacks
 
@@ -129,15 +129,37 @@ def command(
     # Standard output holds only the table that people keep.
     click.echo(_meaning(place, summed=summed), err=form != "table")
     if output:
-        graphs = [
-            Graph(version, version, _note(tree, found[version][0].unit), tree)
-            for version, tree in trees.items()
-        ]
-        (tested,) = {each.test for profiles in found.values() for each in profiles}
-        title = f"Flame graphs of {suite} {tested}".rstrip()
-        page = flame_page(title, [], [NOT_DRAWN], graphs, scripts)
-        save(output, page.encode())
+        save(output, _page(suite, trees, found, scripts).encode())
         click.echo(output, err=form != "table")
+
+
+def versions_page(bucket: Bucket, suite: str, found: Mapping[str, Sequence[Profile]]) -> str:
+    """Return the page of the flame graphs of versions, from their profiles.
+
+    Raises
+    ------
+    Refused
+        If the library that draws them is not installed.
+
+    """
+    scripts = flame_graph_scripts()
+    trees = {version: _tree(bucket, profiles) for version, profiles in found.items()}
+    return _page(suite, trees, found, scripts)
+
+
+def _page(
+    suite: str,
+    trees: Mapping[str, Frame],
+    found: Mapping[str, Sequence[Profile]],
+    scripts: str,
+) -> str:
+    graphs = [
+        Graph(version, version, _note(tree, found[version][0].unit), tree)
+        for version, tree in trees.items()
+    ]
+    (tested,) = {each.test for profiles in found.values() for each in profiles}
+    title = f"Flame graphs of {suite} {tested}".rstrip()
+    return flame_page(title, [], [NOT_DRAWN], graphs, scripts)
 
 
 def _tree(bucket: Bucket, profiles: Iterable[Profile]) -> Frame:
