@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from tests.unit.client.profiled.drawn_graphs import flamegraph_pl
 from tests.unit.fakes import FakeBucket
-from tidemark.cli.profile import command, function_shares, growth_table, importing, options, removal
+from tidemark.cli.profile import command, function_shares, growth_table, importing, options
 from tidemark.model.profile import Profile
 from tidemark.model.refusal import Refused
 from tidemark.store.columns import TABLES
@@ -31,7 +31,7 @@ def bucket(monkeypatch):
     def stored(_target, **_):
         yield SimpleNamespace(bucket=bucket, tables=None)
 
-    for module in (importing, function_shares, growth_table, removal):
+    for module in (importing, function_shares, growth_table):
         monkeypatch.setattr(module, "stored", stored)
     return bucket
 

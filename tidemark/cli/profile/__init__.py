@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from tidemark.cli.profile import function_shares, growth_table, importing, removal
+from tidemark.cli.profile import function_shares, growth_table, importing
 
 
 @click.group("profile")
@@ -20,4 +20,4 @@ def command() -> None:
 command.add_command(importing.command)
 command.add_command(function_shares.command)
 command.add_command(growth_table.command)
-command.add_command(removal.command)
+command.add_command(importing.remove)

@@ -1,4 +1,4 @@
-"""``tidemark profile import``: profiles and flame graphs of other profilers."""
+"""``tidemark profile import`` and ``remove``: profiles and flame graphs of other profilers."""
 
 from __future__ import annotations
 
@@ -19,9 +19,15 @@ from tidemark.cli.target import Target, stored, target_options
 from tidemark.client.profiled.profile_file import ReadProfile, read_profile
 from tidemark.model.profile import Profile
 from tidemark.model.refusal import Refused
-from tidemark.model.sentences import plural, shown
+from tidemark.model.sentences import plural, shown, there_are
 from tidemark.store.profiles.file_content import Unreadable
-from tidemark.store.profiles.stored_profile import add_profile, digest, named
+from tidemark.store.profiles.stored_profile import (
+    add_profile,
+    digest,
+    named,
+    read_profiles,
+    remove_profile,
+)
 
 _MILLION = 1_000_000
 
@@ -153,3 +159,24 @@ def _show(added: Sequence[_Found]) -> None:
     ]
     if rows:
         show(list(rows[0]), rows, "table")
+
+
+@click.command("remove")
+@click.argument("name", metavar="PROFILE")
+@click.option("--suite", required=True, callback=check_suite, help="The profiled system.")
+@target_options
+def remove(name: str, suite: str, target: Target) -> None:
+    """Remove a profile that was imported by mistake; its file can be imported again.
+
+    \b
+    Example:
+      tidemark profile remove 20230817T000000Z-0a1b2c --suite rocksdb
+    """
+    with stored(target) as store:
+        known = {each.name: each for each in read_profiles(store.bucket, suite)}
+        if name not in known:
+            raise Refused(f"PROFILE: {shown(name)} is not stored; {there_are(known, name)}")
+        remove_profile(store.bucket, known[name])
+    profile = known[name]
+    of_test = f" of test {profile.test}" if profile.test else ""
+    click.echo(f"Removed {profile.file}, a profile of {profile.version}{of_test}.")

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.unit.client.profiled.drawn_graphs import flamegraph_pl, inferno, oldest, wide_enough
-from tidemark.client.profiled import towers
+from tidemark.client.profiled import flame_graph
 from tidemark.client.profiled.profile_file import read_profile
 from tidemark.store.profiles.file_content import Unreadable
 
@@ -140,7 +140,9 @@ def test_a_chain_of_equal_frames_stands_on_the_frame_all(tmp_path):
 
 def test_the_stacks_of_frames_without_samples_of_their_own_are_never_built(tmp_path, monkeypatch):
     built = []
-    monkeypatch.setattr(towers._Placed, "stack", lambda each: built.append(each) or each.drawn.name)
+    monkeypatch.setattr(
+        flame_graph._Placed, "stack", lambda each: built.append(each) or each.drawn.name
+    )
 
     assert read(tmp_path, flamegraph_pl({"a;b;c;d": 5})).stacks == {"d": 5}
     assert len(built) == 1
