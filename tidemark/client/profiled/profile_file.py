@@ -1,6 +1,6 @@
-"""The profile of a file in any of the accepted forms, and the reader of the text of ``perf script``.
+"""The profile of a file in any of the accepted forms; the text of ``perf script`` is read here.
 
-In that text, a header stands before each sample and its frames below, the leaf first. Source:
+That text has a header for each sample, and its frames below, the leaf first. Source:
 perf-script(1), and FlameGraph's stackcollapse-perf.pl for the names of frames.
 """
 
