@@ -164,16 +164,23 @@ def test_an_image_beside_the_text_is_kept_and_shown(store, tmp_path):
 )
 def test_a_text_leads_to_addresses_and_to_images_beside_it(tmp_path, text, reason):
     if reason is None:
-        assert "<a" not in written(text, tmp_path).html
+        assert "<a" not in written(text, tmp_path, HEADING).html
         return
     with pytest.raises(Refused, match="^" + reason):
-        written(text, tmp_path)
+        written(text, tmp_path, HEADING)
+
+
+def test_a_document_may_link_files_beside_it(tmp_path):
+    text = "## Setup\n\n[x](notes.txt)"
+
+    assert written(text, tmp_path).text == text
+    assert '<a href="notes.txt">x</a>' in written(text, tmp_path).html
 
 
 @pytest.mark.parametrize("text", [HOSTILE, "a vector<int> of", "</details>"])
 def test_html_in_a_text_is_refused(tmp_path, text):
     with pytest.raises(Refused, match=r"the text has HTML, .*; expected Markdown"):
-        written(text, tmp_path)
+        written(text, tmp_path, HEADING)
 
 
 @pytest.mark.parametrize(
