@@ -7,24 +7,26 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from cwli.cancellation import interruptible
 from onebox.athena.catalogue import Catalogue
 from onebox.athena.errors import QueryError
-from onebox.athena.execution import MOST_SECONDS, Rows, Translation, execute
-from onebox.athena.row_cache import RowCache
 from onebox.store.errors import DamagedObject
 from onebox.store.object_files import ObjectFiles
 from onebox.store.table_objects import FileObjects, UndamagedObjects
-from onebox.store.translation_cache import TranslationCache
 from tidemark.client.deployed import Stored
 from tidemark.client.in_process import InProcessPublisher
 from tidemark.client.tables import Answer, StatementFailed, Value, literal
 from tidemark.store import keys
 from tidemark.store.bucket import Damaged, Tagged
 from tidemark.store.columns import SCAN_LIMIT_BYTES, TABLES, database_name, table_input
+
+if TYPE_CHECKING:  # a command that asks no statement starts without the engine
+    from onebox.athena.execution import Rows, Translation
+    from onebox.athena.row_cache import RowCache
+    from onebox.store.translation_cache import TranslationCache
 
 # The one-machine cloud names the bucket after its stack and its place in the CDK app, of which the
 # last characters are a digest. On AWS, too, another place would be another bucket.
@@ -195,8 +197,19 @@ class FileTables:
         reported: Callable[[str], None],
     ) -> None:
         self._objects, self._catalogue = UndamagedObjects(FileObjects(files), reported), catalogue
-        self._kept = RowCache(folder)
-        self._translations = TranslationCache(folder / "translations", catalogue, database)
+        self._database, self._folder = database, folder
+
+    @cached_property
+    def _kept(self) -> RowCache:
+        from onebox.athena.row_cache import RowCache  # noqa: PLC0415
+
+        return RowCache(self._folder)
+
+    @cached_property
+    def _translations(self) -> TranslationCache:
+        from onebox.store.translation_cache import TranslationCache  # noqa: PLC0415
+
+        return TranslationCache(self._folder / "translations", self._catalogue, self._database)
 
     def ask(self, statement: str, parameters: Sequence[Value] = ()) -> Answer:
         """Return the answer to a statement; each ``?`` in it stands for a parameter.
@@ -218,6 +231,9 @@ class FileTables:
         return Answer(columns, found.rows, found.scanned_bytes, milliseconds)
 
     def _execute(self, translation: Translation, objects: UndamagedObjects) -> Rows:
+        from cwli.cancellation import interruptible  # noqa: PLC0415
+        from onebox.athena.execution import MOST_SECONDS, execute  # noqa: PLC0415
+
         return interruptible(
             lambda ending: execute(
                 translation, objects, self._catalogue, SCAN_LIMIT_BYTES, self._kept, ending
