@@ -122,7 +122,7 @@ def common(left: Type | None, right: Type | None) -> Type | None:
         return right
     if right.this is Kind.NULL or (right.this, left.this) in _WIDER:
         return left
-    if {left.this, right.this} <= _EXACT:
+    if Kind.DECIMAL in {left.this, right.this} <= _EXACT:
         (digits, scale), (others, other_scale) = digits_of(left), digits_of(right)
         widest = max(scale, other_scale)
         return decimal(min(MOST_DIGITS, max(digits - scale, others - other_scale) + widest), widest)

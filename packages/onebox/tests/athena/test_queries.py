@@ -91,6 +91,13 @@ def test_columns_have_the_names_and_types_of_the_query(run):
     ]
 
 
+def test_an_integer_and_a_larger_one_have_the_type_of_the_larger(run):
+    both = "CAST(1 AS BIGINT)"
+
+    query = f"SELECT CASE WHEN true THEN 0 ELSE {both} END, CASE WHEN true THEN {both} ELSE 0 END"
+    assert [trino_name(type_) for _, type_ in run(query).columns] == ["bigint", "bigint"]
+
+
 @pytest.mark.parametrize(
     ("query", "message"),
     [
