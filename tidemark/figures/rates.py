@@ -11,7 +11,7 @@ from tidemark.figures.load.histogram import mean, quantile
 from tidemark.figures.metric_rows import Answered, Group, MetricRows
 from tidemark.figures.statistic import QUANTILES, merged, of_samples, of_streams
 from tidemark.model.labels import canonical, figure_name
-from tidemark.model.metric import Basis, Metric, Statistic, basis
+from tidemark.model.metric import MOST_SAMPLES, Basis, Metric, Statistic, basis
 from tidemark.model.results import Rate, Sample, TaskResult
 from tidemark.model.sentences import plural
 
@@ -75,7 +75,7 @@ def surplus(
     rows: Sequence[MetricRows], tasks: Sequence[TaskResult], streams: Mapping[str, str], jobs: int
 ) -> list[str]:
     """Return a sentence for each surplus of values that a task logged."""
-    sentences = list(_surplus_of_jobs(rows))
+    sentences = [*_surplus_of_jobs(rows), *_above_bounds(rows, tasks, streams)]
     counted = [metric for metric in rows if metric.metric.values != "any"]
     for task in (task for task in tasks if task.task_id is not None):
         for metric in counted:
@@ -88,6 +88,25 @@ def surplus(
             repeated = metric.repeated_jobs(stream)
             sentences += [f"{subject} job {job} twice in {name}" for job in repeated]
     return sentences
+
+
+def _above_bounds(
+    rows: Sequence[MetricRows], tasks: Sequence[TaskResult], streams: Mapping[str, str]
+) -> Iterator[str]:
+    """Yield a sentence for each task that logged more values of any number than a run has room for.
+
+    Only values that are listed one by one take room.
+    """
+    bounded = [each for each in rows if each.metric.values == "any" and each.metric.samples]
+    for task in (task for task in tasks if task.task_id is not None):
+        for metric in bounded:
+            name, bound = metric.metric.name, metric.metric.values_at_most
+            _, most = metric.lines(streams[task.task_id or ""])
+            if most > bound:
+                yield (
+                    f"task {task.index} ({task.task_id}) logged {most:,} lines of {name}, above "
+                    f"its values_at_most, {bound:,}; raise it, up to {MOST_SAMPLES:,}"
+                )
 
 
 def _surplus_of_jobs(rows: Sequence[MetricRows]) -> Iterator[str]:

@@ -45,6 +45,8 @@ class Series(Frozen):
 
 # One answer of Logs Insights holds 10,000 rows; only fewer rows prove that none is missing.
 MOST_SAMPLES = 9_999
+MOST_VALUES = 1_000
+"""The most values of a task that may log any number, unless its metric has another bound."""
 MARGIN, SAME_WITHIN = 0.03, 0.05
 """The bounds of a metric's changes unless its suite has others, as shares."""
 Share = Annotated[float, Field(strict=True, gt=0, le=0.5)]
@@ -84,6 +86,11 @@ def contradicting_bounds(margin: float, same_within: float) -> Iterator[Problem]
         yield problem(("same_within",), sentence.format(margin))
 
 
+def is_most_values(value: object) -> bool:
+    """Tell whether a bound of values is the default, which plans leave out."""
+    return value == MOST_VALUES
+
+
 def _is_missing(value: object) -> bool:
     return value is None
 
@@ -119,6 +126,11 @@ class Metric(Consistent):
     values: Literal["jobs", "once", "any"] = "jobs"
     """The number of values that each task logs: one for each of its ``jobs``, one ``once``, or
     ``any`` number, at least one. With ``log``, and without ``jobs`` of the test, it is ``any``."""
+    values_at_most: int = Field(
+        default=MOST_VALUES, strict=True, ge=1, le=MOST_SAMPLES, exclude_if=is_most_values
+    )
+    """The most values that a task logs with ``values: any``, 1 to 9,999. A run has room for more
+    trials of fewer values; a task that logs more fails its test."""
     once_in_round: bool = Field(default=False, strict=True, exclude_if=operator.not_)
     """Whether each version logs one value alone in a [round](tests.md#rounds), not one a slice."""
     began: Name | None = Field(default=None, exclude_if=operator.not_)

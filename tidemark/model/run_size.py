@@ -68,8 +68,10 @@ def most_values(metric: Metric, test: Test, tasks: int) -> int:
     """
     if metric.samples is None:
         return min(MOST_SAMPLES, tasks * (metric.most_labels or 1))
-    if not metric.is_of_jobs:
+    if metric.began:
         return MOST_SAMPLES
+    if metric.values == "any":
+        return min(MOST_SAMPLES, tasks * metric.values_at_most)
     return min(MOST_SAMPLES, tasks * metric.values_of(test.jobs) * (metric.most_labels or 1))
 
 
@@ -95,7 +97,22 @@ def _check_trials(suite: Suite, spec: RunSpec) -> None:
             f"repetitions: {plural(trials, 'trial')} of {plural(tasks, 'task')} may keep "
             f"{trials * of_trial:,} values, files and minutes of usage; one run has at most "
             f"{MOST_RUN_ENTRIES:,}, enough for {plural(MOST_RUN_ENTRIES // of_trial, 'such trial')}"
+            f"{_less(suite, tasks)}"
         )
+
+
+def _less(suite: Suite, tasks: int) -> str:
+    """Return how trials keep less, as the end of a sentence; '' if their values are counted."""
+    any_number = {
+        metric.name: most_values(metric, test, tasks)
+        for test in suite.tests
+        for metric in test.metrics
+        if metric.values == "any" and metric.samples
+    }
+    if not any_number:
+        return ""
+    name = max(any_number, key=lambda each: any_number[each])
+    return f"; a lower values_at_most of {name} makes room for more"
 
 
 def _work(suite: Suite, tasks: int) -> str:

@@ -16,7 +16,8 @@ from tidemark.model.numerals import duration
 from tidemark.model.parameters import Value, described
 from tidemark.model.plan import Plan
 from tidemark.model.results import TestResult, TrialResult
-from tidemark.model.run_spec import FEWEST, RunSpec
+from tidemark.model.run_size import most_trials
+from tidemark.model.run_spec import CONFIRMATION, FEWEST, RunSpec
 from tidemark.model.sentences import listed, plural
 from tidemark.model.suite import MOST_REPETITIONS, ROUNDS, Suite
 from tidemark.money.run_cost import run_cost
@@ -83,7 +84,8 @@ def again(
     """
     suite = basis.plan.suite
     undecided = [(name, verdict) for name, verdict in metrics if is_open(verdict)]
-    repetitions = max(request.repetitions, FEWEST, *_needed(undecided))
+    needed = max(request.repetitions, FEWEST, *_needed(undecided))
+    repetitions = max(FEWEST, min(needed, _room(suite, request, versions)))
     short = list(dict.fromkeys(name for name, verdict in undecided if is_hopeless(verdict)))
     tests = {verdict.quantity.test for _, verdict in undecided if is_hopeless(verdict)}
     longer = dict(_longer(suite, request.parameters, tests))
@@ -98,6 +100,12 @@ def again(
         " ".join([*words, f"--repetitions {repetitions}", *_options(suite, request, longer)]),
         " ".join(filter(None, [basis.expected(trials, longer), _chance(undecided, short)])),
     )
+
+
+def _room(suite: Suite, request: RunSpec, versions: Sequence[str]) -> int:
+    """Return the most repetitions that a run of some versions has room for."""
+    room = most_trials(suite, request.tasks) // (len(versions) * count(request.axes))
+    return room - CONFIRMATION if request.until else room
 
 
 def _chance(undecided: Iterable[tuple[str, Verdict]], short: Sequence[str]) -> str:

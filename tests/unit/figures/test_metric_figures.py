@@ -126,6 +126,15 @@ def test_any_number_of_values_is_enough_if_each_task_logs_one():
     assert surplus([one_stream], TASKS, STREAMS, jobs=1) == []
 
 
+def test_a_task_that_logs_more_values_than_its_metric_allows_is_named_with_the_way_out():
+    few = LATENCY.model_copy(update={"values_at_most": 2})
+    rows = MetricRows(few, [row(2, 3, operation="a")], [line("2", operation="a")] * 3)
+
+    assert surplus([rows], TASKS[:1], STREAMS, jobs=1) == [
+        "task 0 (t0) logged 3 lines of latency, above its values_at_most, 2; raise it, up to 9,999"
+    ]
+
+
 def test_a_value_that_only_one_query_has_seen_is_missing():
     late = MetricRows(LATENCY, [row(1, 2, operation="a")], [line("1", operation="a")])
 

@@ -120,7 +120,8 @@ def test_a_stored_request_is_accepted_as_the_input_of_another_run():
             {"suite": "rocksdb", "repetition": 3},
             "repetition: unknown field; known are suite, versions, instance, builds, slowed, "
             "baseline, repetitions, until, within_seconds, keep_going, bisect, layout, parallel, "
-            "profile, parameters, tests, axes, tasks, records, budget_usd and 3 more",
+            "profile, parameters, tests, axes, tasks, records, budget_usd and 3 more; did you mean "
+            "'repetitions'?",
         ),
         (
             {"suite": "rocksdb", "until": "decided", "versions": ["9.0.0"]},
@@ -369,7 +370,13 @@ def test_a_trial_that_the_functions_cannot_hold_is_refused_with_its_numbers():
     metric = (
         suite.tests[0]
         .metrics[0]
-        .model_copy(update={"values": "any", "statistics": ("mean", "p50", "p90", "p95", "p99")})
+        .model_copy(
+            update={
+                "values": "any",
+                "values_at_most": 9_999,
+                "statistics": ("mean", "p50", "p90", "p95", "p99"),
+            }
+        )
     )
     metrics = (metric, metric.model_copy(update={"name": "latency"}))
     wide = suite.model_copy(
@@ -383,6 +390,36 @@ def test_a_trial_that_the_functions_cannot_hold_is_refused_with_its_numbers():
         "tasks: 1 task of 1 test may keep 100,051 values, files and minutes of usage; one trial "
         "has at most 100,000"
     )
+
+
+def any_values(most):
+    """Return RocksDB's suite whose tasks log any number of values, and two figures of them."""
+    suite = SUITES["rocksdb"]
+    changed = {"values": "any", "values_at_most": most, "statistics": ("mean", "p99")}
+    metric = suite.tests[1].metrics[0].model_copy(update=changed)
+    test = suite.tests[1].model_copy(update={"metrics": (metric,), "slices": None})
+    defaults = suite.defaults.model_copy(update={"layout": "trials"})
+    return suite.model_copy(update={"tests": (test,), "defaults": defaults})
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"versions": ["8.8.1", "9.0.0", "9.8.4"], "until": "decided"},
+        {"bisect": {"base": "8.8.1", "new": "9.8.4", "metric": "compaction_rate"}},
+    ],
+)
+def test_a_suite_of_any_number_of_values_is_measured_until_decided(fields):
+    spec = resolve_request({"suite": "rocksdb", **fields}, {"rocksdb": any_values(1_000)})
+
+    assert spec.until == "decided"
+    assert spec.repetitions >= 60
+
+
+def test_a_run_of_too_many_values_is_refused_with_the_bound_that_makes_room():
+    fields = {"suite": "rocksdb", "versions": ["8.8.1", "9.8.4"], "until": "decided"}
+    with pytest.raises(Refused, match="; a lower values_at_most of compaction_rate makes room for"):
+        resolve_request(fields, {"rocksdb": any_values(9_999)})
 
 
 def test_newest_and_previous_are_the_last_two_of_the_suites_versions():

@@ -50,6 +50,21 @@ def test_pairs_that_scatter_have_the_number_of_repetitions_that_tells():
     assert text.endswith(" --repetitions 30")
 
 
+def test_no_more_repetitions_are_advised_than_a_run_has_room_for():
+    suite = rocksdb()
+    many = {"values": "any", "values_at_most": 9_999}
+    tests = [
+        test.model_copy(
+            update={"metrics": tuple(each.model_copy(update=many) for each in test.metrics[:1])}
+        )
+        for test in suite.tests
+    ]
+    room = suite.model_copy(update={"tests": tuple(tests)})
+    text = sentence(run_of(SCATTERED, [1060.0, 1000.0, 990.0, 1000.0, 1010.0], suite=room))
+
+    assert text.endswith(" --repetitions 24")
+
+
 def test_a_run_whose_time_was_over_is_measured_again_without_that_limit():
     run = run_of(WILD, WILD[::-1], until="decided", within_seconds=60, trials=2 * len(WILD))
 
