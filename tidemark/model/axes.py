@@ -61,7 +61,10 @@ def narrowed(suite: str, declared: Axes, wanted: Axes) -> dict[str, tuple[str, .
     """
     for name, values in wanted.items():
         if name not in declared:
-            raise Refused(f"axes: {suite} has no {shown(name)}; {there_are(declared, name)}")
+            known = there_are(declared, name)
+            if not declared:
+                known = "the suite declares no axes; leave it out"
+            raise Refused(f"axes: {suite} has no {shown(name)}; {known}")
         if other := [value for value in values if value not in declared[name]]:
             expected = f"expected one or more of {listed(declared[name])}"
             raise Refused(f"axes.{name}: {shown(other[0])} is not accepted; {expected}")

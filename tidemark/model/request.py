@@ -460,6 +460,8 @@ def _parameters(request: RunRequest, suite: Suite) -> dict[str, Value]:
         if parameter is None:
             place = name if name in short else "parameters"
             known = there_are(suite.parameters, name)
+            if not suite.parameters:
+                known = "the suite declares no parameters; leave it out"
             raise Refused(f"{place}: {suite.name} has no {shown(name)}; {known}")
         if not parameter.accepts(value):
             place = name if name in short else f"parameters.{name}"

@@ -89,4 +89,6 @@ def _complaint(error: Exception) -> tuple[str, str]:
     if not isinstance(error, yaml.MarkedYAMLError) or error.problem_mark is None:
         return "", str(error)
     words = ", ".join(text for text in (error.context, error.problem) if text)
+    if "undefined alias" in words:
+        words += "; write a text that begins with * in quotes"
     return f":{error.problem_mark.line + 1}", words

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from tidemark.model.axes import MOST_COMBINATIONS, NO_AXES, count
+from tidemark.model.base import NAME
 from tidemark.model.instance import RESERVED_WORDS, words
 from tidemark.model.load import HOLD_SECONDS, REPORT_SECONDS, SETTLE_SECONDS
 from tidemark.model.parameters import MOST_TASKS, RESERVED, TASKS
@@ -20,8 +22,8 @@ from tidemark.model.steps import (
     PAUSE_SECONDS,
     WAIT_SECONDS,
 )
-from tidemark.model.suite import ROUNDS
-from tidemark.model.task import COMMAND_WORDS, HARNESS_WORDS, SHELL_WORDS
+from tidemark.model.suite import ROUNDS, Test
+from tidemark.model.task import COMMAND_WORDS, HARNESS_TESTS, HARNESS_WORDS, SHELL_WORDS
 
 _INSTANCE_ALONE = {"pause": "rules", "find_tasks": "tasks of its own"}
 _TEXTS_OF_ANY_SUBJECT = (
@@ -161,7 +163,8 @@ def contradictions(suite: object) -> Iterator[Problem]:
     yield from _without_turns(suite, tests)
     yield from _endless(mapping(suite, "defaults"))
     yield from _uncommanded(suite, tests)
-    if "versions" not in mapping(suite, "defaults") and isinstance(suite, dict):
+    subject = mapping(suite, "subject")
+    if subject and not {"versions"} & {*subject, *mapping(suite, "defaults")}:
         sentence = "required, since the subject lists no versions"
         yield problem(("defaults", "versions"), sentence)
     yield from _uncounted(suite, parameters)
@@ -277,12 +280,29 @@ def _uncommanded(suite: object, tests: list[tuple[int, Mapping[str, Any]]]) -> I
     """Yield the tests without a command beside others that have one."""
     commanded = [number for number, test in tests if "command" in test]
     words = mapping(suite, "task").get("entry_point")
+    if (
+        not commanded
+        and words in (None, [*HARNESS_WORDS])
+        and "image" not in mapping(suite, "subject")
+    ):
+        yield from _without_program(tests)
     if commanded and words not in ([*COMMAND_WORDS], [*SHELL_WORDS]):
         sentence = "the tests have commands, which take its place; leave it out"
         yield problem(("task", "entry_point"), sentence)
     for number in (number for number, _ in tests if commanded and number not in commanded):
         sentence = "required, since another test has one"
         yield problem(("tests", number, "command"), sentence)
+
+
+def _without_program(tests: list[tuple[int, Mapping[str, Any]]]) -> Iterator[Problem]:
+    """Yield the tests that the harness does not have, if no other program is named."""
+    # A field of another name is a misspelt command.
+    known = ((number, test) for number, test in tests if {*test} <= {*Test.model_fields})
+    for number, test in known:
+        name, steps = str(test.get("name")), test.get("steps")
+        if re.fullmatch(NAME, name) and not steps and name not in HARNESS_TESTS:
+            sentence = f"required, since the harness has only {listed(HARNESS_TESTS)}"
+            yield problem(("tests", number, "command"), sentence)
 
 
 def _endless(defaults: Mapping[str, Any]) -> Iterator[Problem]:

@@ -35,6 +35,8 @@ LEAST_MEMORY, MOST_MEMORY = 512, 122_880
 # The Docker label with an image's workload folder, which the one-machine cloud reads.
 WORKLOAD_LABEL = "tidemark.workload"
 HARNESS_WORDS = ("python", "-m", "harness")
+HARNESS_TESTS = ("ingest", "compaction")
+"""The tests of a workload that has no program but its engine."""
 COMMAND_WORDS = ("python", "-m", "harness.command")
 """The program that runs a test's command, a line of shell, which follows."""
 SHELL_WORDS = ("sh", "-c")

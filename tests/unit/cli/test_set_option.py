@@ -37,7 +37,10 @@ def test_a_setting_without_a_name_of_its_own_is_refused(settings):
     [
         ({"parameters": {"recrds": 4}}, "--set: rocksdb has no 'recrds'; there are records, tasks"),
         ({"parameters": {"records": 0}}, "--set records: 0 is not accepted; expected a whole"),
-        ({"axes": {"codec": ["lz4"]}}, "--axis: rocksdb has no 'codec'; there are none"),
+        (
+            {"axes": {"codec": ["lz4"]}},
+            "--axis: rocksdb has no 'codec'; the suite declares no axes; leave it out",
+        ),
     ],
 )
 def test_a_refusal_has_the_name_of_the_option(fields, sentence):

@@ -100,7 +100,7 @@ def test_an_unknown_nested_key_is_refused_with_its_path(tmp_path):
     assert refusal_of(tmp_path, text) == (
         f"rocksdb/suite.yaml:{line}: tests.0.job: unknown field; "
         "known are name, command, jobs, slices, timeout_seconds, services, steps, seconds, per, "
-        "fixed_seconds, metrics, series, artefacts"
+        "fixed_seconds, metrics, series, artefacts; did you mean 'jobs'?"
     )
 
 
