@@ -25,7 +25,7 @@ from tidemark.cli.set_option import resolved
 from tidemark.cli.target import Target, target_options
 from tidemark.client.deployed import Deployed
 from tidemark.client.releases import PYPI, releases
-from tidemark.figures.profiles.growth import ProfiledTrial, compare
+from tidemark.figures.profiles.growth import Comparison, FunctionChange, ProfiledTrial, compare
 from tidemark.model.numerals import duration, percent
 from tidemark.model.plan import Plan
 from tidemark.model.profile import DEFAULT_HZ
@@ -39,6 +39,8 @@ from tidemark.store.run_ends import find_outcome
 from tidemark.store.run_objects import all_trials, find_report
 from tidemark.store.stored_plan import find_plan
 
+_NOTABLE = 0.05
+"""The least share of the CPU time from which on a new function is named."""
 _INDEXES = ("UV_DEFAULT_INDEX", "UV_INDEX_URL", "PIP_INDEX_URL")
 
 
@@ -144,11 +146,7 @@ class Chain:
             [ProfiledTrial(read_stacks(bucket, each), each.seconds, each.drawn) for each in side]
             for side in found.values()
         )
-        for each in compare(old, fresh).changes:
-            if each.word == "grew" and each.judged.base:
-                more = percent(each.judged.difference / each.judged.base, 0)
-                return f"; `{each.function}` takes {more} more CPU time"
-        return ""
+        return next(_grown(compare(old, fresh)), "")
 
     def _measured(self, **fields: Any) -> Plan | None:  # noqa: ANN401 (the fields of an input)
         """Measure a run; return its plan, None if it is not possible, is too dear or fails."""
@@ -174,6 +172,21 @@ class Chain:
             cost = run_cost(plan, list(all_trials(self.cloud.bucket, run.run_id)))
             self.usd += cost.total if cost else 0.0
         return None if failed else plan
+
+
+def _grown(changed: Comparison) -> Iterator[str]:
+    """Yield which functions take more CPU time: themselves, being new, or with what they call."""
+    grew = [each for each in changed.changes if each.word == "grew" and each.judged.base]
+    yield from (_more(each) for each in grew if each.kind == "self")
+    for each in sorted(changed.come, key=lambda each: -each.own):
+        if each.own >= _NOTABLE:
+            yield f"; `{each.function}` is new and takes {percent(each.own, 0)} of the CPU time"
+    yield from map(_more, grew)
+
+
+def _more(each: FunctionChange) -> str:
+    more = percent(each.judged.difference / each.judged.base, 0)
+    return f"; `{each.function}` takes {more} more CPU time"
 
 
 @click.command(name="watch")

@@ -143,15 +143,20 @@ def test_a_look_without_a_base_is_refused(look, options, released, sentence):
 
 
 @pytest.mark.parametrize(
-    ("slower", "sentence"), [(1.5, "; `db::Next` takes 5. % more CPU time"), (1.0, "")]
+    ("slower", "versions", "sentence"),
+    [
+        (1.5, ("8.8.1", "9.8.4"), "; `db::Next` takes 5. % more CPU time"),
+        (1.0, ("8.8.1", "9.8.4"), ""),
+        (0.0, ("9.8.4", "8.8.1"), "; `db::Next` is new and takes 40 % of the CPU time"),
+    ],
 )
-def test_the_function_that_takes_more_time_is_named(slower, sentence):
+def test_the_function_that_takes_more_time_is_named(slower, versions, sentence):
     plan, cloud = profiled_plan(), Cloud()
     cloud.bucket = with_profiles(plan, slower=slower)
     chain = Chain(cloud, plan.suite, None, None, None, None)
     chain._measured = lambda **_: plan
 
-    assert re.fullmatch(sentence, chain._function(("8.8.1", "9.8.4"), SLOWER.metrics[0]))
+    assert re.fullmatch(sentence, chain._function(versions, SLOWER.metrics[0]))
 
 
 def test_a_watch_goes_on_after_a_look_that_is_refused(look, monkeypatch):
