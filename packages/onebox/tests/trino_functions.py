@@ -77,6 +77,7 @@ VALUES = [
     ("1e0 * 0.5", "0.5"),
     ("1.5 = 1.50 AND 1e0 = 1.0 AND 1.5 IN (1.5, 2)", "true"),
     ("CASE WHEN 1 > 2 THEN 1.5 ELSE 2 END", "2.0"),
+    ("typeof(CASE WHEN 1 > 2 THEN 1 ELSE CAST(2 AS bigint) END)", "bigint"),
     ("coalesce(CAST(NULL AS decimal(3, 1)), 1.25)", "1.25"),
     ("greatest(1.5, 2.25)", "2.25"),
     ("abs(-1.5)", "1.5"),
