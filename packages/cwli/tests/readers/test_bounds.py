@@ -3,6 +3,9 @@
 import gzip
 import json
 import lzma
+import os
+import subprocess
+import sys
 from io import BytesIO
 
 import pytest
@@ -130,3 +133,39 @@ def test_a_regular_expression_of_event_starts_takes_a_time_that_is_linear_in_the
 def test_a_regular_expression_of_event_starts_that_re2_lacks_is_refused():
     with pytest.raises(Refused, match="is no regular expression of RE2: invalid perl operator"):
         CliRunner().invoke(command, ["limit 1", "--event-start", "(?=a)"], catch_exceptions=False)
+
+
+LINE = b"2024-06-02T14:26:00Z INFO the same line again and again\n"
+OBJECT = json.dumps({"time": "2024-06-02T14:26:00Z", "text": "y" * 200}).encode() + b",\n"
+EVENT = json.dumps(ANSWER["events"][0], indent=4).encode() + b",\n"
+MIB = 1024 * 1024
+BOMBS = {
+    "one line.zst": (LINE, b"x" * MIB, 1_024, b"\n", 1),
+    "lines.gz": (b"", LINE * 20_000, 300, b"", 6_000_000),
+    "one line of JSON.gz": (b'{"time": "', b"x" * MIB, 1_024, b'"}\n', 0),
+    "array.json.gz": (b"[\n", OBJECT * 4_000, 500, OBJECT[:-2] + b"\n]\n", 2_000_001),
+    "answer.json.gz": (b'{"events": [\n', EVENT * 4_000, 200, EVENT[:-2] + b"]}\n", 800_001),
+    "brackets.json": (b'{"time": 1717338360, "a": ', b"[" * (MIB // 2), 1, b"\n" + LINE, 2),
+    "braces.log": (b"", LINE[:-1] + b"{" * (MIB - 100) + b"\n", 3, b"", 3),
+}
+
+
+@pytest.mark.systems
+@pytest.mark.parametrize("name", BOMBS)
+def test_no_file_takes_more_than_half_a_gibibyte(tmp_path, name):
+    begin, block, times, end, events = BOMBS[name]
+    path = tmp_path / name
+    opened = {".zst": zstd.open, ".gz": gzip.open}.get(path.suffix, open)
+    with opened(path, "wb") as file:
+        file.write(begin)
+        for _ in range(times):
+            file.write(block)
+        file.write(end)
+    code = "from cwli.command import main; main()"
+    command = [sys.executable, "-c", code, "stats count(*) as n, count(a.b)", str(path)]
+    with subprocess.Popen([*command, "--format", "csv"], stdout=subprocess.PIPE) as process:
+        printed = process.stdout.read()
+        _, process.returncode, used = os.wait4(process.pid, 0)
+    counts = f"{events},0\n" if events else ""
+    assert printed.decode() == f"n,count(a.b)\n{counts}"
+    assert used.ru_maxrss < 512 * 1024
