@@ -59,3 +59,4 @@ SELECT test, sum(CAST(value AS decimal(18, 2))) / count(*), avg(CAST(value AS de
 SELECT test, sum(CASE WHEN value > 0.5 THEN 1.0 ELSE 0.0 END) / count(*) FROM rates GROUP BY test ORDER BY 1
 SELECT element_at(histogram(version), '9.8.4'), cardinality(histogram(version)) FROM rates
 SELECT run_id, any_match(versions, v -> v = '9.8.4'), all_match(versions, v -> v LIKE '9%') FROM runs ORDER BY 1
+SELECT version, test, repetition, avg(value) OVER w FROM rates WHERE metric = 'rate' WINDOW w AS (PARTITION BY test ORDER BY version, run_id, trial) ORDER BY 1, 2, 3, 4

@@ -7,7 +7,7 @@ documentation, Athena: DDL statements; Trino documentation, SQL language.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from sqlglot import exp
 
@@ -144,6 +144,33 @@ def _values(node: exp.Values) -> exp.Expr:
     return exp.Select(expressions=[exp.Star()], from_=exp.From(this=values))
 
 
+def _with_windows(select: exp.Select) -> exp.Expr:
+    """Return a SELECT with the windows of its clause WINDOW in place of their names."""
+    named: dict[str, exp.Window] = {}
+    for window in select.args.get("windows") or ():
+        _complete(window, named)
+        named[window.name.lower()] = window
+    select.set("windows", None)
+    for window in list(select.find_all(exp.Window)):
+        if window.find_ancestor(exp.Select) is select:
+            _complete(window, named)
+    return select
+
+
+def _complete(window: exp.Window, named: Mapping[str, exp.Window]) -> None:
+    """Give a window the parts of the one that it names."""
+    name = window.alias
+    if not name:
+        return
+    if name.lower() not in named:
+        raise MalformedQuery("INVALID_WINDOW_REFERENCE", f"Cannot resolve WINDOW name {name}")
+    for part, value in named[name.lower()].args.items():
+        if part in {"partition_by", "order", "spec"} and value and not window.args.get(part):
+            copied = [each.copy() for each in value] if isinstance(value, list) else value.copy()
+            window.set(part, copied)
+    window.set("alias", None)
+
+
 def _trim(node: exp.Trim) -> exp.Expr:
     name = {"LEADING": "ltrim", "TRAILING": "rtrim"}.get(node.text("position").upper(), "trim")
     return call(name, *filter(None, (node.this, node.args.get("expression"))))
@@ -177,6 +204,7 @@ _FORMS: dict[type[exp.Expr], Callable[..., exp.Expr]] = {
     exp.WithinGroup: _within_group,
     exp.Add: _sum,
     exp.Values: _values,
+    exp.Select: _with_windows,
     exp.Trim: _trim,
     exp.Substring: _substring,
 }

@@ -316,7 +316,7 @@ def _insert(statement: exp.Query, constants: list[exp.Expr]) -> None:
 
 
 # The words of SQL for sqlglot's names.
-_WORDS = {"SAMPLE": "TABLESAMPLE", "METHOD": "NATURAL", "WINDOWS": "WINDOW"}
+_WORDS = {"SAMPLE": "TABLESAMPLE", "METHOD": "NATURAL"}
 
 
 def _sql_name(part: exp.Expr) -> str:
