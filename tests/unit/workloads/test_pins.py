@@ -50,3 +50,16 @@ def test_every_listed_version_of_rocksdb_for_java_has_the_digest_of_its_file():
 
     versions = re.findall(r"^[0-9a-f]{64}  (\S+)$", pinned, re.MULTILINE)
     assert versions == list(read_suites()["rocksdbjni"].subject.versions)
+
+
+def test_every_base_image_has_a_digest():
+    files = [*(ROOT / "workloads").glob("*/Dockerfile"), *(ROOT / "images").rglob("Dockerfile")]
+    bases = [
+        line.split()[1]
+        for file in files
+        for line in file.read_text(encoding="utf-8").splitlines()
+        if line.startswith("FROM ")
+    ]
+
+    assert len(bases) > len(files)
+    assert all(re.fullmatch(r"\S+:\S+@sha256:[0-9a-f]{64}", base) for base in bases)
