@@ -28,6 +28,7 @@ from moto.stepfunctions.models import StateMachine, StepFunctionBackend
 from moto.stepfunctions.responses import StepFunctionResponse
 
 from onebox.account import REGION
+from onebox.asl.definition import StateMachine as Definition
 from onebox.asl.errors import StateError
 from onebox.asl.execution import Execution, Identity, InvalidDefinition, read_definition
 from onebox.asl.interpreter import Integration, Jitter, World, full_jitter
@@ -114,6 +115,7 @@ class StateMachines:
         )
         self._on_change = on_change
         self._runs: dict[str, _Run] = {}
+        self._definitions: dict[str, Definition] = {}
         self._starting = threading.Lock()
         self._closing = False
         self._replacements = Replacements()
@@ -178,7 +180,11 @@ class StateMachines:
             machine_arn=machine.arn,
             machine_name=machine.name,
         )
-        definition = read_definition(machine.definition, self._world.integrations)
+        # All executions of a machine share one: the parsed definition has 300 kB.
+        definition = self._definitions.get(machine.definition)
+        if definition is None:
+            definition = read_definition(machine.definition, self._world.integrations)
+            self._definitions[machine.definition] = definition
         world = replace(self._world, integrations=self._integrations(machine.roleArn))
         execution = Execution(definition, identity, value, world)
         run = _Run(execution, text)
