@@ -1,5 +1,6 @@
 """Output of `tidemark runs`."""
 
+import json
 from contextlib import contextmanager
 from types import SimpleNamespace
 
@@ -55,6 +56,20 @@ def test_runs_beyond_the_limit_are_said(stored, limit, said):
 
     assert (result.stderr == "There are older runs; --all lists them, too.\n") is said
     assert len(result.stdout.splitlines()) == 4 + min(limit, 2)
+
+
+def test_a_resumed_run_is_listed_once_as_the_active_run_that_it_is(stored, monkeypatch):
+    for row in (["A", "aborted", "9", "3"], ["B", "complete", "9", "9"]):
+        stored.append(dict(zip(COLUMNS, row, strict=True)))
+    active = {**stored[0], "status": "active", "suite": "rocksdb"}
+    monkeypatch.setattr(runs, "active_runs", lambda _: [active])
+
+    listed = json.loads(CliRunner().invoke(runs.command, ["--format", "json"]).stdout)
+
+    assert [(row["run_id"], row["status"]) for row in listed] == [
+        ("A", "active"),
+        ("B", "complete"),
+    ]
 
 
 @pytest.mark.parametrize(("form", "printed"), [("csv", ",".join(COLUMNS) + "\n"), ("json", "[]\n")])

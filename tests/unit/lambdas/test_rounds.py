@@ -215,10 +215,12 @@ def test_each_version_has_a_trial_with_its_own_slices_in_the_order_of_the_blocks
 
 @pytest.mark.usefixtures("logs")
 def test_the_versions_of_a_round_share_the_cost_of_its_task(world):
+    scanned = collect(world)["bytes_scanned"]
     measure(world)
 
-    tasks = [recorded(world, trial)["tests"][0]["tasks"][0] for trial in (1, 2)]
-    assert [task["shared"] for task in tasks] == [2, 2]
+    tests = [recorded(world, trial)["tests"][0] for trial in (1, 2)]
+    assert [test["tasks"][0]["shared"] for test in tests] == [2, 2]
+    assert [test["insights_bytes"] for test in tests] == [scanned // 2] * 2
 
 
 def test_a_version_that_drops_out_fails_alone_with_its_own_words(world, logs, plan):

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from tests.unit.measured_runs import ingest_of, measured, planned, row, with_ingest
+from tests.unit.measured_runs import ingest_of, left_out, measured, planned, row, with_ingest
 from tidemark.model.exclusions import NONE
 from tidemark.model.step_tasks import of_steps
 from tidemark.model.steps import RunTasks, Step
@@ -56,6 +56,14 @@ def test_a_report_has_both_levels_and_the_samples_by_task():
     assert row(text, str(trial), "0", "ip-0")[3:] == [FAST, "2", "300,000.5", "high"]
     assert row(text, str(trial), "9", "ip-9")[3:] == [SLOW, "2", "180,018.5", "low"]
     assert text.count("Samples of ingest") == 1
+
+
+def test_the_tasks_of_a_trial_that_is_left_out_have_no_levels():
+    stored = run()
+    (trial,) = [each.trial for each in stored.trials if each.version == "9.8.4"]
+    without = stored._replace(exclusions=left_out(trial, "a neighbour"))
+
+    assert "two levels" not in markdown(report(measured_run(without)))
 
 
 def test_a_comparison_has_a_sentence_on_both_levels():

@@ -4,6 +4,7 @@ from datetime import date
 
 import pytest
 
+from tidemark.client.published.amounts import Amount
 from tidemark.client.published.file_figures import figures_without_suite
 from tidemark.client.published.own_figures import Known
 from tidemark.client.published.release_tables import Wishes
@@ -66,6 +67,14 @@ def test_the_unit_and_direction_of_an_earlier_import_stay():
 
     assert metrics(text, stored={"q1": Known("s", "higher")}) == {"q1": ("s", "higher")}
     assert values(text, stored={"q1": Known("s", "higher")}) == [0.005]
+
+
+def test_a_figure_in_another_unit_than_its_metric_is_converted_with_its_spread():
+    text = "Version,Date,Q1 (ms)\n1.0,2026-01-01,5000 ± 250 (6 trials)\n"
+
+    (figure,) = found(text, stored={"q1": Known("s", "lower")}).figures
+
+    assert figure.amount == Amount("5", 5.0, 0.25, 6)
 
 
 def test_rows_of_one_version_and_a_column_of_names_are_trials_of_many_metrics():
