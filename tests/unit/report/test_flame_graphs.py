@@ -64,7 +64,8 @@ def differential(base, new):
     graphs = map(json.loads, re.findall(r'<script type="application/json">(.*?)</script>', page))
     words = [{n["n"]: n["w"] for n in all_nodes(graph["all"])} for graph in graphs]
     told = {each.function: each.word for each in found.changes if each.kind == "inclusive"}
-    return re.search("</h1>\n<p>(.*?)</p>", page)[1], *words, told
+    headline = re.search("</h1>\n<p>(.*?)</p>", page)[1].replace("&nbsp;", " ")
+    return headline, *words, told
 
 
 def all_nodes(node):
@@ -113,18 +114,24 @@ def test_several_profiles_without_a_change_colour_none():
     headline, new, base, _ = differential(profiled(400, trials=5), profiled(401, trials=5))
 
     assert headline == (
-        "The profiles show no change of any function that both versions have: "
-        "5 profiles of 1, 5 of 2."
+        "The profiles show no change of any function with 0.1 % or more of the samples that both "
+        "versions have: 5 profiles of 1, 5 of 2."
     )
     assert {*new.values(), *base.values()} == {"untold"}
 
 
-def test_profiles_that_share_no_function_say_so():
-    headline, *_ = differential(
-        [ProfiledTrial({"a": 60, "a;b": 41})] * 2, [ProfiledTrial({"c": 60, "c;d": 41})] * 2
+@pytest.mark.parametrize("shared", [0, 10])
+def test_profiles_that_share_no_function_but_rare_ones_say_so(shared):
+    base, new = (
+        ProfiledTrial({a: 60_000, f"{a};{b}": 41_000, f"{a};memcpy": shared})
+        for a, b in ("ab", "cd")
     )
+    headline, *_ = differential([base] * 2, [new] * 2)
 
-    assert headline == "The profiles have no function in common: 2 profiles of 1, 2 of 2."
+    assert headline == (
+        "The profiles have no function with 0.1 % or more of the samples in common: 2 profiles of "
+        "1, 2 of 2."
+    )
 
 
 def test_small_and_very_deep_frames_are_not_drawn():

@@ -73,7 +73,8 @@ def test_the_report_of_a_run_names_the_function_that_grew_and_how_to_see_it():
 def test_a_report_says_that_no_function_changed():
     told = functions(report(stored(plan())))
 
-    assert told.count("no change of any function that both versions have: 5 profiles of 8.8.1") == 2
+    untold = "no change of any function with 0.1 % or more of the samples that both versions have"
+    assert told.count(f"{untold}: 5 profiles of 8.8.1") == 2
 
 
 def test_each_version_is_compared_with_the_baseline_or_else_with_the_one_before():

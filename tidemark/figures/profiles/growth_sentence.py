@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from tidemark.figures.profiles.function_names import is_start
+from tidemark.figures.profiles.function_names import LEAST_SHARE, is_start
 from tidemark.figures.profiles.growth import Comparison, FunctionChange, OneSided
 from tidemark.figures.profiles.trial_change import CONFIDENCE, FEWEST, TrialChange
 from tidemark.model.numerals import bound, decimal, figure, signed
 from tidemark.model.sentences import plural
 
 _MOST_NAMES = 5
+# Others are not compared, so that nothing is said of them.
+_COMPARED = f"with {bound(LEAST_SHARE)} or more of the samples"
 _SUBJECTS = {"self": "{} itself", "inclusive": "{} with all that it calls"}
 
 
@@ -47,8 +49,8 @@ def _untold(found: Comparison, profiles: tuple[int, int]) -> str:
             f"{FEWEST} or more of each version"
         )
     if not found.changes:
-        return "The profiles have no function in common"
-    return "The profiles show no change of any function that both versions have"
+        return f"The profiles have no function {_COMPARED} in common"
+    return f"The profiles show no change of any function {_COMPARED} that both versions have"
 
 
 def build_sentences(found: Comparison, base: str, new: str) -> Iterator[str]:
