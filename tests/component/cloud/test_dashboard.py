@@ -441,6 +441,9 @@ def test_rows_without_room_are_counted_and_prevent_a_sum(open_page, wide, tmp_pa
         assert page.inner_text("#compare-slower .body") == (
             "No sum: some rows of this choice are left out."
         )
+    assert page.inner_text("#pairs .body") == (
+        "No rows of this choice are on this page, which lacks older ones."
+    )
 
 
 def test_a_choice_limits_the_other_choices(open_page):
