@@ -8,12 +8,12 @@ import pytest
 
 from tidemark.model.checkout import ROOT
 
-SUITES = (ROOT / "docs" / "suites.md").read_text(encoding="utf-8")
+GUIDE = (ROOT / "docs" / "your-system.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.systems
 def test_the_guide_leads_from_an_empty_folder_to_a_first_figure(tmp_path, new_state):
-    (commands,) = re.findall(r"^```sh\n(.*?)^```$", SUITES, re.MULTILINE | re.DOTALL)
+    (commands,) = re.findall(r"^```sh\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
     environment = {**os.environ, "HOME": str(tmp_path), "TIDEMARK_STATE": str(new_state())}
 
     done = subprocess.run(
