@@ -144,6 +144,8 @@ class People(Construct):
                 ["sts:AssumeRole"], [f"{roles}/cdk-*-{part}-role-{place}" for part in _BOOTSTRAP]
             ),
             allow(["cloudformation:DescribeStacks"], stacks),
+            # No deployment begins while a run is active.
+            allow(["states:ListExecutions"], [self._workflow.run.state_machine_arn]),
             allow(["iam:GetRole"], [of_ecs]),
             allow(
                 ["iam:CreateServiceLinkedRole"],

@@ -255,6 +255,21 @@ def _describe_stacks(parameters: Parameters) -> list[Request]:
     return [Request("cloudformation:DescribeStacks", stack)]
 
 
+# --- IAM: before a deployment, for the role of ECS ---
+
+
+def _of_service(action: str) -> Callable[[Parameters], list[Request]]:
+    """Return a function that requests an action on the role of ECS, by service or by name."""
+
+    def requests_of(parameters: Parameters) -> list[Request]:
+        name = parameters.get("RoleName", "AWSServiceRoleForECS")
+        role = f"arn:aws:iam::{ACCOUNT}:role/aws-service-role/ecs.amazonaws.com/{name}"
+        service = parameters.get("AWSServiceName")
+        return [Request(action, role, _context({"iam:AWSServiceName": service} if service else {}))]
+
+    return requests_of
+
+
 _CALLS: Mapping[str, Callable[[Parameters], list[Request]]] = {
     "athena:GetQueryExecution": _of_query("athena:GetQueryExecution"),
     "athena:GetQueryResults": _of_query("athena:GetQueryResults"),
@@ -271,6 +286,8 @@ _CALLS: Mapping[str, Callable[[Parameters], list[Request]]] = {
     "events:DisableRule": _named("events:DisableRule", "Name", "rule/"),
     "events:EnableRule": _named("events:EnableRule", "Name", "rule/"),
     "events:PutEvents": _put_events,
+    "iam:CreateServiceLinkedRole": _of_service("iam:CreateServiceLinkedRole"),
+    "iam:GetRole": _of_service("iam:GetRole"),
     "lambda:GetFunctionConfiguration": _named(
         "lambda:GetFunctionConfiguration", "FunctionName", "function:"
     ),

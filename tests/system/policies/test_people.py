@@ -3,6 +3,7 @@
 import pytest
 from click.testing import CliRunner
 
+from aws.client import before_deployment
 from onebox.cloud.policy_evaluation import allowed, read_statements
 from tests.system.end_to_end.deployed import deploy
 from tests.system.policies.authorization import requests
@@ -47,6 +48,8 @@ ALLOWED = {
     "ReaderPolicy": READING,
     "PipelinePolicy": {**READING, **RUNNING, **STOPPING},
     "OperatorPolicy": {**READING, **RUNNING, **STOPPING, **CHANGING},
+    # What `make deploy` asks before the CDK takes the roles of the bootstrap stack.
+    "DeployerPolicy": ["deploy"],
 }
 
 
@@ -71,12 +74,17 @@ def recording(tmp_path_factory):
                 deployed.until(lambda: len(stored_runs(deployed)) == 2)
             run_id = max(stored_runs(deployed), default="")
             invoke(command, run_id, calls / name)
-            (file,) = (calls / name).glob("*/calls.jsonl")
-            recorded_calls = read_calls(file)
-            needed[name] = {
-                request for call in recorded_calls for request in requests(call, deployment)
-            }
+            needed[name] = needed_by(calls / name, deployment)
+        with recorded(calls / "deploy", of_owner=True):
+            assert before_deployment.main([]) == 0
+        needed["deploy"] = needed_by(calls / "deploy", deployment)
         yield {name: statements(deployed, name) for name in ALLOWED}, needed
+
+
+def needed_by(folder, deployment):
+    """Return the IAM requests of the calls in a folder."""
+    (file,) = folder.glob("*/calls.jsonl")
+    return {request for call in read_calls(file) for request in requests(call, deployment)}
 
 
 def stored_runs(deployed):
