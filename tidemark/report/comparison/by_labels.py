@@ -19,7 +19,7 @@ from tidemark.model.metric import Metric
 from tidemark.model.numerals import bound, change, supported
 from tidemark.model.sentences import listed, plural
 from tidemark.report.blocks import Block, Row, Table
-from tidemark.report.comparison.sides import Pair, Side, Sides, text_of, value_of
+from tidemark.report.comparison.sides import USERS, Pair, Side, Sides, text_of, value_of
 
 # The table of results has every combination.
 _MOST_ROWS = 20
@@ -104,9 +104,6 @@ def _lacks_new(each: LabelChange) -> bool:
     return each.new is None
 
 
-_USERS = "users"
-
-
 def supported_users(sides: Sides, pairs: Sequence[Pair]) -> Iterator[Table]:
     """Yield the table of supported users; nothing if no metric has them.
 
@@ -121,7 +118,7 @@ def supported_users(sides: Sides, pairs: Sequence[Pair]) -> Iterator[Table]:
 def _has_users(pair: Pair) -> bool:
     metric = pair.metric
     is_first = pair.quantity.statistic == metric.statistics[0]
-    return is_first and (metric.unit, metric.direction) == (_USERS, "higher")
+    return is_first and (metric.unit, metric.direction) == (USERS, "higher")
 
 
 def _users_row(sides: Sides, pair: Pair) -> Row:

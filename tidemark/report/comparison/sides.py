@@ -14,12 +14,16 @@ from tidemark.figures.version_rates import Quantity, VersionRate, change, versio
 from tidemark.model.axes import Combination, combinations
 from tidemark.model.labels import canonical
 from tidemark.model.metric import Metric
-from tidemark.model.numerals import MISSING, percent_places, supported
+from tidemark.model.numerals import MISSING, decimal, percent_places, supported
 from tidemark.model.sentences import listed
 from tidemark.model.suite import Test
 from tidemark.report.marks import CHANGES, qualified
 from tidemark.report.run_report.measured import MeasuredRun, Measurement, measured_run
 from tidemark.store.stored_run import StoredRun
+
+USERS = "users"
+"""The unit of supported users."""
+_MANY = 1_000
 
 
 class Side(NamedTuple):
@@ -64,7 +68,12 @@ class Reading(NamedTuple):
     def text(self) -> str:
         """The rate in the digits that its spread supports, ``missing`` without one."""
         value = self.rate.value
-        return MISSING if value is None else supported(value, self.rate.spread)[0]
+        if value is None:
+            return MISSING
+        # People count users one by one.
+        if self.metric.unit == USERS:
+            return decimal(value, 0 if value == round(value) or value >= _MANY else 1)
+        return supported(value, self.rate.spread)[0]
 
     @property
     def values(self) -> list[float]:

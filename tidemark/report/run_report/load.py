@@ -28,6 +28,8 @@ from tidemark.report.charts import (
 Limits = Mapping[str, float]
 """The greatest accepted value of each column of a load."""
 _LIMIT = "var(--worse)"
+# The label of an end stands at its place, and not within it.
+_USERS_AXIS = {"grid": False, "tickCount": 5, "labelFlush": False}
 
 
 def limits_of(test: Test) -> Limits:
@@ -124,12 +126,12 @@ def _over_users(
         spec=vega_lite.chart(
             height=220,
             encoding={
-                "x": figures("users", {"grid": False, "tickCount": 8}, field="users"),
+                "x": figures("users", _USERS_AXIS, field="users"),
                 "y": figures(name, {"tickCount": 5, "domain": False}, field="value"),
             },
             layer=[*layers, layer("limit", [{"value": limit}], rule, {"x": None})],
         ),
-        width=24,
+        width=20,
         table=Table(
             caption=title,
             columns=("Version", *columns),
