@@ -61,10 +61,14 @@ def test_resources_that_are_off_by_default_have_a_price_too(template, everything
     assert all_on - default == pytest.approx(alarms + logs + images + SERVICE_PRICES.dashboard)
 
 
-def run_usd(**fields):
+def estimated(**fields):
     suite = read_suites()["rocksdb"]
     request = resolve_request({**example_input(suite), **fields}, {suite.name: suite})
-    return estimate(request, suite, list_prices()).usd
+    return estimate(request, suite, list_prices())
+
+
+def run_usd(**fields):
+    return estimated(**fields).usd
 
 
 def idle_usd(*templates):
@@ -110,6 +114,30 @@ def test_the_table_of_the_cost_page_is_computed_from_templates_and_unit_prices(t
 
     page = (ROOT / "docs" / "cost.md").read_text(encoding="utf-8")
     assert [line for line in page.splitlines() if re.search(r"\| [\d,.]+ \|$", line)] == rows
+
+
+def words(page):
+    return " ".join((ROOT / "docs" / page).read_text(encoding="utf-8").split())
+
+
+def test_the_figures_in_sentences_are_computed_from_templates_and_unit_prices(template, data):
+    charges = idle_charges([template.to_json(), data.to_json()])
+    idle = sum(charge.usd for charge in charges)
+    (insights,) = (each.usd for each in charges if each.kind == "AWS::ECS::Cluster")
+    default, minutes = estimated(), {3: "three", 4: "four", 5: "five", 6: "six"}
+    trial = run_usd(versions=["9.8.4"], repetitions=1, records=1_000_000)
+
+    for sentence in (
+        f"the stacks cost **{idle:.2f} USD** a month",
+        f"Container Insights costs {insights:.1f} USD of this",
+        f"A default run of RocksDB costs **{default.usd:.2f} USD** at most and takes "
+        f"{minutes[round(default.seconds / 60)]} minutes",
+    ):
+        assert sentence in words("cost.md")
+    assert f"It costs {3 * 2 * 730 * 0.01:.1f} USD a month in two zones" in words("deploy.md")
+    assert f"It costs {insights:.1f} USD a month idle" in words("deploy.md")
+    assert f"The trial costs about {trial:.2f} USD" in words("first-account.md")
+    assert idle / 730 < 0.02
 
 
 def test_an_idle_deployment_costs_two_dollars_a_month_at_most(template, data):
