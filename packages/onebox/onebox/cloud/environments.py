@@ -46,11 +46,15 @@ class Environments:
 
     def invoke(self, function: Function, payload: bytes) -> Answer:
         """Run a function on one event, in a warm environment if one is free."""
-        sandbox = self._free(function) or self._start(function)
         try:
-            return sandbox.invoke(payload)
-        finally:
-            self._give_back(sandbox)
+            sandbox = self._free(function) or self._start(function)
+            try:
+                return sandbox.invoke(payload)
+            finally:
+                self._give_back(sandbox)
+        except OSError as error:  # the disk is full, or no process can be started
+            reason = f"{function.name} cannot be run: {error}"
+            raise LambdaClientError("ServiceException", reason) from None
 
     def close(self) -> None:
         """Kill every environment, and start no other."""

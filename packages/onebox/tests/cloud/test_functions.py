@@ -1,6 +1,7 @@
 """Lambda functions on one machine, through the Lambda API."""
 
 import base64
+import errno
 import io
 import json
 import os
@@ -444,6 +445,24 @@ def test_an_unsupported_setting_in_a_template_is_refused_by_name(endpoint, funct
         endpoint.client("cloudformation").create_stack(
             StackName="stack", TemplateBody=json.dumps({"Resources": {"F": resource}})
         )
+
+
+@pytest.mark.parametrize(
+    ("owner", "name"), [(environments.KeyFiles, "_write"), (environments.Sandbox, "_write")]
+)
+def test_a_function_that_has_no_room_on_the_disk_is_a_service_exception(
+    create, invoke, monkeypatch, owner, name
+):
+    def fail(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    create("def handler(event, context): return 1")
+    with monkeypatch.context() as full:
+        full.setattr(owner, name, fail)
+        with pytest.raises(ClientError, match=r"ServiceException.*f cannot be run: .* No space"):
+            invoke()
+
+    assert invoke()[:2] == (1, None)
 
 
 def test_an_unknown_function_is_not_found(invoke):
