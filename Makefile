@@ -76,6 +76,7 @@ faults: $(PYTHON_READY) $(NODE_READY)  ## Cause every fault and write docs/fault
 	$(BIN)/python -m tests.system.faults $(ARGS)
 	$(if $(ARGS),,$(BIN)/python -m tests.system.faults.power)
 	$(if $(ARGS),,$(BIN)/python -m tests.system.faults.power.block_device)
+	$(if $(ARGS),,$(BIN)/python -m tests.system.faults.kills)
 
 conformance: $(CONFORMANCE)/.ready  ## Compare the saved queries here with Trino (downloads 250 MB once)
 	PYTHONPATH=$(subst $() ,:,$(PACKAGES) packages/onebox/tests) $(CONFORMANCE)/venv/bin/python -m tests.checks.conformance $(CONFORMANCE)/trino-server-core-$(TRINO) $(CONFORMANCE)/trino-memory-$(TRINO)

@@ -110,7 +110,7 @@ def _measure_once(state: Path) -> None:
 def _cut(device: Device, words: list[str], chance: Random) -> Iterator[str]:
     """Yield the problems after a power failure at some moment of a command, or after it."""
     with device.mounted() as state:
-        before = _lasting(Contents.of(state))
+        before = Contents.of(state).lasting()
         output = _output_until_failure(device, [*words, "--state", str(state)], chance)
     with device.mounted() as state:
         yield from problems(state, before, before, [])
@@ -133,16 +133,6 @@ def _output_until_failure(device: Device, words: list[str], chance: Random) -> s
             if process.returncode is None:
                 os.killpg(process.pid, signal.SIGKILL)
         return printed
-
-
-def _lasting(contents: Contents) -> Contents:
-    """Return the contents that no later run may change."""
-    objects = {
-        key: md5
-        for key, md5 in contents.objects.items()
-        if re.match(r"(runs|tables/(runs|rates|task_rates))/", key) and re.search(RUN_ID, key)
-    }
-    return Contents(objects, contents.lines)
 
 
 def _reported(output: str) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Collection, Iterator
 from contextlib import closing
@@ -14,6 +15,7 @@ from click.testing import CliRunner
 from onebox.logs.store import LogStore
 from onebox.store.object_files import ObjectFiles
 from tidemark.cli import tidemark
+from tidemark.model.run_id import RUN_ID
 
 _RESULTS = "tidemark-resultsbucket"
 
@@ -45,6 +47,15 @@ class Contents:
             }
         logs = LogStore(state / "logs")
         return cls(objects, [event.id for group in logs.groups() for event in logs.read(group)])
+
+    def lasting(self) -> Contents:
+        """Return the contents that no later run may change."""
+        objects = {
+            key: md5
+            for key, md5 in self.objects.items()
+            if re.match(r"(runs|tables/(runs|rates|task_rates))/", key) and re.search(RUN_ID, key)
+        }
+        return Contents(objects, self.lines)
 
 
 NOTHING = Contents({}, [])
