@@ -49,6 +49,13 @@ def test_a_file_of_results_that_cannot_be_read_fails_the_task(lines, text):
     assert " ERROR  - TIDEMARK_RESULTS cannot be read; expected a file of hyperfine," in logged[-1]
 
 
+def test_a_command_that_fails_is_named_by_the_last_line_of_its_errors(lines):
+    code, logged = lines("echo Traceback >&2; echo 'KeyError: 7' >&2; echo >&2; exit 1")
+
+    assert code == 1
+    assert logged[-1].endswith(" ERROR  - The command ended with exit code 1: KeyError: 7")
+
+
 @pytest.mark.parametrize(("line", "code"), [("exit 3", 3), ("kill -9 $$", 137)])
 def test_a_command_that_fails_fails_the_task_by_its_code(lines, line, code):
     failed, logged = lines(line)

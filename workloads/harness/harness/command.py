@@ -13,13 +13,17 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from math import isfinite
 from pathlib import Path
+from typing import IO
 
 from harness import log
 from harness.benchmarks import TOOLS, figures
 from harness.machine import installed_digest, log_machine
+
+_PATIENCE_SECONDS = 5
 
 
 def main(line: str) -> int:
@@ -33,18 +37,35 @@ def main(line: str) -> int:
         results = Path(folder, "results.json")
         began = time.perf_counter()
         # The shell passes no signal on; the task's own watcher kills what is left.
-        code = subprocess.run(
+        program = subprocess.Popen(
             ["sh", "-c", line],
             env={**os.environ, "TIDEMARK_RESULTS": str(results)},
-            check=False,
-        ).returncode
+            stderr=subprocess.PIPE,
+        )
+        assert program.stderr
+        last = [line]
+        copying = threading.Thread(target=_copy, args=(program.stderr, last), daemon=True)
+        copying.start()
+        code = program.wait()
         seconds = time.perf_counter() - began
+        # A process that the command left may hold its errors open.
+        copying.join(_PATIENCE_SECONDS)
         if code:
             code = code if code > 0 else 128 - code
-            log.error("Command", f"The command ended with exit code {code}: {line}")
+            log.error("Command", f"The command ended with exit code {code}: {last[0]}")
             return code
         log.info("Command", f"Command took {seconds:.6f} s")
         return _log_results(results) if results.is_file() else 0
+
+
+def _copy(errors: IO[bytes], last: list[str]) -> None:
+    """Print what a program writes to its errors, and keep the last line, which says most."""
+    with errors:
+        for line in errors:
+            sys.stderr.buffer.write(line)
+            sys.stderr.flush()
+            if text := line.decode(errors="replace").strip():
+                last[0] = text
 
 
 def _log_results(file: Path) -> int:
