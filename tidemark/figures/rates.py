@@ -13,7 +13,7 @@ from tidemark.figures.statistic import QUANTILES, merged, of_samples, of_streams
 from tidemark.model.labels import canonical, figure_name
 from tidemark.model.metric import MOST_SAMPLES, Basis, Metric, Statistic, basis
 from tidemark.model.results import Rate, Sample, TaskResult
-from tidemark.model.sentences import plural
+from tidemark.model.sentences import plural, shown
 
 # One per picosecond: a greater rate of anything is an error of units or of counting.
 _FASTEST = 1e12
@@ -67,7 +67,8 @@ def _why_missing(rows: MetricRows, stream: str, jobs: int) -> str:
         wanted = rows.metric.values_of(jobs)
         return f"{fewest} of {wanted} lines of {rows.metric.name}" if fewest < wanted else ""
     if fewest == most:
-        return "" if fewest else f"no line of {rows.metric.name}"
+        form = f" in the form of {shown(rows.metric.log)}" if rows.metric.log else ""
+        return "" if fewest else f"no line of {rows.metric.name}{form}"
     return f"lines of {rows.metric.name} that one query counts as {fewest}, the other as {most}"
 
 

@@ -126,6 +126,14 @@ def test_any_number_of_values_is_enough_if_each_task_logs_one():
     assert surplus([one_stream], TASKS, STREAMS, jobs=1) == []
 
 
+def test_a_task_without_a_line_of_the_form_is_named_with_the_form():
+    rows = MetricRows(LATENCY.model_copy(update={"log": "ms=*"}), [], [])
+
+    assert missing([rows], TASKS[:1], STREAMS, jobs=1) == [
+        "task 0 (t0) logged no line of latency in the form of 'ms=*'"
+    ]
+
+
 def test_a_task_that_logs_more_values_than_its_metric_allows_is_named_with_the_way_out():
     few = LATENCY.model_copy(update={"values_at_most": 2})
     rows = MetricRows(few, [row(2, 3, operation="a")], [line("2", operation="a")] * 3)
