@@ -6,12 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from aws.look_ups import AppliedQuotas
 from tests.checks.account.stacks import Client, Update
 from tidemark.client.deployed import Deployed
 from tidemark.client.runs import Run
+from tidemark.client.tables import SAVED, StatementFailed
 from tidemark.model.outcome import Outcome
 from tidemark.model.plan import Plan
 from tidemark.model.results import TaskResult, TrialResult
+from tidemark.money.capacity import QUOTAS, QuotaUnknown
 
 
 class NotSeen(Exception):
@@ -128,7 +131,8 @@ def _group(verified: Verified) -> str:
     cluster = arns[0].split("/")[1]
     described = verified.client("ecs").describe_tasks(cluster=cluster, tasks=arns)["tasks"]
     groups = sorted({task.get("group", "none") for task in described})
-    return _seen(groups == [verified.run.run_id], f"the groups of the tasks: {', '.join(groups)}")
+    expected = f"{verified.run.run_id}-{verified.trial.trial}"
+    return _seen(groups == [expected], f"the groups of the tasks: {', '.join(groups)}")
 
 
 def _sweep(verified: Verified) -> str:
@@ -169,6 +173,37 @@ def _metrics(verified: Verified) -> str:
     return _seen(names, f"metrics: {', '.join(names) or 'none'}")
 
 
+def _systems(verified: Verified) -> str:
+    # PrepareTrial fails without the resources of its suite.
+    names = [test.test for test in verified.trial.tests if test.tasks]
+    return _seen(names, f"the trial has tasks of the tests {', '.join(names) or 'none'}")
+
+
+def _quotas(verified: Verified) -> str:
+    quotas = AppliedQuotas(verified.client("service-quotas"))
+    try:
+        values = [f"{quota.name}: {quotas.value(quota):g}" for quota in QUOTAS]
+    except QuotaUnknown as unknown:
+        raise NotSeen(str(unknown)) from None
+    return "; ".join(values)
+
+
+def _event(verified: Verified) -> str:
+    # The last state fails with NotTold if the bus does not accept the event of the run's end.
+    status, cause = verified.app.runs.status(verified.run)
+    return _seen(status == "SUCCEEDED", f"the execution ended as {status} {cause}".strip())
+
+
+def _saved_queries(verified: Verified) -> str:
+    files = sorted(SAVED.glob("*.sql"))
+    for file in files:
+        try:
+            verified.app.tables.ask(file.read_text(encoding="utf-8"))
+        except StatementFailed as failed:
+            raise NotSeen(f"{file.name}: {failed}") from None
+    return f"Athena answers all {len(files)} saved queries"
+
+
 CLAIMS: dict[str, Check] = {
     "The app deploys": _deployed,
     "A deployment with other settings": _changed_in_place,
@@ -182,6 +217,10 @@ CLAIMS: dict[str, Check] = {
     "Container Insights creates its log group": _insights,
     "The catalogue's tables read the objects": _tables,
     "A state machine may log to a group": _vended,
+    "A substitution may put a JSONata object": _systems,
+    "Athena engine version 3 answers the saved queries": _saved_queries,
+    "Service Quotas returns the applied value": _quotas,
+    "The conditions `events:source`": _event,
     "EMF lines of a function": _metrics,
 }
 """The check of each claim, by the first words of its row."""

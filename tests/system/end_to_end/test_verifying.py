@@ -58,7 +58,7 @@ def test_one_trial_confirms_what_one_machine_has_and_nothing_is_left(account):
 
     missing = re.findall(r"^not confirmed  (.*?): ", done.stdout, re.MULTILINE)
     assert set(missing) == NOT_HERE, done.stdout + done.stderr
-    assert len(re.findall(r"^confirmed ", done.stdout, re.MULTILINE)) == 9
+    assert len(re.findall(r"^confirmed ", done.stdout, re.MULTILINE)) == 13
     assert re.search(r"^The trial cost 0\.\d{4} USD for its tasks", done.stdout, re.MULTILINE)
     assert done.stdout.endswith("Left in the account: nothing.\n")
     assert "Error 1" in done.stderr
