@@ -17,11 +17,8 @@ from tests.component.cloud.twelve_versions import (
     stored_history,
     wide_history,
 )
-from tidemark.client.history import histories
-from tidemark.client.tables import ask_saved
 from tidemark.dashboard.page import build
 from tidemark.dashboard.sheets import dashboard
-from tidemark.model import numerals
 from tidemark.store import keys
 from tidemark.store.rows import packed
 
@@ -133,20 +130,6 @@ def test_every_visual_is_drawn(open_page):
         assert visual.locator(".figure, table, svg").count() > 0, visual.get_attribute("id")
 
 
-def test_the_numbers_are_those_of_the_history(open_page, tables):
-    page = open_page()
-    heads = page.locator("#versions thead th").all_inner_texts()
-    shown = {row[1]: dict(zip(heads, row, strict=True)) for row in cells(page, "versions")}
-
-    assert list(shown) == VERSIONS
-    assert shown[ALONE]["Tasks × records"] == "1 × 10,000"
-    assert shown[VERSIONS[0]]["Tasks × records"] == "1 × 1,000,000"
-    for known in histories(ask_saved(tables, "rates_by_version").records()):
-        for figure in known.figures.values():
-            column = f"{figure.metric.replace('_', ' ')} ({figure.unit})"
-            assert shown[known.version][column] == numerals.figure(figure.value)
-
-
 def test_trials_of_two_sizes_are_two_rows_and_two_charts_without_a_common_mean(open_page, tmp_path):
     sizes = {"1": (1_000, 100.0), "2": (2_000, 900.0)}
     at = [{**AT, "run_id": run_id} for run_id in sizes]
@@ -196,14 +179,6 @@ def test_an_unknown_version_or_suite_in_the_address_is_said(open_page, choices, 
     said = open_page(choices).locator(".shown .unknown").text_content()
 
     assert said.startswith(sentence) if sentence else said == ""
-
-
-def test_rates_by_trial_are_points_without_a_line_through_alternating_versions(open_page):
-    page = open_page("#sheet=run&Test=ingest")
-
-    assert page.locator("#trials svg .mark-symbol.role-mark path").count() > 2
-    assert page.locator("#trials svg .mark-line path").count() == 0
-    assert open_page("#Test=ingest").locator("#history svg .mark-line path").count() > 0
 
 
 def test_a_change_of_level_is_marked_over_versions_and_over_runs_and_leads_to_its_run(open_page):
@@ -655,17 +630,6 @@ def test_a_sheet_begins_with_its_figures_and_not_with_their_explanation(open_pag
     page = open_page(f"#sheet={sheet}")
 
     assert page.locator(f"#{sheet} .grid > *").first.get_attribute("id") == visual
-
-
-def test_the_worst_change_is_the_first_bar(open_page):
-    page = open_page()
-    page.locator("#newest-gains summary").click()
-
-    metrics = page.locator("#newest-gains tbody th")
-    expect(metrics).to_have_text([
-        "rocksdb: ingest rate (records/s)", "rocksdb: verify rate (records/s)",
-        "rocksdb: compaction rate (records/s)", "rocksdb: read latency (us)",
-    ])  # fmt: skip
 
 
 def test_verdicts_are_visible_on_a_phone_without_scrolling(open_page):
