@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from typing import NamedTuple
 
 from tidemark.cli.target import Target
 from tidemark.model.run_spec import RunSpec
@@ -45,6 +46,7 @@ def _work(_: int) -> None:
 _TURN = "\0tidemark.measuring"
 _BESIDE = "TIDEMARK_BESIDE_OTHERS"
 _POLL_SECONDS = 0.5
+_MOST_UNANSWERED = 3
 
 
 @contextmanager
@@ -57,19 +59,23 @@ def turn(tell: Callable[[str], None], name: str = _TURN) -> Iterator[None]:
         yield
         return
     with socket.socket(socket.AF_UNIX) as own:
-        told = False
+        told, unanswered = False, 0
         while not _taken(own, name):
-            process, user = _holder(name)
-            if user not in {None, os.getuid()}:
-                # Nobody may keep another user of the machine from measuring.
-                tell(f"warning: process {process} of another user measures on this machine, too.")
-                break
             if not told:
-                tell(
-                    f"Waiting for the run of process {process} on this machine, since two at "
-                    f"once spoil both. Ctrl-C ends the wait; {_BESIDE}=1 measures beside it."
-                )
-            told = True
+                holder = _holder(name)
+                unanswered += holder is None
+                if unanswered > _MOST_UNANSWERED or (holder and holder.user != os.getuid()):
+                    # Nobody may keep another user of the machine from measuring.
+                    who = f"process {holder.process}" if holder else "a process"
+                    tell(f"warning: {who} of another user measures on this machine, too.")
+                    break
+                if holder:
+                    told = True
+                    tell(
+                        f"Waiting for the run of process {holder.process} on this machine, since "
+                        f"two at once spoil both. Ctrl-C ends the wait; {_BESIDE}=1 measures "
+                        "beside it."
+                    )
             time.sleep(_POLL_SECONDS)
         yield
 
@@ -84,14 +90,21 @@ def _taken(own: socket.socket, name: str) -> bool:
     return True
 
 
-def _holder(name: str) -> tuple[str, int | None]:
-    """Return the number of the process that has the turn, and its user."""
+class _Holder(NamedTuple):
+    """The process that has the turn, and its user, by their numbers."""
+
+    process: int
+    user: int
+
+
+def _holder(name: str) -> _Holder | None:
+    """Return who has the turn, None if it has just ended or does not answer."""
     with socket.socket(socket.AF_UNIX) as asking:
+        asking.settimeout(_POLL_SECONDS)
         try:
             asking.connect(name)
-        except OSError:  # it has ended
-            return "another terminal", None
+        except OSError:
+            return None
         form = "3i"  # struct ucred, unix(7)
         peer = asking.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize(form))
-        process, user, _ = struct.unpack(form, peer)
-        return str(process), user
+        return _Holder(*struct.unpack(form, peer)[:2])

@@ -141,10 +141,10 @@ def _image(folder: Path, target: str) -> tuple[str, str]:
         raise Refused(f"the image {shown(target)} is outside the folder of the text")
     if not file.is_file():
         raise Refused(f"the image {shown(target)} is not in the folder of the text")
-    content = file.read_bytes()
-    if len(content) > LARGEST_IMAGE:
+    if (size := file.stat().st_size) > LARGEST_IMAGE:
         most = f"expected at most {LARGEST_IMAGE:,}"
-        raise Refused(f"the image {shown(target)} has {len(content):,} bytes; {most}")
+        raise Refused(f"the image {shown(target)} has {size:,} bytes; {most}")
+    content = file.read_bytes()
     plain = re.sub(r"[^A-Za-z0-9._-]", "_", file.name)[-80:]
     name = f"{hashlib.sha256(content).hexdigest()[:12]}-{plain}"
     assert re.fullmatch(IMAGE, name)

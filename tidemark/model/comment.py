@@ -97,7 +97,7 @@ class Comment(Consistent):
         Raises
         ------
         Refused
-            If a field is no quoted figure.
+            If a field has another form.
 
         """
         return [quote(field) for field in _fields(self.text)]
@@ -127,10 +127,10 @@ class Quote(NamedTuple):
     """The metric and the version, such as ``ingest_rate of 9.8.4``."""
     value: str
 
-    def holds(self, figure: float | str | None) -> bool:
+    def holds(self, figure: float | str | None, of_figure: str) -> bool:
         """Tell whether a figure has the quoted value, in the digits that are quoted.
 
-        A change is a share: 0.1 is 10 %.
+        A mean may be quoted without its unit ``of_figure``. A change is a share: 0.1 is 10 %.
         """
         if figure is None or isinstance(figure, str):
             return self.value == figure
@@ -138,6 +138,8 @@ class Quote(NamedTuple):
         if found is None:
             return False
         unit = found["unit"]
+        if self.what == "mean" and unit.strip() not in ("", of_figure):
+            return False
         if self.what == "change":
             if not unit.startswith(("%", "times")):
                 return False

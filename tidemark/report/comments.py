@@ -152,7 +152,7 @@ def outdated_quotes(comment: Comment, figures: Figures) -> dict[Quote, str]:
     outdated = {}
     for each in comment.quotes:
         now = figures.get(each.subject)
-        if now is None or not each.holds(now.value(each.what)):
+        if now is None or not each.holds(now.value(each.what), now.rate.unit):
             words = now.words(each.what) if now else MISSING
             outdated[each] = f"the {each.what} of {each.subject} is {words}, not {each.value}"
     return outdated

@@ -2,6 +2,7 @@
 
 import os
 import secrets
+import socket
 
 import pytest
 
@@ -45,3 +46,14 @@ def test_another_user_of_the_machine_keeps_no_run_waiting(name, monkeypatch):
 
     sentence = f"warning: process {os.getpid()} of another user measures on this machine, too."
     assert told == [sentence]
+
+
+def test_a_name_that_somebody_holds_without_an_answer_keeps_no_run_waiting(name, monkeypatch):
+    monkeypatch.setattr(machine_load.time, "sleep", lambda _: None)
+    told = []
+    with socket.socket(socket.AF_UNIX) as silent:
+        silent.bind(name)
+        with machine_load.turn(told.append, name):
+            pass
+
+    assert told == ["warning: a process of another user measures on this machine, too."]

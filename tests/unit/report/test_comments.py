@@ -116,16 +116,18 @@ def test_a_quoted_figure_that_does_not_hold_is_refused(store, text, reason):
 @pytest.mark.parametrize(
     ("value", "figure", "holds"),
     [
-        ("2.34 M records/s", 2_336_000.0, True),
+        ("2.34 M ms", 2_336_000.0, True),
         ("2.34 M", 2_346_000.0, False),
         ("8,552", 8_552.4, True),
         ("0.830", 0.8306, False),
         ("158 ms", 158.2, True),
+        ("158 s", 158.2, False),
+        ("158 MB", 158.2, False),
         ("about 3", 3.0, False),
     ],
 )
-def test_a_mean_holds_in_the_digits_that_are_quoted(value, figure, holds):
-    assert Quote("mean", "x of 1", value).holds(figure) is holds
+def test_a_mean_holds_in_the_digits_and_the_unit_that_are_quoted(value, figure, holds):
+    assert Quote("mean", "x of 1", value).holds(figure, "ms") is holds
 
 
 @pytest.mark.parametrize(
@@ -139,7 +141,7 @@ def test_a_mean_holds_in_the_digits_that_are_quoted(value, figure, holds):
     ],
 )
 def test_a_change_holds_as_a_percentage_or_as_times(value, effect, holds):
-    assert quote(f"change x {{a: b}} of 1 = {value}").holds(effect) is holds
+    assert quote(f"change x {{a: b}} of 1 = {value}").holds(effect, "ms") is holds
 
 
 def test_an_image_beside_the_text_is_kept_and_shown(store, tmp_path):

@@ -90,9 +90,10 @@ class Tails(AbstractContextManager["Tails"]):
         found: dict[Path, bytes] = {}
         for identity, tail in list(self._tails.items()):
             with _refused(tail.path):
-                lines = tail.events() if identity in listed else tail.rest()
+                is_last = identity not in listed and tail.unread_bytes() <= _MOST_BYTES
+                lines = tail.rest() if is_last else tail.events()
             found[tail.path] = found.get(tail.path, b"") + lines
-            if identity not in listed:
+            if is_last:
                 self._tails.pop(identity).close()
         yield from ((path, lines) for path, lines in found.items() if lines)
 
@@ -168,6 +169,10 @@ class _Tail:
         is_shorter = os.fstat(self._file.fileno()).st_size < self._file.tell()
         return is_shorter or not self._begin().startswith(self._head)
 
+    def unread_bytes(self) -> int:
+        """Return the bytes of the file that no call has read."""
+        return os.fstat(self._file.fileno()).st_size - self._file.tell()
+
     def is_copy_of(self, other: _Tail) -> bool:
         """Tell whether a rotation copied the lines of another file into this one."""
         begin = self._begin()[: len(other._head)]
@@ -196,7 +201,7 @@ class _Tail:
         return lines[:ready]
 
     def rest(self) -> bytes:
-        """Return all lines that are left, also one without an end."""
+        """Return the lines that are left, at most ``_MOST_BYTES``, also one without an end."""
         lines = self._held + self._read()
         return lines if lines[-1:] in (b"", b"\n") else lines + b"\n"
 

@@ -5,6 +5,7 @@ from contextlib import ExitStack
 
 import pytest
 
+from cwli.readers import tails
 from cwli.readers.folders import LogFilesError, logs_below
 from cwli.readers.tails import Tails
 
@@ -29,50 +30,50 @@ def following():
         yield lambda path: opened.enter_context(Tails([path]))
 
 
-def taken(tails):
-    return [lines.decode() for _, lines in tails.events()]
+def taken(followed):
+    return [lines.decode() for _, lines in followed.events()]
 
 
 def test_only_what_is_appended_is_new(log, following):
-    tails = following(log)
-    assert taken(tails) == []
+    followed = following(log)
+    assert taken(followed) == []
     append(log, A + B)
-    assert [taken(tails), taken(tails), taken(tails)] == [[A], [B], []]
+    assert [taken(followed), taken(followed), taken(followed)] == [[A], [B], []]
 
 
 def test_the_lines_of_a_stack_trace_stay_together_however_they_come(log, following):
-    tails = following(log)
+    followed = following(log)
     append(log, A + "Traceback\n")
-    assert taken(tails) == []
+    assert taken(followed) == []
     append(log, "  File 'a'\nValueError\n" + B)
-    assert taken(tails) == [A + "Traceback\n  File 'a'\nValueError\n"]
+    assert taken(followed) == [A + "Traceback\n  File 'a'\nValueError\n"]
 
 
 def test_a_line_without_its_end_is_no_event_yet(log, following):
-    tails = following(log)
+    followed = following(log)
     append(log, A + B[:-3])
-    assert [taken(tails), taken(tails)] == [[], [A]]
+    assert [taken(followed), taken(followed)] == [[], [A]]
     append(log, B[-3:])
-    assert [taken(tails), taken(tails)] == [[], [B]]
+    assert [taken(followed), taken(followed)] == [[], [B]]
 
 
 def test_a_rotation_loses_and_repeats_nothing(log, following):
-    tails = following(log)
+    followed = following(log)
     append(log, A.rstrip())
     log.rename(log.with_suffix(".log.1"))
-    assert taken(tails) == []
+    assert taken(followed) == []
     log.write_text(B)
-    assert [taken(tails), taken(tails)] == [[A], [B]]
+    assert [taken(followed), taken(followed)] == [[A], [B]]
 
 
 def test_a_file_that_is_emptied_is_read_from_its_beginning(log, following):
-    tails = following(log)
+    followed = following(log)
     log.write_text(A)
-    assert [taken(tails), taken(tails)] == [[], [A]]
+    assert [taken(followed), taken(followed)] == [[], [A]]
 
 
 def test_a_new_file_of_a_folder_is_read_from_its_beginning(log, following):
-    tails = following(log.parent)
+    followed = following(log.parent)
     other = log.with_name("other.log")
     other.write_text(A)
     assert list(tails.events()) == []
@@ -80,7 +81,7 @@ def test_a_new_file_of_a_folder_is_read_from_its_beginning(log, following):
 
 
 def test_a_rotation_in_a_folder_loses_and_repeats_nothing(log, following):
-    tails = following(log.parent)
+    followed = following(log.parent)
     append(log, A.rstrip())
     log.rename(log.with_suffix(".log.1"))
     append(log.with_suffix(".log.1"), "\n")
@@ -95,40 +96,40 @@ def copied(log):
 
 
 def test_a_copied_and_emptied_file_loses_and_repeats_nothing(log, following):
-    tails = following(log.parent)
+    followed = following(log.parent)
     append(log, A)
-    assert taken(tails) == []
+    assert taken(followed) == []
     append(log, B)
     copied(log)
     append(log, A)
-    assert [sorted(taken(tails)) for _ in range(3)] == [[A], [A, B], []]
+    assert [sorted(taken(followed)) for _ in range(3)] == [[A], [A, B], []]
 
 
 def test_a_copy_before_its_file_is_emptied_repeats_nothing(log, following):
-    tails = following(log.parent)
+    followed = following(log.parent)
     append(log, A)
     log.with_suffix(".log.1").write_bytes(log.read_bytes())
-    assert [taken(tails), taken(tails)] == [[], [A]]
+    assert [taken(followed), taken(followed)] == [[], [A]]
     log.write_text(B)
-    assert [taken(tails), taken(tails), taken(tails)] == [[], [B], []]
+    assert [taken(followed), taken(followed), taken(followed)] == [[], [B], []]
 
 
 def test_an_emptied_file_that_is_as_long_again_is_read_from_its_beginning(log, following):
-    tails = following(log.parent)
+    followed = following(log.parent)
     copied(log)
     append(log, "2024-06-02T14:26:00Z many more lines than before\n")
-    assert taken(tails) == []
-    assert taken(tails) == ["2024-06-02T14:26:00Z many more lines than before\n"]
+    assert taken(followed) == []
+    assert taken(followed) == ["2024-06-02T14:26:00Z many more lines than before\n"]
 
 
 def test_a_new_file_with_the_name_of_a_rotation_is_no_copy(log, following):
-    tails = following(log.parent)
+    followed = following(log.parent)
     log.with_suffix(".log.1").write_text(A)
-    assert [taken(tails), taken(tails)] == [[], [A]]
+    assert [taken(followed), taken(followed)] == [[], [A]]
 
 
 def test_a_chain_of_renamed_files_loses_and_repeats_nothing(log, following):
-    tails = following(log.parent)
+    followed = following(log.parent)
     new = []
     for text in (A, B, A):
         append(log, text)
@@ -136,11 +137,11 @@ def test_a_chain_of_renamed_files_loses_and_repeats_nothing(log, following):
             if (older := log.with_suffix(f".log.{number}")).exists():
                 older.rename(log.with_suffix(f".log.{number + 1}"))
         log.rename(log.with_suffix(".log.1"))
-        new += taken(tails)
-    assert new + taken(tails) == [A, B, A]
+        new += taken(followed)
+    assert new + taken(followed) == [A, B, A]
     log.with_suffix(".log.3").unlink()
     append(log, B)
-    assert [taken(tails), taken(tails), taken(tails)] == [[], [B], []]
+    assert [taken(followed), taken(followed), taken(followed)] == [[], [B], []]
 
 
 def test_a_rename_while_a_folder_is_listed_repeats_nothing(log, following, monkeypatch):
@@ -150,37 +151,46 @@ def test_a_rename_while_a_folder_is_listed_repeats_nothing(log, following, monke
             log.rename(log.with_suffix(".log.1"))
         return files
 
-    tails = following(log.parent)
+    followed = following(log.parent)
     monkeypatch.setattr("cwli.readers.tails.logs_below", listed)
-    assert [taken(tails), taken(tails)] == [[], []]
+    assert [taken(followed), taken(followed)] == [[], []]
 
 
 def test_packed_files_of_a_folder_are_left_out(log, following):
     packed = log.with_suffix(".log.1.gz")
     packed.write_bytes(gzip.compress(A.encode()))
-    tails = following(log.parent)
+    followed = following(log.parent)
     packed.rename(log.with_suffix(".log.2.gz"))
     packed.touch()
-    assert taken(tails) == []
+    assert taken(followed) == []
     packed.write_bytes(gzip.compress(B.encode()))
     append(log, A)
-    assert [taken(tails), taken(tails)] == [[], [A]]
+    assert [taken(followed), taken(followed)] == [[], [A]]
 
 
 def test_a_file_that_is_removed_once_it_is_packed_gives_its_last_event(log, following):
-    tails = following(log.parent)
+    followed = following(log.parent)
     append(log, A)
-    assert taken(tails) == []
+    assert taken(followed) == []
     log.unlink()
-    assert [taken(tails), taken(tails)] == [[A], []]
+    assert [taken(followed), taken(followed)] == [[A], []]
+
+
+def test_a_removed_file_gives_all_of_its_lines_in_parts(log, following, monkeypatch):
+    monkeypatch.setattr(tails, "_MOST_BYTES", 40)
+    followed = following(log.parent)
+    append(log, 5 * A)
+    log.unlink()
+
+    assert "".join(part for _ in range(9) for part in taken(followed)) == 5 * A
 
 
 def test_a_file_that_can_be_read_no_longer_ends_with_a_sentence(log, following):
-    tails = following(log)
+    followed = following(log)
     log.unlink()
     log.symlink_to(log)
     with pytest.raises(LogFilesError, match=r"app\.log: this file cannot be read: Too many"):
-        taken(tails)
+        taken(followed)
 
 
 @pytest.mark.parametrize(
