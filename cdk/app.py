@@ -17,9 +17,8 @@ from cdk.instances import InstancePolicies
 from cdk.lambda_code import lambda_code
 from cdk.operations import Alarms, OperationsDashboard
 from cdk.people import People
-from cdk.queries import SavedQueries
 from cdk.reports import Reports
-from cdk.results import Results, Tables
+from cdk.results import Results, SavedQueries, Tables
 from cdk.schedules import Schedules
 from cdk.system_tests import SystemTests
 from cdk.workflow import Endings, Workflow
