@@ -35,6 +35,7 @@ _IN_A_CLOUD = ("bisect", "up")
 _COMMANDS = (*_OVER_FILES, *_IN_A_CLOUD)
 _SIGNALS = (signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGHUP)
 _INTERRUPTED = 130
+_STOPPED = "The run did not complete: stopped: interrupted on the command line"
 _LONGEST_END_SECONDS = 120
 _PR_SET_CHILD_SUBREAPER = 36
 # A companion of a program kills its group within a moment of the command's end.
@@ -156,7 +157,8 @@ def _killed(scene: Scene, name: str, how: signal.Signals, moment: float) -> Iter
         printed = output.read()
     if "Traceback" in printed:
         yield f"it printed a traceback: {printed[-1000:]}"
-    if code not in {0, 4, _INTERRUPTED, -how}:
+    # The exit code 1 of a search is that of a run that was stopped.
+    if code not in {0, 4, _INTERRUPTED, -how} and not (code == 1 and _STOPPED in printed):
         yield f"its exit code is {code}: {printed[-500:]}"
     yield from (f"it left the process {left}" for left in _left())
     yield from problems(scene.state, before, before, [])
