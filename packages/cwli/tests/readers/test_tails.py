@@ -76,8 +76,8 @@ def test_a_new_file_of_a_folder_is_read_from_its_beginning(log, following):
     followed = following(log.parent)
     other = log.with_name("other.log")
     other.write_text(A)
-    assert list(tails.events()) == []
-    assert list(tails.events()) == [(other, A.encode())]
+    assert list(followed.events()) == []
+    assert list(followed.events()) == [(other, A.encode())]
 
 
 def test_a_rotation_in_a_folder_loses_and_repeats_nothing(log, following):
@@ -86,7 +86,7 @@ def test_a_rotation_in_a_folder_loses_and_repeats_nothing(log, following):
     log.rename(log.with_suffix(".log.1"))
     append(log.with_suffix(".log.1"), "\n")
     log.write_text(B)
-    assert [list(tails.events()) for _ in range(3)] == [[], [(log, (A + B).encode())], []]
+    assert [list(followed.events()) for _ in range(3)] == [[], [(log, (A + B).encode())], []]
 
 
 def copied(log):
