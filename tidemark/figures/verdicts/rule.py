@@ -18,9 +18,9 @@ UNCONFIRMED = 0.08
 """The most that may alarm if no new pairs confirm the alarms, and noise is not alike: one version
 alone has slow outliers, or a repetition resembles the one before by a correlation of up to 0.5.
 docs/verdicts.md measures it."""
-_ALARMS_EARLY, _LOOKS = 4.0, 104
+_ALARMS_EARLY, _LOOKS = 3.5, 91
 """A run that has time for few pairs looks seldom, and may spend more on its first alarms: the share
-is four times as large for 26 pairs or fewer. New pairs confirm them, and docs/verdicts.md measures
+is 3.5 times as large for 26 pairs or fewer. New pairs confirm them, and docs/verdicts.md measures
 the whole."""
 EQUIVALENCE = 0.10
 """1 - the confidence of the interval that decides ``same``: two one-sided tests of 5 % each.

@@ -120,7 +120,7 @@ def test_a_run_with_time_for_few_pairs_begins_its_confirmation_sooner():
     assert timed.first_judgement(RULE).word == "slower"
     assert timed.judgement(RULE).reason == "slower at first, not confirmed by 0 new pairs"
     # Time for many pairs is time for many looks.
-    assert RULE._replace(time_for=104).first_stage.share == RULE.first_stage.share == RULE.share
+    assert RULE._replace(time_for=91).first_stage.share == RULE.first_stage.share == RULE.share
 
 
 def test_the_last_look_of_a_run_whose_time_is_over_confirms_what_the_looks_before_it_do_not():
