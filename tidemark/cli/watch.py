@@ -253,8 +253,8 @@ def command(
     while True:
         try:
             _look(system, since, within, budget_usd, target)
-        except (Refused, click.ClickException) as error:
-            # The index may be down, or another run may measure the suite.
+        except (Refused, click.ClickException, OSError) as error:
+            # The index may be down, the disk full, or another run may measure the suite.
             click.echo(f"tidemark: {error}", err=True)
         time.sleep(every)
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import json
+import base64
 import re
 from collections.abc import Collection, Iterator, Mapping
+from http.client import HTTPException
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 from urllib.error import HTTPError
-from urllib.parse import urljoin
+from urllib.parse import unquote, urlencode, urljoin
 from urllib.request import Request, urlopen
 
 from packaging.utils import InvalidSdistFilename, InvalidWheelFilename
 from packaging.utils import parse_sdist_filename as parse_sdist
 from packaging.utils import parse_wheel_filename as parse_wheel
+from pydantic import BaseModel
 
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed
@@ -24,7 +26,27 @@ _SECONDS = 30
 # PEP 691, "JSON Serialization"; OCI Distribution Specification, "Listing tags".
 _INDEX = "application/vnd.pypi.simple.v1+json"
 _MOST_PAGES = 20
+_MOST_BYTES = 64 << 20
+_Form = TypeVar("_Form", bound=BaseModel)
 _HUB, _HUB_NAMES = "registry-1.docker.io", "library/"
+
+
+class _File(BaseModel):
+    filename: str
+    yanked: bool | str = False
+
+
+class _Index(BaseModel):
+    files: tuple[_File, ...]
+
+
+class _Tags(BaseModel):
+    tags: tuple[str, ...] | None
+
+
+class _Token(BaseModel):
+    token: str = ""
+    access_token: str = ""
 
 
 class Releases(NamedTuple):
@@ -78,12 +100,23 @@ def _found(suite: Suite, index: str) -> Collection[str]:
 
 def _of_index(index: str, package: str) -> set[str]:
     """Return the versions of a package of which a file is there and not yanked."""
-    url = f"{index.rstrip('/')}/{package}/"
-    answer, _ = _asked(url, {"Accept": _INDEX})
-    if not isinstance(answer, dict) or "files" not in answer:
-        raise Refused(f"{url} answers no index of packages; expected that of PEP 691")
-    files = (file for file in answer["files"] if not file.get("yanked"))
-    return {version for file in files for version in _version_of(file["filename"])}
+    address, user = _without_user(index)
+    url = f"{address.rstrip('/')}/{package}/"
+    answer, _ = _asked(url, {"Accept": _INDEX, **user}, _Index)
+    files = (file.filename for file in answer.files if not file.yanked)
+    return {version for file in files for version in _version_of(file)}
+
+
+def _without_user(url: str) -> tuple[str, dict[str, str]]:
+    """Return a URL that may be shown, and the header with the user and password that it had."""
+    scheme, slashes, rest = url.partition("://")
+    host, slash, path = rest.partition("/")
+    user, at, host = host.rpartition("@")
+    if not at:
+        return url, {}
+    name, _, password = user.partition(":")
+    encoded = base64.b64encode(f"{unquote(name)}:{unquote(password)}".encode()).decode()
+    return f"{scheme}{slashes}{host}{slash}{path}", {"Authorization": f"Basic {encoded}"}
 
 
 def _version_of(file: str) -> Iterator[str]:
@@ -111,47 +144,52 @@ def _tags(name: str) -> Iterator[str]:
     url, headers = f"{scheme}://{host}/v2/{path}/tags/list?n=1000", dict[str, str]()
     for _ in range(_MOST_PAGES):
         try:
-            answer, links = _asked(url, headers)
+            answer, links = _asked(url, headers, _Tags)
         except _TokenWanted as wanted:
             headers = {"Authorization": f"Bearer {_token(wanted.challenge)}"}
-            answer, links = _asked(url, headers)
-        yield from answer["tags"] or ()
+            answer, links = _asked(url, headers, _Tags)
+        yield from answer.tags or ()
         following = re.match(r"<([^>]+)>", links)
         if following is None:
             return
         url = urljoin(url, following[1])
 
 
-class _TokenWanted(Exception):
+class _TokenWanted(Refused):
     """A registry that gives its tags to a token alone, which anybody may have."""
 
-    def __init__(self, challenge: Mapping[str, str]) -> None:
-        super().__init__()
+    def __init__(self, sentence: str, challenge: Mapping[str, str]) -> None:
+        super().__init__(sentence)
         self.challenge = challenge
 
 
 def _token(challenge: Mapping[str, str]) -> str:
-    query = f"service={challenge.get('service', '')}&scope={challenge.get('scope', '')}"
-    answer, _ = _asked(f"{challenge['realm']}?{query}", {})
-    return str(answer.get("token") or answer["access_token"])
+    query = urlencode({name: challenge.get(name, "") for name in ("service", "scope")}, safe=":/")
+    answer, _ = _asked(f"{challenge['realm']}?{query}", {}, _Token)
+    return answer.token or answer.access_token
 
 
-def _asked(url: str, headers: Mapping[str, str]) -> tuple[Any, str]:
+def _asked(url: str, headers: Mapping[str, str], form: type[_Form]) -> tuple[_Form, str]:
     """Return the JSON at an address, and the links of its answer."""
     if not url.startswith(("https://", "http://")):
         raise Refused(f"{url} is not accepted; expected an address that begins with https://")
-    request = Request(url)  # noqa: S310
-    for name, value in headers.items():
-        request.add_unredirected_header(name, value)
     try:
+        request = Request(url)  # noqa: S310
+        for name, value in headers.items():
+            request.add_unredirected_header(name, value)
         with urlopen(request, timeout=_SECONDS) as answer:  # noqa: S310
-            return json.load(answer), answer.headers.get("Link", "")
+            content, links = answer.read(_MOST_BYTES + 1), answer.headers.get("Link", "")
     except HTTPError as error:
         challenge = dict(re.findall(r'(\w+)="([^"]*)"', error.headers.get("WWW-Authenticate", "")))
+        sentence = f"{url} answers {error.code}; expected the releases"
         if error.code == 401 and "realm" in challenge and "Authorization" not in headers:
-            raise _TokenWanted(challenge) from None
-        raise Refused(f"{url} answers {error.code}; expected the releases") from None
-    except OSError as error:
+            raise _TokenWanted(sentence, challenge) from None
+        raise Refused(sentence) from None
+    except (OSError, HTTPException, ValueError) as error:
         raise Refused(f"{url} does not answer: {error}") from None
+    if len(content) > _MOST_BYTES:
+        raise Refused(f"{url} answers more than {_MOST_BYTES >> 20} MiB; expected the releases")
+    try:
+        return form.model_validate_json(content), links
     except ValueError:
-        raise Refused(f"{url} answers no JSON; expected the releases in this form") from None
+        raise Refused(f"{url} answers in another form; expected the releases in JSON") from None

@@ -160,7 +160,8 @@ def test_the_function_that_takes_more_time_is_named(slower, versions, sentence):
 
 
 def test_a_watch_goes_on_after_a_look_that_is_refused(look, monkeypatch):
-    looks, pauses = iter([Refused("https://pypi.org does not answer"), None]), []
+    errors = [Refused("https://pypi.org does not answer"), OSError(28, "No space left"), None]
+    looks, pauses = iter(errors), []
 
     def look_again(*_):
         if refused := next(looks):
@@ -168,14 +169,14 @@ def test_a_watch_goes_on_after_a_look_that_is_refused(look, monkeypatch):
 
     def pause(seconds):
         pauses.append(seconds)
-        if len(pauses) == 2:
+        if len(pauses) == 3:
             raise KeyboardInterrupt
 
     monkeypatch.setattr(watch, "_look", look_again)
     monkeypatch.setattr(watch.time, "sleep", pause)
 
     assert look(None, "--every", "3600") == (1, "")
-    assert pauses == [3600, 3600]
+    assert pauses == [3600, 3600, 3600]
 
 
 def test_a_release_without_a_version_is_a_warning_that_steers_no_terminal():

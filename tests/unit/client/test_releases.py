@@ -7,6 +7,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from tests.plans import rocksdb
+from tidemark.client import releases as asked
 from tidemark.client.releases import releases
 from tidemark.model.refusal import Refused
 from tidemark.model.subject import Subject
@@ -24,7 +25,10 @@ def server():
             status, content, headers = answers.get(self.path, (404, {}, {}))
             if self.path.startswith("/v2/") and token is None:
                 realm = f"http://127.0.0.1:{self.server.server_port}/token"
-                challenge = f'Bearer realm="{realm}",service="s",scope="repository:o/n:pull"'
+                service = answers.get("service", "s")
+                challenge = (
+                    f'Bearer realm="{realm}",service="{service}",scope="repository:o/n:pull"'
+                )
                 status, content, headers = 401, {}, {"WWW-Authenticate": challenge}
             self.send_response(status)
             for name, value in headers.items():
@@ -116,8 +120,12 @@ def test_a_command_of_the_workload_has_the_versions_of_the_suite_alone():
     ("answer", "sentence"),
     [
         ((404, {}, {}), r"/sorted/ answers 404; expected the releases$"),
-        ((200, [], {}), r"/sorted/ answers no index of packages; expected that of PEP 691$"),
-        ((200, b"<html>", {}), r"/sorted/ answers no JSON; expected the releases in this form$"),
+        ((200, [], {}), r"/sorted/ answers in another form; expected the releases in JSON$"),
+        ((200, {"files": [{}]}, {}), r"/sorted/ answers in another form; expected the releases"),
+        ((200, b"<html>", {}), r"/sorted/ answers in another form; expected the releases"),
+        ((200, b"[" * 100_000, {}), r"/sorted/ answers in another form; expected the releases"),
+        ((200, b"{}", {"Transfer-Encoding": "chunked"}), r"/sorted/ does not answer: "),
+        ((401, {}, {"WWW-Authenticate": 'Basic realm="x"'}), r"/sorted/ answers 401; expected"),
     ],
 )
 def test_an_index_without_the_package_or_its_form_is_refused(server, answer, sentence):
@@ -128,7 +136,54 @@ def test_an_index_without_the_package_or_its_form_is_refused(server, answer, sen
         releases(suite_of(package="sorted", versions=["1.0.0"]), url)
 
 
-@pytest.mark.parametrize("index", ["file:///etc/", "http://127.0.0.1:1/"])
+def test_an_answer_without_end_is_refused(server, monkeypatch):
+    url, answers, _ = server
+    answers["/sorted/"] = 200, {"files": []}, {}
+    monkeypatch.setattr(asked, "_MOST_BYTES", 5)
+
+    with pytest.raises(
+        Refused, match=r"/sorted/ answers more than \d+ MiB; expected the releases$"
+    ):
+        releases(suite_of(package="sorted", versions=["1.0.0"]), url)
+
+
+@pytest.mark.parametrize("status", [200, 404])
+def test_an_index_gets_the_user_of_its_url_in_a_header_and_no_message_has_it(server, status):
+    url, answers, tokens = server
+    answers["/sorted/"] = status, {"files": files("sorted-1.0.0.tar.gz")}, {}
+    index, told = url.replace("//", "//me%40x:p%3Aw@"), ""
+
+    try:
+        assert releases(suite_of(package="sorted"), index).versions == ("1.0.0",)
+    except Refused as refused:
+        told = f"{refused}"
+
+    assert tokens == ["Basic bWVAeDpwOnc="]
+    assert told == (f"{url}/sorted/ answers 404; expected the releases" if status == 404 else "")
+
+
+TAGS = "/v2/n/tags/list?n=1000"
+
+
+@pytest.mark.parametrize(
+    ("token", "tags", "sentence"),
+    [
+        ((401, {}, {"WWW-Authenticate": 'Basic realm="x"'}), {"tags": []}, "answers 401; expected"),
+        ((200, {"token": 5}, {}), {"tags": []}, "answers in another form; expected the releases"),
+        ((200, {"token": "t"}, {}), {"name": "n"}, "answers in another form; expected the rel"),
+    ],
+)
+def test_a_registry_or_its_tokens_in_another_form_are_refused(server, token, tags, sentence):
+    url, answers, _ = server
+    answers["/token?service=Docker+registry&scope=repository:o/n:pull"] = token
+    answers[TAGS] = 200, tags, {}
+    answers["service"] = "Docker registry"
+
+    with pytest.raises(Refused, match=sentence):
+        releases(suite_of(image=f"{url.removeprefix('http://')}/n:{{version}}"))
+
+
+@pytest.mark.parametrize("index", ["file:///etc/", "http://127.0.0.1:1/", "http://a b/"])
 def test_an_index_that_does_not_answer_is_refused(index):
     with pytest.raises(Refused, match=r"^(file|http)://.* (is not accepted|does not answer)"):
         releases(suite_of(package="sorted", versions=["1.0.0"]), index)
