@@ -44,8 +44,10 @@ class _Forge(NamedTuple):
     changing: str
     """The method that changes a comment."""
     headers: Mapping[str, str]
-    bots_alone: bool = False
-    """Whether only comments of bots are the pipeline's own."""
+    author: str
+    """The field of a comment that has its author."""
+    user: str
+    """The URL of the token's user, '' for the token of an app: that one writes as a bot."""
 
 
 def check_job() -> None:
@@ -76,7 +78,8 @@ def comment_on_run(stored: Stored, run_id: str) -> str:
 def comment_once(suite: str, markdown: str) -> str:
     """Write the comment of a suite on the job's pull request, or update it; return what was done.
 
-    Anybody may write a comment, so that none of a person is taken for that of a bot.
+    Anybody may write a comment that begins as this one, so that the author of the comment to update
+    has to be the token's user, or a bot if the token is an app's.
 
     Raises
     ------
@@ -92,8 +95,9 @@ def comment_once(suite: str, markdown: str) -> str:
     mark = f"<!-- tidemark {suite} -->"
     text = json.dumps({"body": f"{mark}\n{markdown}"[:_LONGEST]}).encode()
     try:
+        me = _asked(forge, forge.user, "GET", None)["id"] if forge.user else None
         for known in _comments(forge):
-            if str(known["body"]).startswith(mark) and _is_own(known, forge):
+            if str(known["body"]).startswith(mark) and _is_own(known[forge.author] or {}, me):
                 _asked(forge, f"{forge.comment}{known['id']}", forge.changing, text)
                 return "The comment on the pull request is updated."
         _asked(forge, forge.comments, "POST", text)
@@ -131,7 +135,8 @@ def _github(variables: Mapping[str, str]) -> _Forge | None:
         comment=f"{issues}/comments/",
         changing="PATCH",
         headers={"Authorization": f"Bearer {token}", "Accept": "application/vnd.github+json"},
-        bots_alone=token.startswith(_OF_APP),
+        author="user",
+        user="" if token.startswith(_OF_APP) else f"{variables['GITHUB_API_URL']}/user",
     )
 
 
@@ -139,10 +144,10 @@ def _gitlab(variables: Mapping[str, str]) -> _Forge | None:
     number = variables.get("CI_MERGE_REQUEST_IID")
     if number is None:
         return None
-    project = f"{variables['CI_API_V4_URL']}/projects/{variables['CI_PROJECT_ID']}"
-    notes = f"{project}/merge_requests/{number}/notes"
+    api = variables["CI_API_V4_URL"]
+    notes = f"{api}/projects/{variables['CI_PROJECT_ID']}/merge_requests/{number}/notes"
     token = _token(variables, "GITLAB_TOKEN")
-    return _Forge(notes, f"{notes}/", "PUT", {"PRIVATE-TOKEN": token})
+    return _Forge(notes, f"{notes}/", "PUT", {"PRIVATE-TOKEN": token}, "author", f"{api}/user")
 
 
 def _token(variables: Mapping[str, str], name: str) -> str:
@@ -159,8 +164,8 @@ def _comments(forge: _Forge) -> Iterator[Mapping[str, Any]]:
             return
 
 
-def _is_own(comment: Mapping[str, Any], forge: _Forge) -> bool:
-    return not forge.bots_alone or comment["user"]["type"] == "Bot"
+def _is_own(author: Mapping[str, Any], me: int | None) -> bool:
+    return author.get("type") == "Bot" if me is None else author.get("id") == me
 
 
 def _asked(forge: _Forge, url: str, method: str, body: bytes | None) -> Any:  # noqa: ANN401

@@ -321,7 +321,11 @@ def _measure(
 def _follow(cloud: Deployed, run: Run, target: Target, console: Console, end: _End) -> int:
     code = measure(cloud.runs, run, target, console, exact=end.exact)
     if end.commented:
-        console.print(comment_on_run(cloud, run.run_id), soft_wrap=True, markup=False)
+        try:
+            console.print(comment_on_run(cloud, run.run_id), soft_wrap=True, markup=False)
+        except (Refused, click.ClickException) as error:
+            # The verdicts of hours of trials decide the exit code, with a comment or without.
+            click.echo(f"warning: {error}", err=True)
     return code or _gate(cloud, run, console, end.gated)
 
 

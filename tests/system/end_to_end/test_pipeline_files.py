@@ -54,6 +54,44 @@ def test_the_action_runs_no_other_action_but_by_its_digest():
     ] == []
 
 
+def test_options_on_several_lines_all_reach_the_command(tmp_path):
+    job = JOBS["tidemark"]
+    scripts = {
+        "github": (ACTION["runs"]["steps"][-1]["run"], "here/.venv/bin"),
+        "gitlab": ("\n".join(job["script"]), ".tidemark-source/.venv/bin"),
+    }
+    for script, folder in scripts.values():
+        program = tmp_path / folder / "tidemark"
+        program.parent.mkdir(parents=True)
+        program.write_text('#!/bin/sh\necho "$@"\n')
+        program.chmod(0o755)
+        given = {
+            "OPTIONS": "--within 600\n  --until decided\n",
+            "SUITE": "s",
+            "BASE": "1",
+            "NEW": "2",
+        }
+        done = run(script, tmp_path, {**given, "GITHUB_ACTION_PATH": tmp_path / "here"})
+
+        words = "run s --versions 1,2 --baseline 1 --within 600 --until decided\n"
+        assert (done.stdout, done.stderr) == (words, "")
+
+
+def test_a_kept_clone_of_the_template_gets_a_newer_revision(tmp_path):
+    source = tmp_path / "source"
+    git = f"git -C {source} -c user.name=x -c user.email=x@example.com"
+    make = f"echo .venv/.ready: > {source}/Makefile && {git} add Makefile"
+    run(f"git init -q {source} && {make} && {git} commit -qm one", tmp_path, {})
+    steps = "\n".join(JOBS["tidemark"]["before_script"])
+    for _ in range(2):
+        head = run(f"{git} commit -q --allow-empty -m more; {git} rev-parse HEAD", tmp_path, {})
+        own = {"REPOSITORY": f"file://{source}", "REVISION": head.stdout.strip(), "PYTHON": "x"}
+        done = run(steps, tmp_path, own)
+
+        assert done.returncode == 0, done.stderr
+        assert run("git -C .tidemark-source rev-parse HEAD", tmp_path, {}).stdout == head.stdout
+
+
 @pytest.mark.systems
 def test_the_action_measures_comments_and_ends_with_the_code_of_the_gate(tmp_path, new_state):
     event = tmp_path / "event.json"

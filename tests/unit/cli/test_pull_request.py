@@ -25,18 +25,22 @@ MARK = "<!-- tidemark rocksdb -->"
 class Forge:
     """The comments of one pull request, as both forges list and change them."""
 
+    ME = 42
+
     def __init__(self):
         self.comments, self.requests, self.refuses = [], [], False
         forge = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self):
+                if self.path == "/user":
+                    return self.answer({"id": forge.ME})
                 page = {
                     name: int(value)
                     for name, (value,) in parse_qs(urlsplit(self.path).query).items()
                 }
                 first = (page["page"] - 1) * page["per_page"]
-                self.answer(forge.comments[first : first + page["per_page"]])
+                return self.answer(forge.comments[first : first + page["per_page"]])
 
             def do_POST(self):
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["body"]
@@ -65,9 +69,9 @@ class Forge:
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self.server.server_port}"
 
-    def add(self, body, kind="Bot"):
-        number = len(self.comments) + 1
-        self.comments.append({"id": number, "body": body, "user": {"type": kind}})
+    def add(self, body, kind="Bot", author=ME):
+        number, user = len(self.comments) + 1, {"type": kind, "id": author}
+        self.comments.append({"id": number, "body": body, "user": user, "author": user})
 
     @property
     def bodies(self):
@@ -133,13 +137,15 @@ def test_the_second_job_of_a_pull_request_updates_the_comment_of_the_first(forge
     assert secrets <= {"Bearer ghs_secret", "glpat"}
 
 
-def test_a_comment_of_a_person_with_the_mark_stays_as_it_is(forge, tmp_path, monkeypatch):
-    set_job(monkeypatch, github(forge, tmp_path, {"pull_request": {"number": 7}}))
-    forge.add(f"{MARK}\nfaster", "User")
+@pytest.mark.parametrize("token", ["ghs_secret", "ghp_of_a_person"])
+def test_a_comment_of_another_person_with_the_mark_stays_as_it_is(forge, job, token, monkeypatch):
+    monkeypatch.setenv("GITHUB_TOKEN", token)
+    forge.add(f"{MARK}\nfaster", "User", 7)
 
     comment_once("rocksdb", "slower")
+    comment_once("rocksdb", "same")
 
-    assert forge.bodies == [f"{MARK}\nfaster", f"{MARK}\nslower"]
+    assert forge.bodies == [f"{MARK}\nfaster", f"{MARK}\nsame"]
 
 
 def test_a_long_comment_is_cut_where_the_forge_would_refuse_it(forge, job):

@@ -4,6 +4,7 @@ import re
 from contextlib import contextmanager
 from types import SimpleNamespace
 
+import click
 import pytest
 from click.testing import CliRunner
 from rich.console import Console
@@ -315,3 +316,19 @@ def test_a_dry_run_of_a_resume_says_what_is_missing(monkeypatch):
 
     assert done.stdout.startswith("Missing: 2 of 3 trials; on AWS ")
     assert (done.exit_code, "Nothing was started" in done.stdout) == (0, True)
+
+
+def test_a_comment_that_fails_is_a_warning_and_the_verdicts_decide_the_exit_code(
+    monkeypatch, capsys
+):
+    def refuse(*_):
+        raise click.ClickException("the comment is not written: answers 403")
+
+    monkeypatch.setattr(run, "measure", lambda *_, **__: 0)
+    monkeypatch.setattr(run, "comment_on_run", refuse)
+    monkeypatch.setattr(run, "find_plan", lambda *_: planned())
+    monkeypatch.setattr(run, "gate", lambda *_: 3)
+    cloud, end = SimpleNamespace(runs=None, bucket=None), run._End(True, False, True)
+
+    assert run._follow(cloud, SimpleNamespace(run_id="r"), None, Console(), end) == 3
+    assert capsys.readouterr().err == "warning: the comment is not written: answers 403\n"
