@@ -41,7 +41,40 @@ def test_each_figure_of_a_file_of_results_is_logged_without_an_exponent(lines):
     ]
 
 
-@pytest.mark.parametrize("text", ["{}", "no JSON", '{"results": [{"command": "a"}]}'])
+def google(**entry):
+    return {"context": {}, "benchmarks": [{"name": "BM_a", "real_time": 0.0, **entry}]}
+
+
+def jmh(*forks, mode="avgt", unit="us/op"):
+    metric = {"scoreUnit": unit, "rawData": forks}
+    return [{"benchmark": "B.a", "mode": mode, "primaryMetric": metric}]
+
+
+@pytest.mark.parametrize("file", [google(skipped=True), google(error_occurred=True), jmh(["NaN"])])
+def test_a_benchmark_without_a_figure_is_not_logged(lines, file):
+    code, logged = lines(f"echo '{json.dumps(file)}' > $TIDEMARK_RESULTS")
+
+    assert (code, len(logged)) == (0, 2)
+
+
+def test_a_run_that_failed_fails_the_task_even_if_hyperfine_ignored_it(lines):
+    file = {"results": [{"command": "sort", "times": [0.1, 0.1], "exit_codes": [0, 139]}]}
+    code, logged = lines(f"echo '{json.dumps(file)}' > $TIDEMARK_RESULTS")
+
+    assert code == 1
+    assert logged[-1].endswith("'sort' failed with exit code 139; expected 0 of each run")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{}",
+        "no JSON",
+        '{"results": [{"command": "a"}]}',
+        '{"results": [{"command": "a", "times": ["x"]}]}',
+        json.dumps(jmh([])),
+    ],
+)
 def test_a_file_of_results_that_cannot_be_read_fails_the_task(lines, text):
     code, logged = lines(f"echo '{text}' > $TIDEMARK_RESULTS")
 

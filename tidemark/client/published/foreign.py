@@ -84,7 +84,7 @@ def _read(
     place = _Place(wishes.version or _NEWEST, wishes.tested_on or today)
     try:
         figures = list(reader(value, place))
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError) as error:
         lacking = f"{type(error).__name__} {error}"
         raise Refused(f"FILE: the file of {tool} is broken: {lacking}") from None
     if not figures:

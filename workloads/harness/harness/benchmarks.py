@@ -6,6 +6,7 @@ The module imports nothing of the harness: ``tidemark import`` reads the same fi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from math import isfinite
 from typing import Any, NamedTuple
 
 
@@ -21,23 +22,30 @@ class Figure(NamedTuple):
 
 
 def figures(value: Any) -> Iterator[Figure]:  # noqa: ANN401 (any JSON)
-    """Return the figures of a file of one of the tools.
+    """Yield the finite figures of a file of one of the tools.
 
     Raises
     ------
-    KeyError, TypeError, ValueError, AttributeError, IndexError
-        If the file is broken.
+    KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError
+        If the file is broken, or a run in it failed.
     """
     found = next((read for is_its, read in TOOLS.values() if is_its(value)), None)
     if found is None:
         raise ValueError("no tool writes such a file")
-    return found(value)
+    for each in found(value):
+        # JMH writes NaN as a text.
+        number = float(each.value) if isinstance(each.value, str) else each.value
+        if isfinite(number):
+            yield each._replace(value=number)
 
 
 def _hyperfine(value: Any) -> Iterator[Figure]:  # noqa: ANN401
     """Source: hyperfine, ``--export-json``: seconds of each run."""
     for result in value["results"]:
         name = _with_parameters(result["command"], result.get("parameters"))
+        # With --ignore-failure hyperfine times a command that crashes; a signal gives null.
+        if failed := [code for code in result.get("exit_codes") or [] if code != 0]:
+            raise ValueError(f"{name!r} failed with exit code {failed[0]}; expected 0 of each run")
         for seconds in result.get("times") or [result["mean"]]:
             yield Figure(name, seconds, "s")
 
@@ -45,7 +53,8 @@ def _hyperfine(value: Any) -> Iterator[Figure]:  # noqa: ANN401
 def _google(value: Any) -> Iterator[Figure]:  # noqa: ANN401
     """Source: google-benchmark, ``--benchmark_format=json``: one entry a repetition."""
     for entry in value["benchmarks"]:
-        if entry.get("run_type", "iteration") == "iteration" and not entry.get("error_occurred"):
+        is_skipped = entry.get("error_occurred") or entry.get("skipped")
+        if entry.get("run_type", "iteration") == "iteration" and not is_skipped:
             name = entry.get("run_name", entry["name"])
             yield Figure(name, entry["real_time"], entry.get("time_unit", "ns"))
             for rate, unit in (("items_per_second", "items/s"), ("bytes_per_second", "B/s")):
@@ -68,7 +77,7 @@ def _jmh(value: Any) -> Iterator[Figure]:  # noqa: ANN401
         unit = primary["scoreUnit"].removesuffix("/op")
         name = _with_parameters(entry["benchmark"], entry.get("params"))
         for fork in primary.get("rawData") or [[primary["score"]]]:
-            mean, higher = sum(fork) / len(fork), entry["mode"] == "thrpt"
+            mean, higher = sum(map(float, fork)) / len(fork), entry["mode"] == "thrpt"
             yield Figure(name, mean, unit, more_is_better=higher, samples=len(fork))
 
 

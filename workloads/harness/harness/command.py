@@ -15,7 +15,6 @@ import sys
 import tempfile
 import threading
 import time
-from math import isfinite
 from pathlib import Path
 from typing import IO
 
@@ -72,15 +71,14 @@ def _log_results(file: Path) -> int:
     """Log each figure of a file of results: first the number, since a name may have any text."""
     try:
         found = list(figures(json.loads(file.read_bytes())))
-    except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError, ArithmeticError) as error:
         known = ", ".join(TOOLS)
         reason = f"expected a file of {known}: {type(error).__name__} {error}"
         log.error("Command", f"TIDEMARK_RESULTS cannot be read; {reason}")
         return 1
     for each in found:
-        if isfinite(each.value):
-            name = " ".join(each.name.split())
-            log.info("Benchmark", f"Benchmark {_digits(each.value)} {each.unit} of {name}")
+        name = " ".join(each.name.split())
+        log.info("Benchmark", f"Benchmark {_digits(each.value)} {each.unit} of {name}")
     return 0
 
 
