@@ -36,8 +36,8 @@ def test_each_figure_of_a_file_of_results_is_logged_without_an_exponent(lines):
 
     assert code == 0
     assert [line.partition("  - ")[2] for line in logged[2:]] == [
-        "Benchmark 0.250000000000 s of sort a n=7",
-        "Benchmark 0.000010000000 s of sort a n=7",
+        "Benchmark 0.25 s of sort a n=7",
+        "Benchmark 0.00001 s of sort a n=7",
     ]
 
 
@@ -48,6 +48,22 @@ def google(**entry):
 def jmh(*forks, mode="avgt", unit="us/op"):
     metric = {"scoreUnit": unit, "rawData": forks}
     return [{"benchmark": "B.a", "mode": mode, "primaryMetric": metric}]
+
+
+@pytest.mark.parametrize(
+    ("file", "figure"),
+    [
+        (google(real_time=1.2345678), "0.0000000012345678 s of BM_a"),
+        (google(real_time=1.5, time_unit="us"), "0.0000015 s of BM_a"),
+        (jmh([2.0, 3.0]), "0.0000025 s of B.a"),
+        (jmh([2], mode="thrpt", unit="ops/us"), "2000000.0 ops/s of B.a"),
+        (jmh([30], mode="thrpt", unit="ops/min"), "0.5 ops/s of B.a"),
+    ],
+)
+def test_times_are_logged_in_seconds_whatever_unit_a_benchmark_has(lines, file, figure):
+    code, logged = lines(f"echo '{json.dumps(file)}' > $TIDEMARK_RESULTS")
+
+    assert (code, logged[-1].partition("  - ")[2]) == (0, f"Benchmark {figure}")
 
 
 @pytest.mark.parametrize("file", [google(skipped=True), google(error_occurred=True), jmh(["NaN"])])

@@ -21,6 +21,13 @@ class Figure(NamedTuple):
     """The number of iterations that it is the mean of; 0 if the file does not say."""
 
 
+_SECONDS = {
+    "ns": (1, 10**9), "us": (1, 10**6), "ms": (1, 1000), "s": (1, 1),
+    "min": (60, 1), "hr": (3600, 1), "day": (86400, 1),
+}  # fmt: skip
+"""The units of time of google-benchmark and JMH, as a quotient of whole numbers [s]."""
+
+
 def figures(value: Any) -> Iterator[Figure]:  # noqa: ANN401 (any JSON)
     """Yield the finite figures of a file of one of the tools.
 
@@ -37,6 +44,21 @@ def figures(value: Any) -> Iterator[Figure]:  # noqa: ANN401 (any JSON)
         number = float(each.value) if isinstance(each.value, str) else each.value
         if isfinite(number):
             yield each._replace(value=number)
+
+
+def in_base_unit(figure: Figure) -> tuple[float, str]:
+    """Return a time in s, and a rate for each s, so that one form of a line reads a whole file.
+
+    The benchmarks of a file may have units of their own.
+    """
+    amount, per, unit = figure.unit.rpartition("/")
+    if unit not in _SECONDS:
+        return figure.value, figure.unit
+    times, parts = _SECONDS[unit]
+    # 1e-9 is no exact float: a quotient of whole numbers keeps the last digit right.
+    if per:
+        return figure.value * parts / times, f"{amount}/s"
+    return figure.value * times / parts, "s"
 
 
 def _hyperfine(value: Any) -> Iterator[Figure]:  # noqa: ANN401

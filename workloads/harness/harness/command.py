@@ -15,11 +15,12 @@ import sys
 import tempfile
 import threading
 import time
+from decimal import Decimal
 from pathlib import Path
 from typing import IO
 
 from harness import log
-from harness.benchmarks import TOOLS, figures
+from harness.benchmarks import TOOLS, figures, in_base_unit
 from harness.machine import installed_digest, log_machine
 
 _PATIENCE_SECONDS = 5
@@ -77,14 +78,15 @@ def _log_results(file: Path) -> int:
         log.error("Command", f"TIDEMARK_RESULTS cannot be read; {reason}")
         return 1
     for each in found:
+        value, unit = in_base_unit(each)
         name = " ".join(each.name.split())
-        log.info("Benchmark", f"Benchmark {_digits(each.value)} {each.unit} of {name}")
+        log.info("Benchmark", f"Benchmark {_digits(value)} {unit} of {name}")
     return 0
 
 
 def _digits(value: float) -> str:
     """Return a number without an exponent, which no query reads."""
-    return f"{value:.12f}" if abs(value) < 1 else f"{value:.6f}"
+    return f"{Decimal(repr(value)):f}"
 
 
 if __name__ == "__main__":
