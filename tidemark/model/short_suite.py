@@ -104,7 +104,7 @@ def _write_queries(metric: Any, test: dict[str, Any], queries: dict[str, object]
     if "query" in metric or not isinstance(metric.get("name"), str):
         return
     same = metric["log"], str(metric.get("statistics"))
-    names = (name[:_LONGEST_QUERY] for name in _names(metric["name"], str(test.get("name"))))
+    names = _names(metric["name"], str(test.get("name")))
     metric["query"] = next(name for name in names if queries.setdefault(name, same) == same)
     metric.setdefault("samples", f"{metric['query']}{VALUES}")
     # A test that says how often its values are logged gets no fewer.
@@ -116,10 +116,11 @@ def _write_queries(metric: Any, test: dict[str, Any], queries: dict[str, object]
 
 def _names(metric: str, test: str) -> Iterator[str]:
     """Yield the names that a query may have: metrics of two tests may have other lines."""
-    yield metric
-    yield f"{test}_{metric}"
+    yield metric[:_LONGEST_QUERY]
+    yield f"{test}_{metric}"[:_LONGEST_QUERY]
     for number in count(2):
-        yield f"{test}{number}_{metric}"
+        # A number behind a long name would be cut off, and no name would be new.
+        yield f"{test[: _LONGEST_QUERY - len(str(number))]}{number}_{metric}"[:_LONGEST_QUERY]
 
 
 def _list(value: dict[str, Any], name: str) -> list[Any]:

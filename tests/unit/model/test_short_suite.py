@@ -61,3 +61,14 @@ def test_the_python_of_a_suite_is_a_parameter_that_a_run_may_set():
     assert named.pythons == ("3.11", "3.12", "3.13", "3.14")
     assert suite(axes={"python": ["3.12", "3.13"]}).pythons == ("3.12", "3.13")
     assert suite().pythons == ()
+
+
+def test_tests_with_one_long_beginning_have_queries_of_their_own():
+    names = ("a", "insert_of_many_small_rows_one", "insert_of_many_small_rows_two")
+    tests = [
+        {"name": name, "metrics": [{"name": "rate", "log": f"{name} rate=*"}]} for name in names
+    ]
+    whole = written_out({"tests": tests})
+    assert [test["metrics"][0]["query"] for test in whole["tests"]] == [
+        "rate", "insert_of_many_small_rows", "insert_of_many_small_row2",
+    ]  # fmt: skip
