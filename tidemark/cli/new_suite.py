@@ -82,14 +82,13 @@ def command(
     if not versions:
         raise Refused("--versions: expected the versions to measure, such as 1.3.2,1.4.1")
     line = _answer(line, "Line of shell that the test runs", _COMMAND)
-    work = example.work if is_example else _WORK
+    work, system = example.work if is_example else _WORK, package or "the system"
     words = {
         "SUBJECT": f"package: {package}" if package else "prepare: [sh, prepare.sh]",
         "VERSIONS": ", ".join(json.dumps(each.strip()) for each in versions.split(",")),
         "COMMAND": line if line == _COMMAND else json.dumps(line),
-        "IMPORT": f"import {package}" if is_example else "# Import PACKAGE here.",
-        "WORK": textwrap.indent(work, "    "),
-        "PACKAGE": package or "the system",
+        "IMPORT": f"import {package}" if is_example else f"# Import {system} here.",
+        "PACKAGE": system,
         "NAME": name,
     }
     files = {f"suites/{name}/suite.yaml": f"{template}.yaml"}
@@ -102,11 +101,12 @@ def command(
         files[f"{program}/prepare.sh"] = "prepare.txt"
     if len(files) == 1:
         files[f"{program}/README.md"] = "command.md"
-    _write(
-        systems,
-        name,
-        {file: _filled(text, {**words, "FILE": file}) for file, text in files.items()},
-    )
+    texts = {}
+    for file, source in files.items():
+        own = {**words, "FILE": file}
+        own["WORK"] = textwrap.indent(_filled(work, own), "    ")
+        texts[file] = _filled((_EXAMPLE / source).read_text(encoding="utf-8"), own)
+    _write(systems, name, texts)
     for file in files:
         click.echo(systems / file)
     click.echo(f"Next: `tidemark suite check {name}`, then `tidemark run {name}`", err=True)
@@ -128,7 +128,8 @@ def _answer(given: str | None, question: str, otherwise: str | None) -> str | No
     if given is not None:
         return given
     if is_terminal():
-        return str(click.prompt(question, default=otherwise)).strip("'")
+        answer = str(click.prompt(question, default=otherwise))
+        return "" if answer == "''" else answer
     return otherwise
 
 
@@ -137,11 +138,9 @@ def is_terminal() -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
-def _filled(file: str, words: Mapping[str, str]) -> str:
-    text = (_EXAMPLE / file).read_text(encoding="utf-8")
-    for word, meaning in words.items():
-        text = text.replace(word, meaning)
-    return text
+def _filled(text: str, words: Mapping[str, str]) -> str:
+    """Return a text with its words replaced, at once: a user's line may have such a word, too."""
+    return re.sub("|".join(words), lambda word: words[word[0]], text)
 
 
 def _write(systems: Path, name: str, texts: Mapping[str, str]) -> None:

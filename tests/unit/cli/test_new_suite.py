@@ -112,6 +112,25 @@ def test_a_system_that_a_script_installs_and_a_benchmark_of_the_user_need_no_pac
     assert suite.tests[0].command == "./bench --json | tee x"
 
 
+def test_a_line_of_shell_is_kept_whatever_words_it_has(systems):
+    line = "pip show $TIDEMARK_PACKAGE && bench --HOST $HOSTNAME --WORK x --out OUTFILE"
+    given = ("--package", "duckdb", "--versions", "1.3.2", "--command", line)
+    assert invoked("new", "ducks", *given).exit_code == 0
+
+    assert read_suites(systems)["ducks"].tests[0].command == line
+
+
+def test_an_answer_keeps_its_quotation_marks_unless_it_is_empty(monkeypatch, systems):
+    answers = iter(["''", "1.3.2", "sh -c 'make bench'"])
+    monkeypatch.setattr(new_suite, "is_terminal", lambda: True)
+    monkeypatch.setattr(new_suite.click, "prompt", lambda _question, default: next(answers))
+    assert invoked("new", "ducks").exit_code == 0
+
+    suite = read_suites(systems)["ducks"]
+    assert suite.tests[0].command == "sh -c 'make bench'"
+    assert suite.subject.prepare == ("sh", "prepare.sh")
+
+
 def test_on_a_terminal_three_questions_are_asked(monkeypatch, systems):
     asked = []
 
