@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import sys
 import tempfile
 import textwrap
@@ -152,6 +153,12 @@ def _write(systems: Path, name: str, texts: Mapping[str, str]) -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
         read_suite(Path(made, "suites", name, "suite.yaml"), Path(made, "workloads"))
-        for part in ("workloads", "suites"):
-            (systems / part).mkdir(exist_ok=True)
-            Path(made, part, name).rename(systems / part / name)
+        moved = []
+        try:
+            for folder in (systems / "workloads", systems / "suites"):
+                folder.mkdir(exist_ok=True)
+                moved.append(Path(made, folder.name, name).rename(folder / name))
+        except OSError as error:
+            for half in moved:  # which would take the name of the suite
+                shutil.rmtree(half)
+            raise Refused(f"NAME: the suite cannot be written: {error}") from None

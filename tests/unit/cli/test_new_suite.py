@@ -173,6 +173,13 @@ def test_a_name_that_is_taken_is_refused(systems):
     assert refusal_of("sorted") == f"NAME: 'sorted' is taken; there is {systems}/suites/sorted"
 
 
+def test_a_suite_that_cannot_be_written_whole_leaves_its_name_free(systems):
+    (systems / "suites").touch()
+
+    assert refusal_of("sorted").startswith("NAME: the suite cannot be written: ")
+    assert not (systems / "workloads" / "sorted").exists()
+
+
 @pytest.mark.parametrize("name", ["", "Sorted", "../x", "a b"])
 def test_a_name_of_another_form_is_refused(name, systems):
     assert refusal_of(name).startswith(f"NAME: {name!r} is not accepted; expected a small letter")
