@@ -78,8 +78,10 @@ def _pattern(line: str, value: str) -> str:
     texts, marks = _MARK.split(line)[::2], _MARK.findall(line)
     places = [at for at, mark in enumerate(marks) if mark == _VALUE]
     places += [at for at, mark in enumerate(marks) if mark == "*"][-1:]
-    # A word of the line may be the end of a longer one: ms=* is not the form of max_ms=3.
-    pattern = rf"\b{_plain(texts[0])}" if re.match(r"\w", texts[0]) else _plain(texts[0])
+    # A word of the line may end a longer one: ms=* is the form of neither max_ms=3 nor gc-ms=3.
+    # Before a colon may be the name of a logger, as in INFO:root:ms=3.
+    begin = r"(?:^|[^\w.\/-])" if re.match(r"\w", texts[0]) else ""
+    pattern = f"{begin}{_plain(texts[0])}"
     for at, (mark, text) in enumerate(zip(marks, texts[1:], strict=True)):
         few = "?" if text or at + 1 < len(marks) else ""
         if at == places[0]:

@@ -37,6 +37,10 @@ def rows(tmp_path):
     [
         ("ms=*", "[main] INFO ms=12.5", "12.5"),
         ("ms=*", "ms=12.5 ok", "12.5"),
+        ("ms=*", "gc-ms=3 gc.ms=3 gc/ms=3 ms=12.5", "12.5"),
+        ("ms=*", "INFO:root:ms=12.5", "12.5"),
+        ("ms=*", '{"text": "ms=12.5 "}', "12.5"),
+        ("ms=*", "rows=10,ms=12.5", "12.5"),
         ("rows=* ms=*", "rows=10 ms=12.5", "12.5"),
         ("ms={value} rows=*", "ms=12.5 rows=10", "12.5"),
         ("took *ms", "took 12.5ms", "12.5"),
