@@ -70,7 +70,8 @@ class SequentialMetric:
     def judgement(self, criteria: Criteria) -> Judgement:
         """Return the verdict; a change is estimated from the confirming pairs alone, if any.
 
-        All pairs together tell whether a change that they do not confirm is the same.
+        A change that they do not confirm is the same if they show so, and the first pairs do not
+        contradict them, or if all pairs together show so.
         """
         if self.again is None:
             judgement = judge(self.first, criteria)
@@ -78,9 +79,10 @@ class SequentialMetric:
                 return untold(judgement, self.given_up)
             # Only the last look of a run whose time is over finds an alarm here.
             return unconfirmed(judgement, "the time of the run is over")
-        judgement = judge(self.pairs, self.of_stage(criteria))
-        alarm = alarm_word(self.first.estimate, criteria)
-        if judgement.word == alarm:
+        judgement, before = judge(self.pairs, self.of_stage(criteria)), self.first.estimate
+        alarm = alarm_word(before, criteria)
+        is_near = abs(math.expm1(before.mean)) <= criteria.margins.same
+        if judgement.word == alarm or (judgement.word == "same" and is_near):
             return judgement
         is_over = criteria.is_over or self.is_decided
         whole = judge(self.joined.pairs, criteria._replace(is_over=is_over))

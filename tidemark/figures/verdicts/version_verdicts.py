@@ -242,7 +242,7 @@ def _staged(
     # A run with more time may decide what this one had no time for.
     is_decided = (course.is_decided and course.given_up != TOO_SHORT) or bool(nearer)
     judgement = judged(standing, plan, verdict.version, verdict.quantity)
-    if judgement.word == "same":
+    if judgement.pairs > course.pairs.count:
         course = course.joined
     return verdict._replace(
         judgement=judgement,
