@@ -12,7 +12,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +33,11 @@ _OF_REPOSITORY = {
     "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR", "GIT_DIR", "GIT_INDEX_FILE",
     "GIT_NAMESPACE", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX", "GIT_WORK_TREE",
 }  # fmt: skip
+# Variables with tokens of GitHub Actions and GitLab CI/CD, keys of AWS and secrets of releases.
+_SECRET = re.compile(
+    r"(ACTIONS|AWS|TWINE|UV_PUBLISH)_\w*|CI_(\w*PASSWORD|REPOSITORY_URL|JOB_JWT\w*)|"
+    r"(\w*_)?(TOKEN|SECRET)"
+)
 _LONGEST_REASON = 300  # bytes
 
 
@@ -182,7 +187,9 @@ def _built(source: Path, text: str) -> Path:
     _cache().mkdir(parents=True, exist_ok=True)
     # Only within one file system does a file move in one step.
     with tempfile.TemporaryDirectory(dir=_cache(), prefix=".new-") as out:
-        _run([uv, "build", "--wheel", "--quiet", "--out-dir", out, str(source)], text)
+        words = [uv, "build", "--wheel", "--quiet", "--out-dir", out, str(source)]
+        # The build runs the code of the version, which may be that of a pull request.
+        _run(words, text, frozenset(filter(_SECRET.fullmatch, os.environ)))
         (wheel,) = Path(out).glob("*.whl")
         folder = _cache() / "wheels" / _digest(wheel)
         folder.mkdir(parents=True, exist_ok=True)
@@ -199,9 +206,10 @@ def _cache() -> Path:
     return Path(cache or Path.home() / ".cache" / "tidemark").resolve() / "builds"
 
 
-def _run(words: Sequence[str], text: str) -> str:
-    """Return what a command prints; refuse the version if it fails."""
-    variables = {name: value for name, value in os.environ.items() if name not in _OF_REPOSITORY}
+def _run(words: Sequence[str], text: str, without: Set[str] = frozenset()) -> str:
+    """Return what a command prints ``without`` some variables; refuse the version if it fails."""
+    hidden = _OF_REPOSITORY | without
+    variables = {name: value for name, value in os.environ.items() if name not in hidden}
     try:
         done = subprocess.run(
             words,

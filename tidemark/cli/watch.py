@@ -32,7 +32,7 @@ from tidemark.model.profile import DEFAULT_HZ
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import plural, shown, there_are
 from tidemark.model.suite import Suite
-from tidemark.money.run_cost import run_cost
+from tidemark.money.budget import Spent, counted
 from tidemark.report.comparison.document import ComparedMetric, ComparisonDocument, exit_code
 from tidemark.store.profiles.stored_profile import read_stacks
 from tidemark.store.run_ends import find_outcome
@@ -169,8 +169,10 @@ class Chain:
         outcome = find_outcome(self.cloud.bucket, run.run_id)
         if plan and outcome:
             self.seconds += (outcome.ended_at - plan.started_at).total_seconds()
-            cost = run_cost(plan, list(all_trials(self.cloud.bucket, run.run_id)))
-            self.usd += cost.total if cost else 0.0
+            self.usd += counted(Spent(), plan, all_trials(self.cloud.bucket, run.run_id)).usd
+        else:
+            # The run may have cost all that it was allowed to.
+            self.usd += given.get("budget_usd", 0.0)
         return None if failed else plan
 
 

@@ -98,6 +98,22 @@ def test_a_folder_is_built_into_a_wheel(project):
     assert re.fullmatch(r"1\.2\.3\+[0-9a-f]{8}", fields["versions"][1])
 
 
+def test_the_code_of_a_build_gets_no_token_and_no_key(project, monkeypatch):
+    secrets = ("GITHUB_TOKEN", "GITLAB_TOKEN", "CI_JOB_TOKEN", "AWS_SECRET_ACCESS_KEY", "TOKEN")
+    for name in secrets:
+        monkeypatch.setenv(name, "x")
+    monkeypatch.setenv("UV_INDEX_OWN_PASSWORD", "needed")
+    lines = "import os; open('seen', 'w').write(' '.join(os.environ))"
+    with (project / "backend.py").open("a") as backend:
+        backend.write(f"\n{lines}\n")
+
+    built(project)
+
+    seen = (project / "seen").read_text().split()
+    assert {*secrets} & {*seen} == set()
+    assert "UV_INDEX_OWN_PASSWORD" in seen
+
+
 def test_a_folder_that_is_built_again_keeps_its_first_wheel(project):
     first = built(project)
     (project / "backend.py").write_text(BACKEND.replace(".close()", ".writestr('a', '')"))

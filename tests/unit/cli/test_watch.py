@@ -18,6 +18,8 @@ from tidemark.cli.watch import Chain
 from tidemark.client.in_process import InProcessPublisher
 from tidemark.client.releases import Releases
 from tidemark.model.refusal import Refused
+from tidemark.money import budget
+from tidemark.money.budget import Spent
 from tidemark.report.run_report.publishing import publish_report
 from tidemark.store import keys
 
@@ -121,12 +123,37 @@ def test_a_run_that_fails_is_measured_again_at_the_next_look(look):
 
 def test_a_search_that_the_budget_has_no_room_for_is_said(look, monkeypatch):
     cloud = Cloud(slower="9.7.3")
-    monkeypatch.setattr(watch, "run_cost", lambda *_: type("Cost", (), {"total": 2.5}))
+    monkeypatch.setattr(watch, "counted", lambda *_: Spent(usd=2.5))
 
     _, told = look(cloud, "--since", "8.8.1", "--budget-usd", "2")
 
     assert ", and no search tells since which release; 4 min 0 s, 2.50 USD on AWS" in told
     assert cloud.started[0]["budget_usd"] == 2
+
+
+def test_trials_of_unknown_cost_count_with_their_expected_cost(look, monkeypatch):
+    cloud = Cloud(slower="9.7.3")
+    monkeypatch.setattr(budget, "run_cost", lambda *_: None)
+
+    _, told = look(cloud, "--since", "8.8.1", "--budget-usd", "0.001")
+
+    assert ", and no search tells since which release; 4 min 0 s, " in told
+    assert "0.00 USD on AWS" not in told
+
+
+def test_a_run_without_an_outcome_has_spent_its_budget(monkeypatch):
+    cloud = Cloud()
+    chain = Chain(cloud, SUITE, None, watch.Console(quiet=True), None, 2.0)
+    monkeypatch.setattr(watch, "preflight", lambda *_: None)
+    monkeypatch.setattr(watch, "measure", lambda *_: 0)
+    monkeypatch.setattr(watch, "find_outcome", lambda *_: None)
+    monkeypatch.setattr(watch, "intention", lambda *_: "")
+
+    chain._measured(versions=["8.8.1", "9.8.4"], until="decided")
+
+    assert chain.usd == 2.0
+    assert chain._measured(versions=["8.8.1", "9.8.4"], until="decided") is None
+    assert len(cloud.started) == 1
 
 
 @pytest.mark.parametrize(
