@@ -15,8 +15,8 @@ from tidemark.model.suite import Suite
 
 _WORST_FIRST: tuple[Status, ...] = ("failed", "incomplete", "skipped", "ok")
 _LONGEST_REASON = 300  # [B]
-# Failures of one cause differ in ids, times, sizes and numbers of tasks.
-_PARTICULAR = re.compile(r"\S*\d\S*")
+# Failures of one cause differ in ids, times, sizes and numbers of tasks, but not in exit codes.
+_PARTICULAR = re.compile(r"(?<!\S)(?<!exit code )\S*\d\S*")
 
 
 def trial_result(

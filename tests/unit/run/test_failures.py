@@ -60,7 +60,14 @@ def test_two_trials_that_fail_alike_end_the_measurement_of_their_version():
     )
 
 
-@pytest.mark.parametrize("reasons", [["exit code 1", "out of memory"] * 3, ALIKE])
+@pytest.mark.parametrize(
+    "reasons",
+    [
+        ["exit code 1", "out of memory"] * 3,
+        ["its container ended with exit code 1: a", "its container ended with exit code 3: a"] * 3,
+        ALIKE,
+    ],
+)
 def test_failures_of_different_causes_or_with_keep_going_stop_no_version(reasons):
     keep_going = reasons is ALIKE
     run = Choosing(planned([GOOD, BAD], repetitions=6, keep_going=keep_going), broken(reasons))
