@@ -10,7 +10,8 @@ from tidemark.figures.verdicts.sequential_run import SequentialRun, after, follo
 from tidemark.model.base import Frozen
 from tidemark.model.exclusions import Exclusions
 from tidemark.model.failure import Failure
-from tidemark.model.plan import Plan
+from tidemark.model.labels import labelled_name
+from tidemark.model.plan import Plan, PlannedTrial
 from tidemark.model.results import TrialResult
 from tidemark.model.run_id import is_profiled, trial_execution
 from tidemark.model.suite import SECONDS_BETWEEN_GROUPS, TASKS_OF_GROUP
@@ -116,10 +117,18 @@ def _stopped(plan: Plan, failures: Failures, done: int) -> str | None:
     if not failures.stopped or (plan.request.until is None and done == len(plan.all_trials)):
         return None
     names = [f"{each}, since two failed alike ({why})" for each, why in failures.stopped.items()]
+    if any(_lacks_baseline(plan, trial, failures.stopped) for trial in plan.trials):
+        names.append("the versions that are compared with the baseline")
     return (
         f"versions: the other trials are left out of {', and of '.join(names)}; keep_going "
         "measures them, and a resume tries them again"
     )
+
+
+def _lacks_baseline(plan: Plan, trial: PlannedTrial, stopped: Collection[str]) -> bool:
+    """Tell whether a trial has nothing to be compared with, since its baseline is stopped."""
+    baseline = plan.request.baseline
+    return trial.version != baseline and labelled_name(baseline or "", trial.axes) in stopped
 
 
 def _starting(plan: Plan, rounds: Sequence[Sequence[int]], execution_arn: str) -> Iterator[Round]:
@@ -182,7 +191,9 @@ def _next(
     lacking = [
         trial
         for trial in (*left, *plan.profiled)
-        if trial.trial not in done and trial.name not in stopped
+        if trial.trial not in done
+        and trial.name not in stopped
+        and not _lacks_baseline(plan, trial, stopped)
     ]
     for _ in range(at_once):
         if together := plan.first_together(lacking):

@@ -75,6 +75,17 @@ def test_failures_of_different_causes_or_with_keep_going_stop_no_version(reasons
     assert (run.go_on().cut_short, run.measured.count(BAD)) == (None, 6)
 
 
+def test_a_stopped_baseline_ends_the_measurement_of_what_is_compared_with_it():
+    plan = planned([GOOD, BAD], repetitions=6, baseline=BAD)
+    run = Choosing(plan, broken(ALIKE))
+
+    last = run.go_on()
+
+    assert (run.measured.count(GOOD), run.measured.count(BAD)) == (1, 2)
+    assert f"left out of {BAD}, since two failed alike" in last.cut_short
+    assert ", and of the versions that are compared with the baseline; keep_going" in last.cut_short
+
+
 def test_a_good_trial_between_two_equal_failures_goes_on():
     plan = planned([BAD], repetitions=5)
     run = Choosing(plan, lambda trial: failed(trial) if trial.trial in {1, 3, 5} else trial)
