@@ -7,6 +7,7 @@ import re
 import textwrap
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain, count
 from pathlib import Path
 
@@ -117,7 +118,8 @@ def command(
             "functions": sources.functions,
             "flames": sources.flames,
         }
-        filled = Filler(sources.subject, makers).report(text, lambda part: _prose(part, document))
+        prose = partial(_prose, document.parent)
+        filled = Filler(sources.subject, makers).report(text, prose)
     if output.suffix == ".html":
         title = filled.title.replace("`", "") or document.stem
         contents = {output: page(filled._replace(title=title)).encode()}
@@ -130,9 +132,9 @@ def command(
         click.echo(path)
 
 
-def _prose(text: str, document: Path) -> Said:
-    """Return a text of the author."""
-    own = written(text, document.parent)
+def _prose(folder: Path, text: str, whole: str) -> Said:
+    """Return a text of the author, a part of a whole document in a folder."""
+    own = written(text, folder, whole=whole)
     return Said("", "", "", own.text, own.html, own.images)
 
 

@@ -40,10 +40,8 @@ HEADING = 3
 """The level of the heading above a comment, whose own headings stand below it."""
 _LOWEST = 6
 # An image in Markdown, and a definition that an image may refer to.
-_TARGETS = (
-    re.compile(r"(!\[[^\]]*\]\(\s*<?)([^\s<>()]+)"),
-    re.compile(r"(^ {0,3}\[[^\]]+\]:\s*<?)([^\s<>]+)", re.MULTILINE),
-)
+_IMAGE = re.compile(r"(!\[[^\]]*\]\(\s*<?)([^\s<>()]+)")
+_DEFINITION = re.compile(r"(^ {0,3}\[[^\]]+\]:\s*<?)([^\s<>]+)", re.MULTILINE)
 
 
 class Written(NamedTuple):
@@ -74,11 +72,12 @@ class _Renderer(RendererHTML):
         return f'<img src="{escape(address)}" alt="{escape(words)}" />'
 
 
-def written(text: str, folder: Path, below: int = 0) -> Written:
+def written(text: str, folder: Path, below: int = 0, whole: str = "") -> Written:
     """Return a text with the images of a folder that it shows.
 
     Its headings stand below one of the level ``below``. A text below a heading is shown elsewhere,
-    too, and so has no links to files.
+    too, and so has no links to files. ``whole`` is the document that the text is a part of: the
+    text may refer to a definition in another part.
 
     Raises
     ------
@@ -88,6 +87,9 @@ def written(text: str, folder: Path, below: int = 0) -> Written:
 
     """
     images: dict[str, str] = {}
+    env: dict[str, Any] = {}
+    parser = MarkdownIt("commonmark", renderer_cls=_Renderer)
+    parser.enable(["table", "strikethrough"])
 
     def renamed(found: re.Match[str]) -> str:
         before, target = found.groups()
@@ -97,16 +99,18 @@ def written(text: str, folder: Path, below: int = 0) -> Written:
         images[name] = content
         return before + name
 
-    for pattern in _TARGETS:
+    parser.parse(_DEFINITION.sub(renamed, whole), env)
+    defined, images = images, {}
+    for pattern in (_IMAGE, _DEFINITION):
         text = pattern.sub(renamed, text)
     if len(images) > MOST_IMAGES:
         raise Refused(f"the text shows {len(images)} images; expected at most {MOST_IMAGES}")
-    parser = MarkdownIt("commonmark", renderer_cls=_Renderer)
-    tokens, lines = parser.enable(["table", "strikethrough"]).parse(text), text.split("\n")
+    tokens, lines = parser.parse(text, env), text.split("\n")
     for token in _each(tokens):
-        if token.type.startswith("html"):
-            tag = shown(token.content.strip())
-            raise Refused(f"the text has HTML, {tag}; expected Markdown, with code in backticks")
+        source = token.attrs.get("src")
+        if source in defined:
+            images[str(source)] = defined[str(source)]
+        _check_no_html(token)
         if below or token.type == "image":
             _check_target(token, images)
         if token.type.startswith("heading"):
@@ -115,13 +119,19 @@ def written(text: str, folder: Path, below: int = 0) -> Written:
             if token.map and token.markup.startswith("#"):
                 line = token.map[0]
                 lines[line] = lines[line].replace(token.markup, "#" * level, 1)
-    return Written("\n".join(lines), parser.renderer.render(tokens, parser.options, {}), images)
+    return Written("\n".join(lines), parser.renderer.render(tokens, parser.options, env), images)
 
 
 def _each(tokens: Sequence[Token]) -> Iterator[Token]:
     for token in tokens:
         yield token
         yield from _each(token.children or ())
+
+
+def _check_no_html(token: Token) -> None:
+    if token.type.startswith("html"):
+        tag = shown(token.content.strip())
+        raise Refused(f"the text has HTML, {tag}; expected Markdown, with code in backticks")
 
 
 def _check_target(token: Token, images: Mapping[str, str]) -> None:

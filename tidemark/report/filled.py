@@ -65,6 +65,8 @@ def parsed(text: str) -> Document:
 
 Maker = Callable[[str], Iterable[Block]]
 """A function that makes blocks from the text behind the colon of a field."""
+Prose = Callable[[str, str], Said]
+"""A function that makes a block of a text between fields, from it and the text of the document."""
 
 
 class Filler(NamedTuple):
@@ -75,8 +77,8 @@ class Filler(NamedTuple):
     makers: Mapping[str, Maker]
     """The makers of fields about a whole suite, by kind."""
 
-    def report(self, text: str, prose: Callable[[str], Said]) -> Report:
-        """Return a filled document as a report; ``prose`` makes a block of the text between fields.
+    def report(self, text: str, prose: Prose) -> Report:
+        """Return a filled document as a report.
 
         Raises
         ------
@@ -89,18 +91,18 @@ class Filler(NamedTuple):
         blocks = tuple(self._blocks(body, prose))
         return Report(title[1] if title else "", blocks, ())
 
-    def _blocks(self, text: str, prose: Callable[[str], Said]) -> Iterator[Block]:
-        place = 0
+    def _blocks(self, text: str, prose: Prose) -> Iterator[Block]:
+        place, whole = 0, _ALONE.sub("", text)
         for found in _ALONE.finditer(text):
-            yield from self._prose(text[place : found.start()], prose)
+            yield from self._prose(text[place : found.start()], prose, whole)
             yield from self._part(_field(found[1]))
             place = found.end()
-        yield from self._prose(text[place:], prose)
+        yield from self._prose(text[place:], prose, whole)
 
-    def _prose(self, text: str, prose: Callable[[str], Said]) -> Iterator[Block]:
+    def _prose(self, text: str, prose: Prose, whole: str) -> Iterator[Block]:
         filled = FIELD.sub(lambda found: self._figure(_field(found[1])), text).strip()
         if filled:
-            yield prose(filled)
+            yield prose(filled, whole)
 
     def _figure(self, field: _Field) -> str:
         if field.kind not in WHAT:

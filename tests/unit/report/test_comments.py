@@ -13,6 +13,8 @@ from tidemark.client.deployed import Stored
 from tidemark.client.in_process import InProcessPublisher
 from tidemark.model.comment import Comment, Quote, quote
 from tidemark.model.refusal import Refused
+from tidemark.report.blocks import Said
+from tidemark.report.filled import Filler
 from tidemark.store import keys
 from tidemark.store.run_objects import exclude, read_comments
 from tidemark.store.stored_plan import read_plan
@@ -191,3 +193,24 @@ def test_html_in_a_text_is_refused(tmp_path, text):
 def test_html_that_markdown_does_not_make_is_refused_as_stored(html):
     with pytest.raises(ValidationError):
         Comment(title="a", author="b", day=date(2026, 1, 1), text="a", html=html)
+
+
+def test_a_document_refers_to_definitions_behind_a_field_with_their_images(tmp_path):
+    (tmp_path / "a.png").write_bytes(b"x")
+    text = (
+        "See [the ticket][1] and ![a line][2].\n\n{{rule: x}}\n[1]: https://x.example/1\n"
+        "[2]: a.png\n"
+    )
+
+    def prose(part, whole):
+        own = written(part, tmp_path, whole=whole)
+        return Said("", "", "", own.text, own.html, own.images)
+
+    filler = Filler(pytest.fail, {"rule": lambda _: ["---"]})
+    first, _, last = filler.report(text, prose).summary
+
+    assert first.text == "See [the ticket][1] and ![a line][2]."
+    assert '<a href="https://x.example/1">the ticket</a>' in first.html
+    (image,) = first.images
+    assert f'<img src="{image}" alt="a line" />' in first.html
+    assert last.text == f"[1]: https://x.example/1\n[2]: {image}"
