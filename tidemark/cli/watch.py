@@ -7,7 +7,7 @@ import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -203,18 +203,18 @@ def _more(each: FunctionChange) -> str:
     "--since",
     metavar="VERSION",
     help="Version that the newest is compared with, and after which the search begins. If not "
-    "given, the newest that was watched before, or else the one before the newest.",
+    "given, the known one before the new releases, or at the first look the one before the newest.",
 )
 @click.option(
     "--within",
-    type=int,
+    type=NumberType(10, 604_800),
     metavar="SECONDS",
     help="Seconds after which the comparison begins no further repetition. If not given, those of "
     "the suite, or else none.",
 )
 @click.option(
     "--budget-usd",
-    type=float,
+    type=click.FloatRange(min=0, min_open=True),
     help="Most that all runs of a look may cost at AWS's prices.",
 )
 @fail_on_option
@@ -231,10 +231,11 @@ def command(
     """Measure each new release of SUITE, and find since when it is slower.
 
     The releases are those of the package index, of the image's registry or of the folder of jars,
-    and those that the suite's file lists. A release that has not been watched is compared with the
-    one that was, until decided. If it is slower, the command searches among the releases between,
-    and profiles the first slower one. Standard output has one sentence on it; progress is on
-    standard error.
+    and those that the suite's file lists. The first look compares the newest with the one before
+    it, until decided; a later look compares each new release with the known one before it. Of
+    several in sequence the last is compared. If it is slower, the command searches among the
+    others, and profiles the first slower one. Standard output has one sentence on it; progress is
+    on standard error.
 
     The state folder keeps each sentence, and a release is measured once. If its run fails, the next
     look measures it again.
@@ -269,22 +270,48 @@ def _look(
     for release in found.unlisted:
         click.echo(f"warning: {_unlisted(suite, release)}", err=True)
     watched = target.state / "watched" / suite.name
-    versions = list(_to_measure(found.versions, since, watched))
-    if not versions:
-        newest = found.versions[-1]
-        click.echo(f"{suite.title} has no release that is newer than {newest}.", err=True)
+    known = _known(watched)
+    groups = list(_new(found.versions, since, known))
+    if not groups:
+        click.echo(f"{suite.title} has no new release; {found.versions[-1]} is watched.", err=True)
         return 0
     console = Console(highlight=False, stderr=True)
+    left, failed, documents = budget_usd, False, list[ComparisonDocument]()
+    known = known or {*found.versions}
     with cloud_at(target, console, suite) as cloud:
-        chain = Chain(cloud, suite, target, console, within, budget_usd)
-        told = chain.find(versions)
-    if told is None:
-        return 1
-    sentence = message(suite.title, told)
-    content = {"version": versions[-1], "base": versions[0], "sentence": sentence}
-    save(watched / f"{versions[-1]}.json", json.dumps(content).encode())
+        for base, group in groups:
+            if left is not None and left <= 0:
+                click.echo(
+                    f"warning: the budget has no room for {group[-1]} in this look", err=True
+                )
+                break
+            chain = Chain(cloud, suite, target, console, within, left)
+            between = found.versions[found.versions.index(base) :]
+            told = chain.find(between[: between.index(group[-1]) + 1])
+            left = None if left is None else left - chain.usd
+            if told is None:
+                failed = True
+                continue
+            known |= {*group}
+            _keep(watched, message(suite.title, told), told.document, known)
+            documents.append(told.document)
+    return 1 if failed else exit_code(documents)
+
+
+def _keep(
+    watched: Path, sentence: str, document: ComparisonDocument, known: Collection[str]
+) -> None:
+    """Keep a sentence and the releases that the next look knows, and print the sentence."""
+    base, new = document.base.version, document.new.version
+    content = {"version": new, "base": base, "sentence": sentence, "known": sorted(known)}
+    save(watched / f"{new}.json", json.dumps(content).encode())
     click.echo(sentence)
-    return exit_code([told.document])
+
+
+def _known(watched: Path) -> set[str]:
+    """Return the releases that were there at a look, none before the first."""
+    kept = [json.loads(file.read_bytes()) for file in watched.glob("*.json")]
+    return {version for each in kept for version in each["known"]}
 
 
 def _unlisted(suite: Suite, release: str) -> str:
@@ -294,14 +321,22 @@ def _unlisted(suite: Suite, release: str) -> str:
     )
 
 
-def _to_measure(versions: Sequence[str], since: str | None, watched: Path) -> Iterator[str]:
-    """Yield the versions from the base to the newest one, none if that was watched already."""
+def _new(
+    versions: Sequence[str], since: str | None, known: Set[str]
+) -> Iterator[tuple[str, Sequence[str]]]:
+    """Yield a base, and the new releases that follow a known one, the newest group first.
+
+    A new release may be older than a known one: a fix for users of an older version.
+    """
     if len(versions) < 2:
         there_is = f"{versions[0]} is the only release" if versions else "there is no release"
         raise Refused(f"SUITE: {there_is}; expected two or more to compare")
     if since not in {None, *versions[:-1]}:
         raise Refused(f"--since: {since} is no release; {there_are(versions[:-1], since)}")
-    known = [version for version in versions if (watched / f"{version}.json").exists()]
-    if versions[-1] not in known:
-        base = since or (known[-1] if known else versions[-2])
-        yield from versions[versions.index(base) :]
+    known, end = known or {*versions[:-1]}, len(versions)
+    for place in reversed(range(len(versions))):
+        if versions[place] in known:
+            if end - place > 1:
+                is_newest = end == len(versions)
+                yield (since if since and is_newest else versions[place]), versions[place + 1 : end]
+            end = place

@@ -103,6 +103,29 @@ def test_the_next_release_is_compared_with_the_one_that_was_watched_before(look)
     )  # fmt: skip
 
 
+def test_a_new_release_older_than_a_watched_one_is_measured_once(look):
+    cloud = Cloud()
+    look(cloud, released=("8.8.1", "8.10.0", "9.0.0", "9.8.4"))
+
+    _, told = look(cloud)
+
+    assert told.startswith("RocksDB 9.7.3 is not found slower than 9.0.0: ")
+    assert look(cloud) == (0, "")
+    assert [each["versions"] for each in cloud.started] == [
+        ["9.0.0", "9.8.4"], ["9.0.0", "9.7.3"]
+    ]  # fmt: skip
+
+
+def test_the_budget_of_a_look_goes_to_the_newest_release_first(look, monkeypatch):
+    cloud = Cloud()
+    look(cloud, released=("8.8.1", "9.0.0"))
+    monkeypatch.setattr(watch, "counted", lambda *_: Spent(usd=2.5))
+
+    told = [look(cloud, "--budget-usd", "2")[1] for _ in range(3)]
+
+    assert [each[:14] for each in told] == ["RocksDB 9.8.4 ", "RocksDB 8.10.0", ""]
+
+
 def test_a_release_that_follows_the_last_one_needs_no_search(look):
     cloud = Cloud(slower="9.8.4")
 
@@ -154,6 +177,14 @@ def test_a_run_without_an_outcome_has_spent_its_budget(monkeypatch):
     assert chain.usd == 2.0
     assert chain._measured(versions=["8.8.1", "9.8.4"], until="decided") is None
     assert len(cloud.started) == 1
+
+
+@pytest.mark.parametrize("option", [["--within", "0"], ["--within", "9"], ["--budget-usd", "0"]])
+def test_a_limit_that_no_run_can_have_is_refused_before_the_look(look, option):
+    cloud = Cloud()
+
+    assert look(cloud, *option)[0] == 2
+    assert cloud.started == []
 
 
 @pytest.mark.parametrize(
