@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from http.client import HTTPException
 from pathlib import Path
 from typing import NamedTuple, TypeVar
@@ -15,6 +15,7 @@ from urllib.request import Request, urlopen
 from packaging.utils import InvalidSdistFilename, InvalidWheelFilename
 from packaging.utils import parse_sdist_filename as parse_sdist
 from packaging.utils import parse_wheel_filename as parse_wheel
+from packaging.version import InvalidVersion, Version
 from pydantic import BaseModel
 
 from tidemark.model.refusal import Refused
@@ -27,7 +28,8 @@ _SECONDS = 30
 _INDEX = "application/vnd.pypi.simple.v1+json"
 _MOST_PAGES = 20
 _MOST_BYTES = 64 << 20
-_Form = TypeVar("_Form", bound=BaseModel)
+_NUMBERS = re.compile(r"v?[0-9]+(\.[0-9]+)*")
+_Answer = TypeVar("_Answer", bound=BaseModel)
 _HUB, _HUB_NAMES = "registry-1.docker.io", "library/"
 
 
@@ -91,7 +93,8 @@ def _found(suite: Suite, index: str) -> Collection[str]:
     if subject.package:
         return _of_index(index, subject.package)
     if subject.image:
-        return _of_registry(subject.image)
+        listed_releases = (each for own in subject.versions for each in _release_of(suite, own))
+        return set(_like(listed_releases, _of_registry(subject.image)))
     if subject.folder:
         folder = Path(subject.folder).expanduser()
         return {each.name for each in folder.glob("*/") if any(each.glob("*.jar"))}
@@ -136,6 +139,29 @@ def _of_registry(image: str) -> set[str]:
     return {found[1] for tag in _tags(name) if (found := fits.fullmatch(tag))}
 
 
+def _like(known: Iterable[str], tags: Iterable[str]) -> Iterator[str]:
+    """Yield the tags of releases: in a form of known releases, or without those of numbers alone.
+
+    An image also has tags such as ``latest``, ``12``, ``12.4-alpine`` and ``20240101``.
+    """
+    forms = set(map(_form, known))
+    for tag in tags:
+        is_like = _form(tag) in forms if forms else _NUMBERS.fullmatch(tag)
+        if is_like and not _is_prerelease(tag):
+            yield tag
+
+
+def _form(release: str) -> str:
+    return re.sub(r"[0-9]+", "0", release)
+
+
+def _is_prerelease(tag: str) -> bool:
+    try:
+        return Version(tag).is_prerelease
+    except InvalidVersion:
+        return False
+
+
 def _tags(name: str) -> Iterator[str]:
     host, _, path = name.partition("/")
     if not path or not ({*".:"} & {*host} or host == "localhost"):
@@ -169,7 +195,7 @@ def _token(challenge: Mapping[str, str]) -> str:
     return answer.token or answer.access_token
 
 
-def _asked(url: str, headers: Mapping[str, str], form: type[_Form]) -> tuple[_Form, str]:
+def _asked(url: str, headers: Mapping[str, str], form: type[_Answer]) -> tuple[_Answer, str]:
     """Return the JSON at an address, and the links of its answer."""
     if not url.startswith(("https://", "http://")):
         raise Refused(f"{url} is not accepted; expected an address that begins with https://")

@@ -50,8 +50,13 @@ def server():
     made.server_close()
 
 
+TAGS = "/v2/n/tags/list?n=1000"
+
+
 def suite_of(**subject):
-    return rocksdb().model_copy(update={"subject": Subject(form=r"\d+\.\d+\.\d+", **subject)})
+    return rocksdb().model_copy(
+        update={"subject": Subject(**{"form": r"\d+\.\d+\.\d+", **subject})}
+    )
 
 
 def files(*names):
@@ -96,6 +101,33 @@ def test_a_registry_has_the_tags_of_all_pages_for_the_token_that_it_names(server
 
     assert releases(suite_of(image=image, versions=["1.0.0"])).versions == ("1.0.0", "1.2.0")
     assert tokens == [None, None, "Bearer t", "Bearer t"]
+
+
+@pytest.mark.parametrize(
+    ("known", "found"),
+    [
+        (["12.4"], ("12.4", "12.5", "12.10")),
+        (["12.5-alpine", "12.5"], None),
+        ({"12": "12.4-alpine"}, ("12",)),
+        ([], ("12.4", "12.5", "12.10")),
+    ],
+)
+def test_an_image_has_the_tags_in_the_form_of_the_suites_releases_without_pre_releases(
+    server, known, found
+):
+    url, answers, _ = server
+    answers["/token?service=s&scope=repository:o/n:pull"] = 200, {"token": "t"}, {}
+    tags = ["12.4", "12.10", "12.5", "12.4-alpine", "12.6rc1", "latest", "12.x"]
+    tags += ["12", "20240101"] if known else []
+    answers[TAGS] = 200, {"tags": tags}, {}
+    image = f"{url.removeprefix('http://')}/n:{{version}}"
+    suite = suite_of(image=image, versions=known, form=".*")
+
+    if found is None:
+        with pytest.raises(Refused, match=r"^SUITE: the order of .*12\.4-alpine.* is not known$"):
+            releases(suite)
+    else:
+        assert releases(suite) == (found, ())
 
 
 def test_a_folder_has_the_versions_with_jars(tmp_path):
@@ -160,9 +192,6 @@ def test_an_index_gets_the_user_of_its_url_in_a_header_and_no_message_has_it(ser
 
     assert tokens == ["Basic bWVAeDpwOnc="]
     assert told == (f"{url}/sorted/ answers 404; expected the releases" if status == 404 else "")
-
-
-TAGS = "/v2/n/tags/list?n=1000"
 
 
 @pytest.mark.parametrize(
