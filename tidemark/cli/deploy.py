@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -20,6 +21,8 @@ from tidemark.cli.chosen_suite import systems
 from tidemark.model.checkout import ROOT
 
 _PINS = ("package.json", "package-lock.json")
+# Written -c systems=x, -csystems=x, -c=systems=x or --context=systems=x.
+_SYSTEMS = re.compile(r"(-c=?|--context=)?systems=")
 _PROGRAM = Path("node_modules", "aws-cdk", "bin", "cdk")
 
 
@@ -77,7 +80,7 @@ def cdk_words(only: str | None, options: Sequence[str], folder: str) -> Iterator
         if not _has(options, "--output", "-o"):
             yield from ("--output", folder)
         # The CDK reads cdk.json beside its app, which does not know the folder of work.
-        if not any(each.startswith("systems=") for each in options):
+        if not any(map(_SYSTEMS.match, options)):
             yield from ("-c", f"systems={systems()}")
     yield from options
 
@@ -122,4 +125,9 @@ def _install(pins: Sequence[Path], kept: Path) -> None:
         made = Path(folder, "made")
         made.mkdir()
         Path(folder, "node_modules").rename(made / "node_modules")
-        made.rename(kept)
+        # Another deployment may have installed the same meanwhile.
+        try:
+            made.rename(kept)
+        except OSError:
+            if not kept.exists():
+                raise
