@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.error import HTTPError
@@ -106,7 +107,7 @@ def comment_once(suite: str, markdown: str) -> str:
             f"the comment is not written: {error.url} answers {error.code}; expected a token that "
             "may comment on pull requests"
         ) from None
-    except (OSError, json.JSONDecodeError) as error:
+    except (OSError, HTTPException, json.JSONDecodeError) as error:
         raise click.ClickException(f"the comment is not written: {error}") from None
     return "The comment on the pull request is written."
 

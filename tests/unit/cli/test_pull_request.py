@@ -28,7 +28,7 @@ class Forge:
     ME = 42
 
     def __init__(self):
-        self.comments, self.requests, self.refuses = [], [], False
+        self.comments, self.requests, self.refuses, self.headers = [], [], False, {}
         forge = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -60,6 +60,8 @@ class Forge:
             def answer(self, content):
                 forge.requests.append((self.command, urlsplit(self.path).path, dict(self.headers)))
                 self.send_response(403 if forge.refuses else 200)
+                for name, value in forge.headers.items():
+                    self.send_header(name, value)
                 self.end_headers()
                 self.wfile.write(json.dumps(content).encode())
 
@@ -160,6 +162,13 @@ def test_a_token_without_the_permission_is_one_sentence(forge, job):
     with pytest.raises(
         click.ClickException, match="answers 403; expected a token that may comment"
     ):
+        comment_once("rocksdb", "same")
+
+
+def test_an_answer_that_breaks_off_is_one_sentence(forge, job):
+    forge.headers = {"Content-Length": "10000"}
+
+    with pytest.raises(click.ClickException, match=r"^the comment is not written: IncompleteRead"):
         comment_once("rocksdb", "same")
 
 
