@@ -35,12 +35,7 @@ class Forge:
             def do_GET(self):
                 if self.path == "/user":
                     return self.answer({"id": forge.ME})
-                page = {
-                    name: int(value)
-                    for name, (value,) in parse_qs(urlsplit(self.path).query).items()
-                }
-                first = (page["page"] - 1) * page["per_page"]
-                return self.answer(forge.comments[first : first + page["per_page"]])
+                return self.answer(forge.page(urlsplit(self.path).query))
 
             def do_POST(self):
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["body"]
@@ -74,6 +69,12 @@ class Forge:
     def add(self, body, kind="Bot", author=ME):
         number, user = len(self.comments) + 1, {"type": kind, "id": author}
         self.comments.append({"id": number, "body": body, "user": user, "author": user})
+
+    def page(self, query):
+        """Return the comments that a query asks for."""
+        asked = {name: int(value) for name, (value,) in parse_qs(query).items()}
+        first = (asked["page"] - 1) * asked["per_page"]
+        return self.comments[first : first + asked["per_page"]]
 
     @property
     def bodies(self):
