@@ -22,7 +22,8 @@ from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed
 from tidemark.model.suite import Suite
 
-PYPI = "https://pypi.org/simple"
+_PYPI = "pypi.org"
+PYPI = f"https://{_PYPI}/simple"
 _SECONDS = 30
 # PEP 691, "JSON Serialization"; OCI Distribution Specification, "Listing tags".
 _INDEX = "application/vnd.pypi.simple.v1+json"

@@ -46,11 +46,7 @@ class Forge:
                     forge.add(body)
                 self.answer({})
 
-            def do_PATCH(self):
-                self.do_POST()
-
-            def do_PUT(self):
-                self.do_POST()
+            do_PATCH = do_PUT = do_POST
 
             def answer(self, content):
                 forge.requests.append((self.command, urlsplit(self.path).path, dict(self.headers)))

@@ -218,7 +218,7 @@ def test_the_function_that_takes_more_time_is_named(slower, versions, sentence):
 
 
 def test_a_watch_goes_on_after_a_look_that_is_refused(look, monkeypatch):
-    errors = [Refused("https://pypi.org does not answer"), OSError(28, "No space left"), None]
+    errors = [Refused("the index does not answer"), OSError(28, "No space left"), None]
     looks, pauses = iter(errors), []
 
     def look_again(*_):
