@@ -46,7 +46,7 @@ class Forge:
                     forge.add(body)
                 self.answer({})
 
-            do_PATCH = do_PUT = do_POST
+            do_PATCH = do_PUT = do_POST  # noqa: N815 (names of BaseHTTPRequestHandler)
 
             def answer(self, content):
                 forge.requests.append((self.command, urlsplit(self.path).path, dict(self.headers)))
