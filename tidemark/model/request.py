@@ -117,8 +117,9 @@ class RunRequest(Frozen):
     would bring none. Without it the run has no such limit."""
     keep_going: bool = Field(default=False, strict=True)
     """``true``: the run measures every trial, whatever fails. By default it measures no more of a
-    version of which two trials in sequence failed alike, and ends after the first trials if a query
-    matches none of the lines that their tasks logged."""
+    version of which two trials in sequence failed alike, nor of those compared with it if it is the
+    baseline, and ends after the first trials if a query matches none of the lines that their tasks
+    logged."""
     bisect: Bisect | None = None
     """The search for the first version that is slower than an older one, such as
     ``{"base": "8.8.1", "new": "9.8.4", "metric": "compaction_rate"}``. The run compares ``new``
