@@ -70,8 +70,8 @@ class SequentialMetric:
     def judgement(self, criteria: Criteria) -> Judgement:
         """Return the verdict; a change is estimated from the confirming pairs alone, if any.
 
-        A change that they do not confirm is the same if they show so, and the first pairs do not
-        contradict them, or if all pairs together show so.
+        A change that they do not confirm is the same if they show so, and it is below the margin in
+        all pairs together, or if those show so.
         """
         if self.again is None:
             judgement = judge(self.first, criteria)
@@ -79,13 +79,13 @@ class SequentialMetric:
                 return untold(judgement, self.given_up)
             # Only the last look of a run whose time is over finds an alarm here.
             return unconfirmed(judgement, "the time of the run is over")
-        judgement, before = judge(self.pairs, self.of_stage(criteria)), self.first.estimate
-        alarm = alarm_word(before, criteria)
-        is_near = abs(math.expm1(before.mean)) <= criteria.margins.same
-        if judgement.word == alarm or (judgement.word == "same" and is_near):
+        judgement, every = judge(self.pairs, self.of_stage(criteria)), self.joined.pairs
+        alarm = alarm_word(self.first.estimate, criteria)
+        is_small = abs(math.expm1(every.estimate.mean)) < criteria.margins.alarm
+        if judgement.word == alarm or (judgement.word == "same" and is_small):
             return judgement
         is_over = criteria.is_over or self.is_decided
-        whole = judge(self.joined.pairs, criteria._replace(is_over=is_over))
+        whole = judge(every, criteria._replace(is_over=is_over))
         if whole.word == "same":
             return whole
         return untold(judgement, f"{alarm} at first, not confirmed by {self.again.count} new pairs")
