@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import time
 from collections import Counter
@@ -266,7 +267,9 @@ def _look(
     suite: Suite, since: str | None, within: int | None, budget_usd: float | None, target: Target
 ) -> int:
     """Measure the newest release unless it was watched; return the exit code of a gate."""
-    found = releases(suite, next(filter(None, map(os.environ.get, _INDEXES)), PYPI))
+    given = next(filter(None, map(os.environ.get, _INDEXES)), PYPI)
+    # uv's variable may begin with a name of the index, `name=https://…`.
+    found = releases(suite, re.sub(r"^[\w.-]+=(?=https?://)", "", given))
     for release in found.unlisted:
         click.echo(f"warning: {_unlisted(suite, release)}", err=True)
     watched = target.state / "watched" / suite.name

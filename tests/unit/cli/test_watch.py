@@ -103,6 +103,23 @@ def test_the_next_release_is_compared_with_the_one_that_was_watched_before(look)
     )  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    "given", ["https://u:p@index.example/simple", "own=https://u:p@index.example/simple"]
+)
+def test_the_index_may_have_a_name_as_in_the_variables_of_uv(monkeypatch, tmp_path, given):
+    asked = []
+    monkeypatch.setenv("UV_DEFAULT_INDEX", given)
+    monkeypatch.setattr(
+        watch, "releases", lambda _, index: asked.append(index) or Releases(("8.8.1", "9.8.4"), ())
+    )
+    monkeypatch.setattr(watch, "cloud_at", pytest.fail)
+    (tmp_path / "watched" / "rocksdb").mkdir(parents=True)
+    monkeypatch.setattr(watch, "_known", lambda _: {"8.8.1", "9.8.4"})
+    CliRunner().invoke(watch.command, ["rocksdb", "--state", str(tmp_path)])
+
+    assert asked == ["https://u:p@index.example/simple"]
+
+
 def test_a_new_release_older_than_a_watched_one_is_measured_once(look):
     cloud = Cloud()
     look(cloud, released=("8.8.1", "8.10.0", "9.0.0", "9.8.4"))
