@@ -16,11 +16,17 @@ class Reason:
     resource: str
     role: str = ""
     """A part of the role's logical id, '' for any role."""
+    prefix: str = ""
+    """The keys that the grant lets the role list, '' for a grant of another action."""
 
     def covers(self, grant: Statement) -> bool:
         """Tell whether this is the reason for a grant of one action on one resource."""
         statement = Statement("Allow", self.actions, (self.resource,))
-        return statement.applies(Request(*grant.actions, *grant.resources))
+        listed = [
+            value for _, key, values in grant.conditions if key == "s3:prefix" for value in values
+        ]
+        is_listed = not self.prefix or listed == [self.prefix]
+        return is_listed and statement.applies(Request(*grant.actions, *grant.resources))
 
 
 _STEPS = ("CheckCondition", "FindTasks", "PauseRules", "StopServices")
@@ -58,6 +64,16 @@ REASONS = (
         ("s3:GetObject",),
         "arn:aws:s3:::*/history/*",
         "ChooseTrial",
+    ),
+    *(
+        Reason(
+            "The same run: S3 says that a key is missing to a role that may list it.",
+            ("s3:ListBucket",),
+            "arn:aws:s3:::*",
+            "ChooseTrial",
+            f"history/*/{name}.json",
+        )
+        for name in ("runs", "windows")
     ),
     Reason(
         "A search writes its plan again for each further comparison; no campaign searches.",

@@ -144,7 +144,9 @@ def _why_hopeless(pairs: Estimate, criteria: Criteria) -> str:
     """Return why more pairs would not tell, '' if they may."""
     if is_hopeless(pairs, criteria):
         return HOPELESS
-    return TOO_SHORT if is_hopeless(pairs, criteria.in_time) else ""
+    in_time = criteria.in_time
+    # What disturbs the first pairs may be over before the time is.
+    return TOO_SHORT if 2 * pairs.count >= in_time.most and is_hopeless(pairs, in_time) else ""
 
 
 def unconfirmed(judgement: Judgement, why: str) -> Judgement:

@@ -58,17 +58,18 @@ def test_an_open_verdict_names_the_pair_that_most_of_its_scatter_is_of():
     assert judged(*run()).odd is None
 
 
-def test_the_pairs_of_a_confirmation_are_named_by_their_repetitions():
+@pytest.mark.parametrize(("factor", "odd", "outliers"), [(1.05, 8, ()), (2, None, (8,))])
+def test_the_pairs_of_a_confirmation_are_named_by_their_repetitions(factor, odd, outliers):
     plan = planned(BOTH, baseline="9.0.0", until="decided", repetitions=30)
     base = [1000.0 + place % 3 for place in range(len(plan.trials))]
-    new = [0.7 * rate * (1 + 0.001 * (place % 2)) for place, rate in enumerate(base)]
-    new[7] *= 2
+    new = [0.93 * rate * (1 + 0.005 * (place * 7 % 5)) for place, rate in enumerate(base)]
+    new[7] *= factor
     trials = ingest_of(plan, {"9.0.0": base, "9.8.4": new})
 
     verdict = judged(plan, [trial for trial in trials if trial.repetition <= 11])
 
     assert (verdict.stage, verdict.first.pairs, verdict.judgement.pairs) == ("confirmed", 6, 5)
-    assert (verdict.judgement.word, verdict.odd) == ("cannot tell", 8)
+    assert (verdict.judgement.word, verdict.odd, verdict.outliers) == ("cannot tell", odd, outliers)
 
 
 def test_a_metric_that_decides_nothing_leaves_the_alarms_to_others():
