@@ -228,7 +228,7 @@ class AthenaReader(Role):
         self.add_to_policy(allow(actions, resources, conditions))
 
 
-# The log queries of every test, besides those of its metrics.
+# Every test needs these log queries; its metrics have others.
 _COMMON = ("environment", "failures")
 _SERVICES = (READY_QUERY, LAST_LINES_QUERY)
 _USAGE = "task_usage"

@@ -38,7 +38,7 @@ def find_stack(cloudformation: CloudFormationClient, name: str) -> Stack:
     DeploymentFailed
         If the stack is being created, changed or deleted, or if that failed.
     botocore.exceptions.ClientError
-        If there is no such stack.
+        If the account has no stack of this name.
 
     """
     (stack,) = cloudformation.describe_stacks(StackName=name)["Stacks"]

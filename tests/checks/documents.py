@@ -31,7 +31,7 @@ NAMES: Mapping[str, str] = {
     "history": "suite=sleeper",
     "profiles": "suite=rocksdb",
 }
-"""What the document of each template is about."""
+"""The runs and versions that the document of each template names."""
 _PROFILES = ROOT / "docs" / "profiles"
 # The other graphs are drawn in the same way, and would be many files or a large one.
 _LEFT_OUT = re.compile(

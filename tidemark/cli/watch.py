@@ -313,8 +313,14 @@ def _keep(
 
 def _known(watched: Path) -> set[str]:
     """Return the releases that were there at a look, none before the first."""
-    kept = [json.loads(file.read_bytes()) for file in watched.glob("*.json")]
-    return {version for each in kept for version in each["known"]}
+    return {version for file in watched.glob("*.json") for version in _kept(file)}
+
+
+def _kept(file: Path) -> list[str]:
+    try:
+        return list(json.loads(file.read_bytes())["known"])
+    except (ValueError, KeyError, TypeError):
+        raise Refused(f"{file} does not tell which releases were known; delete it") from None
 
 
 def _unlisted(suite: Suite, release: str) -> str:

@@ -71,7 +71,7 @@ class Failures(Frozen):
     latest: dict[str, str] = Field(default={})
     """The reason without its particulars, by version and axes, if the last trial failed."""
     stopped: dict[str, str] = Field(default={})
-    """The reason of the versions, with their axes, of which two trials in sequence failed alike."""
+    """The reason for each version, with its axes, whose last two trials failed alike."""
 
     def after(self, trials: Iterable[TrialResult]) -> "Failures":
         """Return the failures after the trials of the batch."""

@@ -116,10 +116,10 @@ class RunRequest(Frozen):
     measures five in any case, since fewer have no verdict, and ends sooner if the rest of its time
     would bring none. Without it the run has no such limit."""
     keep_going: bool = Field(default=False, strict=True)
-    """``true``: the run measures every trial, whatever fails. By default it measures no more of a
-    version of which two trials in sequence failed alike, nor of those compared with it if it is the
-    baseline, and ends after the first trials if a query matches none of the lines that their tasks
-    logged."""
+    """``true``: the run measures every trial, whatever fails. By default it stops
+    measuring a version after two trials in sequence that failed alike; if that is the baseline, it
+    stops measuring the versions compared with it, too. It ends after the first trials if a query
+    matches none of the lines that their tasks logged."""
     bisect: Bisect | None = None
     """The search for the first version that is slower than an older one, such as
     ``{"base": "8.8.1", "new": "9.8.4", "metric": "compaction_rate"}``. The run compares ``new``

@@ -1,4 +1,4 @@
-"""What the file of a suite may leave out, since it follows from the rest of the file."""
+"""The fields that the file of a suite may leave out, since they follow from its other fields."""
 
 from __future__ import annotations
 

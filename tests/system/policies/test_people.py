@@ -48,7 +48,7 @@ ALLOWED = {
     "ReaderPolicy": READING,
     "PipelinePolicy": {**READING, **RUNNING, **STOPPING},
     "OperatorPolicy": {**READING, **RUNNING, **STOPPING, **CHANGING},
-    # What `make deploy` asks before the CDK takes the roles of the bootstrap stack.
+    # `make deploy` asks this before the CDK takes the roles of the bootstrap stack.
     "DeployerPolicy": ["deploy"],
 }
 

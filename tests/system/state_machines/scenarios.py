@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 # The longest cause that AWS Step Functions accepts, of the characters with the longest JSON.
 LONGEST_CAUSE = ('\u221e"' * 20_000)[:32_768]
-# What CloudFormation fills in.
+# CloudFormation fills in these values.
 _FILLED = {
     "Account": "123456789012", "Cluster": "arn:c", "DataSets": "rates,runs",
     "PublicAddress": "ENABLED", "Subnets": "subnet-1,subnet-2",

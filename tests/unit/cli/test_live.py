@@ -124,26 +124,21 @@ def test_the_hint_after_a_spent_budget_has_a_new_budget(reason, options):
     assert f"resume it with `tidemark run --resume r{options}`." in printed.getvalue()
 
 
-def test_a_run_that_was_stopped_after_its_last_trial_is_complete():
+@pytest.mark.parametrize(
+    ("status", "code", "told"),
+    [
+        # Somebody stopped the run after its last trial.
+        (("ABORTED", "by hand"), 0, ""),
+        (("FAILED", "the topic refused"), 1, "The run did not complete: the topic refused\n"),
+    ],
+)
+def test_a_stored_outcome_makes_a_stopped_run_complete_and_no_failed_one(status, code, told):
     bucket = bucket_of(outcome=ended("r", "complete"))
-    client = SimpleNamespace(
-        await_end=lambda _: True, status=lambda _: ("ABORTED", "by hand"), bucket=bucket
-    )
+    client = SimpleNamespace(await_end=lambda _: True, status=lambda _: status, bucket=bucket)
     printed = io.StringIO()
 
-    assert show_result(client, Run("r", "arn"), Target(Path(), None), Console(file=printed)) == 0
-    assert printed.getvalue() == ""
-
-
-def test_an_execution_that_failed_is_no_complete_run_whatever_outcome_is_stored():
-    bucket = bucket_of(outcome=ended("r", "complete"))
-    client = SimpleNamespace(
-        await_end=lambda _: True, status=lambda _: ("FAILED", "the topic refused"), bucket=bucket
-    )
-    printed = io.StringIO()
-
-    assert show_result(client, Run("r", "arn"), Target(Path(), None), Console(file=printed)) == 1
-    assert printed.getvalue() == "The run did not complete: the topic refused\n"
+    found = show_result(client, Run("r", "arn"), Target(Path(), None), Console(file=printed))
+    assert (found, printed.getvalue()) == (code, told)
 
 
 @pytest.mark.parametrize("status", ["aborted", "incomplete", "failed"])

@@ -259,3 +259,11 @@ def test_a_release_without_a_version_is_a_warning_that_steers_no_terminal():
         "'0.3.30\\x1b[2J' is released, and suite.yaml of rocksdb has no version of it; add it "
         "below subject.versions"
     )
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '{"version": "9.0.0"}', '{"known": 3}'])
+def test_a_damaged_sentence_of_a_look_is_refused_by_its_file(tmp_path, content):
+    (tmp_path / "9.0.0.json").write_text(content)
+
+    with pytest.raises(Refused, match="does not tell which releases were known; delete it"):
+        watch._known(tmp_path)

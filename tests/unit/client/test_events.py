@@ -1,4 +1,4 @@
-"""What the history of a suite says by release, and what it says where nothing was judged."""
+"""The events of a history by release, and its words where nothing was judged."""
 
 from types import SimpleNamespace
 

@@ -1,4 +1,4 @@
-"""What the file of a suite may leave out."""
+"""The fields that the file of a suite may leave out."""
 
 import pytest
 

@@ -70,7 +70,7 @@ def test_a_version_that_is_slowed_loses_a_share_of_its_rate(monkeypatch, loss, s
     monkeypatch.setattr(clocks.time, "perf_counter", machine.time)
     monkeypatch.setattr(clocks.time, "sleep", machine.sleep)
     monkeypatch.setattr(clocks, "cpu_seconds", machine.used)
-    # What an engine still did in the background for a second is in no clock.
+    # The engine worked on in the background for a second, which no clock has.
     monkeypatch.setattr(clocks, "wait_until_idle", lambda: machine.sleep(1.0))
 
     assert clocks.timed(lambda: machine.sleep(3.0), loss) == (seconds, cpu)

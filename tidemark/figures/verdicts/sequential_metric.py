@@ -13,6 +13,7 @@ from typing import Literal
 from tidemark.figures.verdicts.pairs import Estimate, Pairs
 from tidemark.figures.verdicts.power import is_hopeless, may_be_same
 from tidemark.figures.verdicts.rule import ALARMS, Criteria, Judgement, alarm_word, judge, word
+from tidemark.model.sentences import plural
 
 HOPELESS = "the pairs scatter so much that more of them would not tell"
 TOO_SHORT = "the pairs scatter too much for the time of the run"
@@ -88,7 +89,8 @@ class SequentialMetric:
         whole = judge(every, criteria._replace(is_over=is_over))
         if whole.word == "same":
             return whole
-        return untold(judgement, f"{alarm} at first, not confirmed by {self.again.count} new pairs")
+        new = plural(self.again.count, "new pair")
+        return untold(judgement, f"{alarm} at first, not confirmed by {new}")
 
     def first_judgement(self, criteria: Criteria) -> Judgement | None:
         """Return the alarm that new pairs have to confirm, None before it."""

@@ -101,7 +101,7 @@ MACROS = [
     "error('INVALID_FUNCTION_ARGUMENT: Array subscript is negative: ' || n) WHEN n > len(list) "
     "THEN error('INVALID_FUNCTION_ARGUMENT: Array subscript must be less than or equal to array "
     "length: ' || n || ' > ' || len(list)) ELSE list[n] END",
-    # Of equal keys the first counts, and null is none.
+    # The first of equal keys counts, and a null key is left out.
     "map_of_pairs(l) AS map_from_entries(list_filter(l, lambda e, i: e.key IS NOT NULL "
     "AND list_position(list_transform(l, lambda x: x.key), e.key) = i))",
     "any_match(truths) AS CASE WHEN list_contains(truths, TRUE) THEN TRUE "

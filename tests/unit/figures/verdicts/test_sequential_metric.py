@@ -187,3 +187,9 @@ def test_a_change_below_the_margin_is_what_new_pairs_show():
 
     judgement = course.judgement(RULE)
     assert (judgement.word, judgement.pairs) == ("same", course.pairs.count)
+
+
+def test_one_new_pair_is_counted_in_the_singular():
+    course = follow(*ALARM).after(0.3, RULE)
+
+    assert course.judgement(RULE).reason == "slower at first, not confirmed by 1 new pair"
