@@ -25,11 +25,17 @@ from tidemark.money.prices import (
 # The time of a test beside its work [s]: environment, making and checking records, transfer.
 _OVERHEAD_SECONDS = 1.5
 
+# The time for all slices of a round on one machine [s], and the most of them: then another round
+# tells more.
+_SLICES_SECONDS = 10
+_MOST_SLICES = 16
+
 # The following values are assumptions about AWS; no account has confirmed them.
 _PULL_SECONDS = 30
-# The wait of a version until it is idle before a slice, and the most slices that a round gains by.
+# The most slices of a round there.
+_MOST_SLICES_OF_MINUTE = 30
+# The wait of a version until it is idle before a slice.
 _IDLE_SECONDS = 0.1
-_MOST_SLICES = 30
 # The number of times that a test's logs are read: lines arrive some seconds after they are written.
 LOG_READINGS = 3
 _FUNCTION_SECONDS = 1.5
@@ -72,15 +78,24 @@ _STOP_SECONDS = 30
 _READING_STATES = 3
 
 
-def with_billed_minute(suite: Suite, request: RunSpec) -> Suite:
-    """Return a suite whose rounds on AWS fill the minute that a task is billed for.
+def with_slices(suite: Suite, request: RunSpec, *, one_machine: bool = False) -> Suite:
+    """Return a suite whose rounds have more slices than it asks for, if they are short.
 
-    More slices tell smaller changes, and cost nothing until the minute is over. One that would make
-    a run too large has its own number of slices.
+    A neighbour on the machine slows some slices, and the median of many slices hardly moves. On AWS
+    they cost nothing until the minute that a task is billed for is over. A suite whose run would
+    be too large keeps its own number of slices.
     """
     if request.layout != ROUNDS:
         return suite
-    tests = [test.model_copy(update={"slices": _slices(test, request)}) for test in suite.tests]
+    if one_machine:
+        room, most = float(_SLICES_SECONDS), _MOST_SLICES
+    else:
+        room = LEAST_BILLED_SECONDS - _PULL_SECONDS - _OVERHEAD_SECONDS
+        most = _MOST_SLICES_OF_MINUTE
+    tests = [
+        test.model_copy(update={"slices": _slices(test, request, room, most)})
+        for test in suite.tests
+    ]
     longer = suite.model_copy(update={"tests": tuple(tests)})
     try:
         check_size(request.measured(longer), request)
@@ -89,14 +104,13 @@ def with_billed_minute(suite: Suite, request: RunSpec) -> Suite:
     return longer
 
 
-def _slices(test: Test, request: RunSpec) -> int:
-    """Return the number of slices of each version that fill a billed minute."""
+def _slices(test: Test, request: RunSpec, room: float, most: int) -> int:
+    """Return the number of slices of each version, at most ``most``, that fill ``room`` seconds."""
     least = test.slices or test.jobs
     one = test.model_copy(update={"jobs": 1})
     block = sum(_step_seconds(one, step, request) - _OVERHEAD_SECONDS for step in one.every_step)
     block = len(request.measured_versions) * (block + _IDLE_SECONDS)
-    room = LEAST_BILLED_SECONDS - _PULL_SECONDS - _OVERHEAD_SECONDS
-    return max(least, min(_MOST_SLICES, int(room / block)))
+    return max(least, min(most, int(room / block)))
 
 
 def estimate(request: RunSpec, suite: Suite, prices: Prices) -> Estimate:
@@ -104,7 +118,7 @@ def estimate(request: RunSpec, suite: Suite, prices: Prices) -> Estimate:
 
     So do the rounds of a batch.
     """
-    suite = request.measured(with_billed_minute(suite, request))
+    suite = request.measured(with_slices(suite, request))
     trials = count_trials(request, suite)
     shared = _sharing(request)
     billed = math.ceil(

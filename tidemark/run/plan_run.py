@@ -16,7 +16,7 @@ from tidemark.model.sentences import listed
 from tidemark.model.suite import ROUNDS, Suite
 from tidemark.model.suite_asset import queries_digest
 from tidemark.money.capacity import Quotas, check, most_parallel
-from tidemark.money.estimate import estimate, with_billed_minute
+from tidemark.money.estimate import estimate, with_slices
 from tidemark.money.prices import list_prices
 from tidemark.run.events import ExecutionEvent
 from tidemark.run.executions import ExecutionState, holder
@@ -178,8 +178,8 @@ def _new_plan(
     if plan := find_plan(bucket, name):
         return plan
     suite, instance, arn = suites[request.suite], request.instance, event.execution_arn
+    suite = with_slices(suite, request, one_machine=quotas is None)
     if quotas is not None and request.layout == ROUNDS:
-        suite = with_billed_minute(suite, request)
         parallel = request.parallel or most_parallel(quotas, request, suite)
         request = request.model_copy(update={"parallel": parallel})
     plan = make_plan(request, suite, name=name, execution_arn=arn, started_at=event.started_at)

@@ -10,7 +10,7 @@ REQUEST = {
     "suite": "rocksdb", "versions": list(VERSIONS), "repetitions": 1, "records": 2000,
     "layout": "rounds",
 }  # fmt: skip
-SLICES = 5
+SLICES = 16
 LINES = {
     "ingest_rate": ("to S3", 1),
     "ingest_engine_rate": ("Engine ingested", SLICES),

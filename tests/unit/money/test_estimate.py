@@ -14,7 +14,7 @@ from tidemark.money.estimate import (
     TABLES_READ,
     count_transitions,
     estimate,
-    with_billed_minute,
+    with_slices,
 )
 from tidemark.money.prices import FUNCTION_MEMORY, SERVICE_PRICES, list_prices
 from tidemark.store.columns import TABLES
@@ -80,14 +80,26 @@ def test_rounds_that_run_at_once_take_the_time_of_one_and_the_cost_of_all():
 
 def test_a_round_on_aws_has_as_many_slices_as_its_billed_minute_holds():
     request = resolve_request({"suite": "rocksdb"}, {"rocksdb": ROUNDS})
-    longer = with_billed_minute(ROUNDS, request)
+    longer = with_slices(ROUNDS, request)
     large = request.model_copy(update={"parameters": {"records": 1_000_000, "tasks": 1}})
 
     assert [test.slices for test in longer.tests] == [30, 30]
-    assert with_billed_minute(longer, request) == longer
+    assert with_slices(longer, request) == longer
     # A slice of a million records takes 4.3 s of ingest, and the minute is over after six of them.
-    assert [test.slices for test in with_billed_minute(ROUNDS, large).tests] == [5, 10]
-    assert with_billed_minute(SUITE, request.model_copy(update={"layout": "trials"})) is SUITE
+    assert [test.slices for test in with_slices(ROUNDS, large).tests] == [5, 10]
+    assert with_slices(SUITE, request.model_copy(update={"layout": "trials"})) is SUITE
+
+
+def test_a_round_on_one_machine_has_16_slices_or_as_many_as_take_ten_seconds():
+    request = resolve_request({"suite": "rocksdb"}, {"rocksdb": ROUNDS})
+    large = request.model_copy(update={"parameters": {"records": 200_000, "tasks": 1}})
+
+    here = with_slices(ROUNDS, request, one_machine=True)
+    fewer = with_slices(ROUNDS, large, one_machine=True)
+
+    assert [test.slices for test in here.tests] == [15, 16]
+    # Two versions have a slice of ingest in 1.92 s and one of compaction in 0.68 s.
+    assert [test.slices for test in fewer.tests] == [5, 14]
 
 
 def test_a_run_of_more_slices_than_it_may_keep_has_the_slices_of_its_suite():
@@ -96,7 +108,7 @@ def test_a_run_of_more_slices_than_it_may_keep_has_the_slices_of_its_suite():
         {"rocksdb": ROUNDS},
     )
 
-    assert with_billed_minute(ROUNDS, wide) is ROUNDS
+    assert with_slices(ROUNDS, wide) is ROUNDS
 
 
 def test_a_short_task_is_billed_for_a_minute_and_a_long_one_from_the_pull_of_its_image():

@@ -154,7 +154,7 @@ def test_one_machine_measures_one_round_at_a_time(world, monkeypatch):
         "parallel: 4 rounds at once need a host each; expected 1 on one machine, or a run with "
         "--aws"
     )
-    assert [test.jobs for test in read_plan(world.bucket, run["run_id"]).suite.tests] == [5, 5]
+    assert [test.jobs for test in read_plan(world.bucket, run["run_id"]).suite.tests] == [15, 16]
 
 
 def test_a_run_that_needs_too_many_network_interfaces_is_refused(world):

@@ -92,21 +92,21 @@ def test_a_version_that_fails_in_its_third_slice_drops_alone(capsys):
     )
 
 
-def test_a_slice_has_the_units_that_give_every_engine_a_tenth_of_a_second():
-    # Engine and whole unit of two versions: four units of the faster one are 0.1 s.
-    assert units_of_slice([(0.025, 0.03), (0.03, 0.035)]) == 4
-    assert units_of_slice([(0.05, 0.03), (0.025, 0.035)]) == 4
-    assert units_of_slice([(0.1, 0.2), (0.2, 0.3)]) == 1
+def test_a_slice_has_the_units_that_give_every_engine_0_04_s():
+    # Engine and whole unit of two versions: four units of the faster one are 0.04 s.
+    assert units_of_slice([(0.01, 0.015), (0.012, 0.018)]) == 4
+    assert units_of_slice([(0.02, 0.015), (0.01, 0.018)]) == 4
+    assert units_of_slice([(0.04, 0.1), (0.1, 0.2)]) == 1
 
 
 @pytest.mark.parametrize("whole", [0.4, 3.0, 60.0])
-def test_a_slice_of_several_units_takes_0_15_s_at_most_or_else_has_one_unit(whole):
+def test_a_slice_of_several_units_takes_0_08_s_at_most_or_else_has_one_unit(whole):
     assert units_of_slice([(0.001, 0.01), (0.02, whole)]) == 1
-    assert units_of_slice([(0.001, 0.01), (0.02, 0.075)]) == 2
+    assert units_of_slice([(0.001, 0.01), (0.02, 0.04)]) == 2
 
 
 def test_an_engine_without_a_time_has_no_endless_slice():
-    assert units_of_slice([(0.0, 0.01)]) == 15
+    assert units_of_slice([(0.0, 0.01)]) == 8
     assert units_of_slice([]) == 1
 
 
@@ -115,8 +115,8 @@ def test_the_warm_up_tells_the_units_of_each_later_slice_of_every_version():
     players = [FakePlayer("a", turns, seconds=0.01), FakePlayer("b", turns, seconds=0.02)]
     take_turns(players, 1, random.Random(1))
 
-    # Three units of the slower one take 0.12 s.
-    assert {player.units for player in players} == {3}
+    # Two units of the slower one take 0.08 s, four of the faster one.
+    assert {player.units for player in players} == {2}
 
 
 def test_a_process_is_asked_for_one_job_after_the_other_and_replies_after_each():

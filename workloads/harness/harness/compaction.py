@@ -47,16 +47,19 @@ class Compaction:
     def job(self, number: int, units: int = 1) -> Done:
         """Compact so many copies of the store, one after the other; the rates are means.
 
-        Each copy is checked by the records that the engine says it read, and the last one by all
-        of its records.
+        Each copy is checked by the records that the engine says it read, and the last one of a
+        checked job by all of its records.
 
         Raises
         ------
         CheckFailedError
-            If the last copy does not hold exactly the records of ingest after compaction.
+            If the checked copy does not hold exactly the records of ingest after compaction.
         """
-        folder, last = self._scratch / self._store, units - 1
-        took = Took.mean([self._compact(folder, is_checked=each == last) for each in range(units)])
+        folder = self._scratch / self._store
+        checked = units - 1 if self._configuration.is_checked(number) else None
+        took = Took.mean(
+            [self._compact(folder, is_checked=each == checked) for each in range(units)]
+        )
         return Done(took.seconds, list(self._lines(number, took)))
 
     def _lines(self, number: int, took: Took) -> Iterator[str]:

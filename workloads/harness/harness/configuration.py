@@ -11,6 +11,7 @@ _DATA = re.compile(r"s3://(?P<bucket>[a-z0-9][a-z0-9.-]{1,61}[a-z0-9])/(?P<prefi
 
 # All records of a task are in memory before the clock starts, at some 300 bytes each.
 MOST_RECORDS = 10_000_000
+_CHECKED_SLICES = 4
 
 
 class ConfigurationError(Exception):
@@ -55,6 +56,13 @@ class Configuration:
     def place(self) -> str:
         """The place of this task in S3 as an address, which ends with a slash."""
         return f"s3://{self.bucket}/{self.prefix}"
+
+    def is_checked(self, number: int) -> bool:
+        """Whether job ``number`` checks its store, which takes as long as the measured work.
+
+        In a round the warm-up does, and one slice in four.
+        """
+        return not self.in_round or number % _CHECKED_SLICES == 0
 
     @classmethod
     def from_environment(cls, variables: Mapping[str, str]) -> Configuration:
