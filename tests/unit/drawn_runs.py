@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from tests.unit.load_results import BASE, NEW, load_run
 from tests.unit.measured_runs import failed, left_out, measured, planned, with_values
-from tidemark.model.exclusions import NONE
+from tidemark.model.results import NO_EXCLUSIONS
 from tidemark.store.stored_run import StoredRun
 
 LOAD, SMALLER_LOAD = "20261120T124455Z-abcdef", "20261121T124455Z-abcdef"
@@ -51,7 +51,7 @@ def engines() -> StoredRun:
 def smaller_engines() -> StoredRun:
     """Return the run of fewer records."""
     plan = planned(ENGINE_VERSIONS, repetitions=5, name=SMALLER_ENGINE, records=100_000)
-    return StoredRun(plan, measured(plan), NONE, [])
+    return StoredRun(plan, measured(plan), NO_EXCLUSIONS, [])
 
 
 def _engine(trial):

@@ -6,9 +6,9 @@ from datetime import timedelta
 from tests.plans import RUN, STARTED, plan_of
 from tests.unit.measured_runs import ENVIRONMENT
 from tidemark.figures.trial_result import labelled
-from tidemark.model.exclusions import NONE
 from tidemark.model.load import HeldLevel, LoadCourse
 from tidemark.model.results import (
+    NO_EXCLUSIONS,
     MeasuredSeries,
     Point,
     TaskResult,
@@ -38,7 +38,9 @@ CRASH = (
 def load_run(repetitions=1, change=lambda trial, result: result, databases=tuple(USERS), **fields):
     """Return the run; ``change`` returns the result of a test in a trial."""
     plan = load_plan(repetitions, databases, **fields)
-    return StoredRun(plan, [_measured(plan, trial, change) for trial in plan.trials], NONE, [])
+    return StoredRun(
+        plan, [_measured(plan, trial, change) for trial in plan.trials], NO_EXCLUSIONS, []
+    )
 
 
 def load_plan(repetitions, databases, name=RUN, **fields):

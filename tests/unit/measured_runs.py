@@ -8,10 +8,18 @@ from datetime import timedelta
 from tests.plans import RUN, STARTED, plan_of
 from tests.unit.fakes import FakeBucket
 from tidemark.figures.trial_result import labelled
-from tidemark.model.exclusions import Exclusion, Exclusions
 from tidemark.model.metric import Metric
 from tidemark.model.outcome import Outcome
-from tidemark.model.results import Rate, Sample, TaskResult, TestResult, TrialResult, Usage
+from tidemark.model.results import (
+    Exclusion,
+    Exclusions,
+    Rate,
+    Sample,
+    TaskResult,
+    TestResult,
+    TrialResult,
+    Usage,
+)
 from tidemark.report.blocks import Chart
 from tidemark.store import keys
 from tidemark.store.columns import timestamp

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from tests.plans import RUN, plan_of
 from tests.unit.measured_runs import failed, measured, on_machine, planned, with_values
 from tests.unit.report import test_labels
-from tidemark.model.exclusions import NONE
+from tidemark.model.results import NO_EXCLUSIONS
 from tidemark.report.blocks import Report
 from tidemark.report.comparison.contents import comparison
 from tidemark.report.comparison.sides import sides
@@ -57,7 +57,7 @@ def _trials(plan, ratios: Mapping[str, Mapping[str, float]], shape=NEARLY):
 
 
 def _compared(plan, trials):
-    run = StoredRun(plan, trials, NONE, [])
+    run = StoredRun(plan, trials, NO_EXCLUSIONS, [])
     return comparison(sides((run, BASE), (run, NEW)))
 
 
@@ -84,7 +84,7 @@ def _unlike():
     return comparison(
         sides(
             *(
-                (StoredRun(plan, _trials(plan, {}), NONE, []), version)
+                (StoredRun(plan, _trials(plan, {}), NO_EXCLUSIONS, []), version)
                 for version, plan in plans.items()
             )
         )
@@ -97,7 +97,7 @@ def _of_twenty_versions():
     fields = {"versions": TWENTY, "repetitions": 5, "tasks": 1}
     plan = plan_of(fields, suite=suite.model_copy(update={"subject": subject}))
     slow = {version: {"ingest": 0.8, "compaction": 1.0} for version in TWENTY[12:]}
-    return report(measured_run(StoredRun(plan, _trials(plan, slow), NONE, [])))
+    return report(measured_run(StoredRun(plan, _trials(plan, slow), NO_EXCLUSIONS, [])))
 
 
 _TITLE = f"RocksDB: {NEW} against {BASE}"

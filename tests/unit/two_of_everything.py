@@ -14,9 +14,16 @@ from tests.plans import plan_of
 from tests.unit.fakes import FakeBucket
 from tests.unit.measured_runs import ENVIRONMENT
 from tidemark.figures.trial_result import trial_result
-from tidemark.model.exclusions import NONE, Exclusion, Exclusions
 from tidemark.model.metric import Metric
-from tidemark.model.results import Sample, TaskResult, TestResult, no_rate
+from tidemark.model.results import (
+    NO_EXCLUSIONS,
+    Exclusion,
+    Exclusions,
+    Sample,
+    TaskResult,
+    TestResult,
+    no_rate,
+)
 from tidemark.model.suite import Suite
 from tidemark.model.suite_files import read_suites
 from tidemark.store import keys
@@ -120,7 +127,7 @@ def _run(number: int, planned: Planned) -> StoredRun:
     ]
     at = started + timedelta(days=1)
     noisy = Exclusions({"004": Exclusion(excluded=True, reason="noisy", at=at)})
-    return StoredRun(plan, trials, noisy if planned.status == "incomplete" else NONE, [])
+    return StoredRun(plan, trials, noisy if planned.status == "incomplete" else NO_EXCLUSIONS, [])
 
 
 def _suite(planned: Planned) -> Suite:

@@ -32,10 +32,9 @@ from tidemark.client.deployed import Deployed
 from tidemark.client.earlier_runs import earlier_paces
 from tidemark.client.ports import Stack
 from tidemark.client.runs import Run, RunClient
-from tidemark.model.axes import varied
-from tidemark.model.cost import Estimate
 from tidemark.model.numerals import duration
-from tidemark.model.parameters import described
+from tidemark.model.parameters import described, varied
+from tidemark.model.plan import Estimate
 from tidemark.model.request import check_account, check_one_machine
 from tidemark.model.run_spec import RunSpec, beside
 from tidemark.model.sentences import listed, plural

@@ -28,8 +28,8 @@ from tidemark.figures.verdicts.sequential_run import (
     why_untold,
 )
 from tidemark.figures.version_rates import Quantity
-from tidemark.model.axes import count
 from tidemark.model.numerals import duration
+from tidemark.model.parameters import count
 from tidemark.model.plan import Plan, PlannedTrial
 from tidemark.model.results import TestResult
 from tidemark.money.pace import Pace, forecast, pace_of_tests

@@ -10,8 +10,8 @@ from tidemark.model.sentences import plural
 
 if TYPE_CHECKING:  # a command without a model does not import it
     from tidemark.client.deployed import ClaimStatus
-    from tidemark.model.cost import Estimate
     from tidemark.model.outcome import Outcome
+    from tidemark.model.plan import Estimate
     from tidemark.store.stored_run import Progress
 
 _CLOSE = 1.25

@@ -16,9 +16,8 @@ from tidemark.figures.verdicts.sequential_metric import SequentialMetric
 from tidemark.figures.verdicts.sequential_run import criteria
 from tidemark.figures.verdicts.version_verdicts import rates_beside
 from tidemark.figures.version_rates import Quantity
-from tidemark.model.exclusions import Exclusions
 from tidemark.model.plan import Plan
-from tidemark.model.results import TrialResult
+from tidemark.model.results import Exclusions, TrialResult
 from tidemark.model.suite import MOST_REPETITIONS
 
 DRAWS = 200

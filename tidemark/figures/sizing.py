@@ -7,12 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from tidemark.figures.version_rates import mean
-from tidemark.model.axes import Combination, combinations
-from tidemark.model.exclusions import Exclusions
 from tidemark.model.labels import canonical, figure_name
 from tidemark.model.metric import Metric, Statistic
+from tidemark.model.parameters import Combination, combinations
 from tidemark.model.plan import Plan
-from tidemark.model.results import Rate, TrialResult
+from tidemark.model.results import Exclusions, Rate, TrialResult
 from tidemark.model.services import SIZE, Size
 from tidemark.model.suite import Suite
 

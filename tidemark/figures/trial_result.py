@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from pydantic import Field
 
-from tidemark.model.axes import Combination
 from tidemark.model.base import Frozen
+from tidemark.model.parameters import Combination
 from tidemark.model.plan import Plan, PlannedTrial
 from tidemark.model.results import Status, TestResult, TrialResult
 from tidemark.model.sentences import listed, shortened

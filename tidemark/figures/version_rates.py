@@ -6,13 +6,12 @@ from collections.abc import Iterable, Sequence, Set
 from datetime import datetime
 from typing import NamedTuple
 
-from tidemark.model.axes import Combination, combinations
 from tidemark.model.base import Frozen
-from tidemark.model.exclusions import Exclusions
 from tidemark.model.labels import canonical, figure_name
 from tidemark.model.metric import Metric
+from tidemark.model.parameters import Combination, combinations
 from tidemark.model.plan import Plan
-from tidemark.model.results import Rate, TestResult, TrialResult
+from tidemark.model.results import Exclusions, Rate, TestResult, TrialResult
 from tidemark.model.suite import Suite
 
 Key = tuple[str, str, str, str]

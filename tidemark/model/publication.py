@@ -9,7 +9,6 @@ from typing import Annotated, Literal
 
 from pydantic import Field, ValidationError
 
-from tidemark.model.axes import Combination
 from tidemark.model.base import NAME, Consistent, Name
 from tidemark.model.labels import canonical, figure_name
 from tidemark.model.metric import (
@@ -19,6 +18,7 @@ from tidemark.model.metric import (
     Share,
     contradicting_bounds,
 )
+from tidemark.model.parameters import Combination
 from tidemark.model.refusal import Problem, Refused, problem, problems
 from tidemark.model.sentences import shown
 from tidemark.model.subject import Line

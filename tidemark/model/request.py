@@ -7,7 +7,6 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field, ValidationError, field_validator
 
-from tidemark.model.axes import Axes, count, narrowed
 from tidemark.model.base import Frozen
 from tidemark.model.context import check_suite_name
 from tidemark.model.instance import (
@@ -17,7 +16,7 @@ from tidemark.model.instance import (
     is_instance_id,
     of_instance,
 )
-from tidemark.model.parameters import MOST_TASKS, TASKS, Value
+from tidemark.model.parameters import MOST_TASKS, TASKS, Axes, Value, count, narrowed
 from tidemark.model.profile import OptionalProfiling, Profiling
 from tidemark.model.refusal import Refused, refusal
 from tidemark.model.requested_versions import (

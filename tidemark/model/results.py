@@ -1,21 +1,21 @@
-"""The models of the stored results, from one task to one trial."""
+"""The models of the stored results, from one task to one trial, and of the trials left out."""
 
 import math
 import operator
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
-from tidemark.model.axes import Combination
 from tidemark.model.base import Frozen
-from tidemark.model.cost import LEAST_BILLED_SECONDS
 from tidemark.model.kept_files import KeptFile
 from tidemark.model.labels import canonical, figure_name, labelled_name
 from tidemark.model.load import LoadCourse
 from tidemark.model.metric import Metric
+from tidemark.model.parameters import Combination
+from tidemark.model.task import LEAST_BILLED_SECONDS
 
 Status = Literal["ok", "incomplete", "failed", "skipped"]
 # A run may have a million tasks, samples, usages and points. A model of each would take a function
@@ -308,3 +308,32 @@ class TrialResult(Frozen):
     def name(self) -> str:
         """The version with its axes, such as ``9.8.4 {database: mariadb}``."""
         return labelled_name(self.version, self.axes)
+
+
+WHOLE_RUN = "run"
+
+
+class Exclusion(Frozen):
+    """The last decision on a trial or a whole run: excluded from every figure, or included."""
+
+    excluded: bool
+    reason: str
+    at: datetime
+
+
+class Exclusions:
+    """The exclusions of one run, by trial (``001``) or ``run`` for the whole run."""
+
+    def __init__(self, decisions: Mapping[str, Exclusion]) -> None:
+        self._decisions = decisions
+
+    def reason(self, trial: int) -> str | None:
+        """Return why a trial is excluded from every figure, None if the trial counts."""
+        for name in (WHOLE_RUN, f"{trial:03d}"):
+            last = self._decisions.get(name)
+            if last is not None and last.excluded:
+                return last.reason
+        return None
+
+
+NO_EXCLUSIONS = Exclusions({})

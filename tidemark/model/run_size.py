@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from tidemark.model.axes import count
 from tidemark.model.kept_files import MOST_FILES
 from tidemark.model.metric import MOST_POINTS, MOST_SAMPLES, Metric
-from tidemark.model.parameters import MOST_TASKS
+from tidemark.model.parameters import MOST_TASKS, count
 from tidemark.model.refusal import Refused
 from tidemark.model.run_id import MOST_PROFILED, MOST_TRIALS
 from tidemark.model.run_spec import CONFIRMATION, RunSpec

@@ -8,12 +8,11 @@ from datetime import datetime
 
 from pydantic import Field
 
-from tidemark.model.axes import Axes, count
 from tidemark.model.base import Frozen
 from tidemark.model.instance import INSTANCE
 from tidemark.model.labels import figure_name
 from tidemark.model.metric import Metric
-from tidemark.model.parameters import TASKS, Value
+from tidemark.model.parameters import TASKS, Axes, Value, count
 from tidemark.model.profile import Profiling
 from tidemark.model.refusal import Refused
 from tidemark.model.run_id import MOST_TRIALS

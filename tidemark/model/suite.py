@@ -6,13 +6,12 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from tidemark.model.axes import MOST_AXES, Axis, MaybeAxis
 from tidemark.model.base import NAME, Consistent, Frozen, Name
 from tidemark.model.instance import word_of, words
 from tidemark.model.kept_files import ARTEFACT_FORMS, Artefact
 from tidemark.model.load import Load
 from tidemark.model.metric import Metric, Series, Statistic
-from tidemark.model.parameters import PYTHON, Number, Parameter, Value
+from tidemark.model.parameters import MOST_AXES, PYTHON, Axis, MaybeAxis, Number, Parameter, Value
 from tidemark.model.refusal import Problem, problem
 from tidemark.model.sentences import listed, shown, there_are
 from tidemark.model.services import MOST_SERVICES, SERVICE_FORMS, Service

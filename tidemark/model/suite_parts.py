@@ -6,11 +6,10 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from tidemark.model.axes import MOST_COMBINATIONS, NO_AXES, count
 from tidemark.model.base import NAME
 from tidemark.model.instance import RESERVED_WORDS, words
 from tidemark.model.load import HOLD_SECONDS, REPORT_SECONDS, SETTLE_SECONDS
-from tidemark.model.parameters import MOST_TASKS, RESERVED, TASKS
+from tidemark.model.parameters import MOST_COMBINATIONS, MOST_TASKS, NO_AXES, RESERVED, TASKS, count
 from tidemark.model.refusal import Place, Problem, mapping, mappings, problem
 from tidemark.model.sentences import listed, shown, there_are
 from tidemark.model.services import READY_SECONDS, unlike_axis

@@ -32,6 +32,9 @@ TASK_FORMS = {_FOLDER: "a path of two parts or more, such as /tmp/kiwi"}
 """The accepted texts of a task in words, by regular expression."""
 CpuUnits = Literal[256, 512, 1024, 2048, 4096, 8192, 16384]
 LEAST_MEMORY, MOST_MEMORY = 512, 122_880
+# AWS Fargate pricing: billed by the second, from the image's pull to the task's end, for at least
+# a minute.
+LEAST_BILLED_SECONDS = 60
 # The Docker label with an image's workload folder, which the one-machine cloud reads.
 WORKLOAD_LABEL = "tidemark.workload"
 HARNESS_WORDS = ("python", "-m", "harness")

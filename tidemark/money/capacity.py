@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator
 from typing import NamedTuple, Protocol
 
-from tidemark.model.axes import combinations
+from tidemark.model.parameters import combinations
 from tidemark.model.plan import Plan
 from tidemark.model.refusal import Refused
 from tidemark.model.run_spec import RunSpec

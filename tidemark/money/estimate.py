@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from tidemark.model.axes import combinations, count
-from tidemark.model.cost import LEAST_BILLED_SECONDS, Basis, Estimate, Prices
-from tidemark.model.parameters import MOST_TASKS
+from tidemark.model.parameters import MOST_TASKS, combinations, count
+from tidemark.model.plan import Basis, Estimate, Prices
 from tidemark.model.refusal import Refused
 from tidemark.model.run_size import check_size
 from tidemark.model.run_spec import RunSpec
 from tidemark.model.services import Service, questions_within
 from tidemark.model.steps import Step
 from tidemark.model.suite import ROUNDS, TASKS_OF_GROUP, Suite, Test
+from tidemark.model.task import LEAST_BILLED_SECONDS
 from tidemark.money.prices import (
     FUNCTION_MEMORY,
     HOURS_OF_MONTH,

@@ -6,7 +6,7 @@ from datetime import date
 from functools import cache
 from typing import NamedTuple
 
-from tidemark.model.cost import GB, Prices
+from tidemark.model.plan import GB, Prices
 
 HOURS_OF_MONTH = 730  # as in AWS's own calculator
 _TB = 10**12

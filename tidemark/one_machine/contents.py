@@ -22,10 +22,8 @@ from onebox.doctor.examination import Finding, Rebuilding
 from onebox.store.errors import DamagedObject
 from onebox.store.object_files import ObjectFiles
 from tidemark.client.in_process import InProcessPublisher
-from tidemark.model.exclusions import Exclusion
-from tidemark.model.level_alarm import LevelAlarm
-from tidemark.model.outcome import Outcome
-from tidemark.model.results import TrialResult
+from tidemark.model.outcome import LevelAlarm, Outcome
+from tidemark.model.results import Exclusion, TrialResult
 from tidemark.model.run_id import RUN_ID
 from tidemark.model.sentences import plural
 from tidemark.one_machine.stored import FileBucket, own_bucket, results_bucket

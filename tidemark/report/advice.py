@@ -11,9 +11,8 @@ from urllib.parse import unquote, urlsplit
 
 from tidemark.figures.verdicts.rule import ALARMS
 from tidemark.figures.verdicts.version_verdicts import Verdict
-from tidemark.model.axes import count
 from tidemark.model.numerals import duration
-from tidemark.model.parameters import Value, described
+from tidemark.model.parameters import Value, count, described
 from tidemark.model.plan import Plan
 from tidemark.model.results import TestResult, TrialResult
 from tidemark.model.run_size import most_trials

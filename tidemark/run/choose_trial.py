@@ -8,11 +8,10 @@ from tidemark.figures.trial_result import Failures, trial_result, unmatched
 from tidemark.figures.verdicts.needed_trials import gone_on, with_next_comparison
 from tidemark.figures.verdicts.sequential_run import SequentialRun, after, following
 from tidemark.model.base import Frozen
-from tidemark.model.exclusions import Exclusions
 from tidemark.model.failure import Failure
 from tidemark.model.labels import labelled_name
 from tidemark.model.plan import Plan, PlannedTrial
-from tidemark.model.results import TrialResult
+from tidemark.model.results import Exclusions, TrialResult
 from tidemark.model.run_id import is_profiled, trial_execution
 from tidemark.model.suite import SECONDS_BETWEEN_GROUPS, TASKS_OF_GROUP
 from tidemark.money.budget import Spent, counted, passed

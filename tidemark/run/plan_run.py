@@ -6,8 +6,7 @@ from datetime import datetime, timedelta
 
 from tidemark import __version__
 from tidemark.model.base import Frozen
-from tidemark.model.cost import Estimate
-from tidemark.model.plan import Plan, Resume, in_turns, latest_budget
+from tidemark.model.plan import Estimate, Plan, Resume, in_turns, latest_budget
 from tidemark.model.refusal import Refused
 from tidemark.model.request import ResumeRequest, check_one_machine, resolve_request, resume_request
 from tidemark.model.run_id import FIRST_PROFILED, run_id

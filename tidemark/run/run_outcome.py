@@ -7,8 +7,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from tidemark.model.base import NAME
-from tidemark.model.level_alarm import LevelAlarm
-from tidemark.model.outcome import Outcome, RunStatus
+from tidemark.model.outcome import LevelAlarm, Outcome, RunStatus
 from tidemark.model.plan import Plan
 from tidemark.model.results import TrialResult
 from tidemark.store import keys

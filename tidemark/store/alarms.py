@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from pydantic import TypeAdapter
 
-from tidemark.model.level_alarm import LevelAlarm
+from tidemark.model.outcome import LevelAlarm
 from tidemark.store import keys
 from tidemark.store.bucket import Bucket
 

@@ -13,7 +13,7 @@ from tidemark.figures.history.changes import Change, Place, Said, judged
 from tidemark.figures.history.run_medians import Median, RunMedians, Series, run_medians
 from tidemark.figures.history.untold import Untold
 from tidemark.model.labels import figure_title
-from tidemark.model.level_alarm import Acknowledgement, LevelAlarm
+from tidemark.model.outcome import Acknowledgement, LevelAlarm
 from tidemark.model.run_id import moment
 from tidemark.store import keys
 from tidemark.store.alarms import read_alarms, write_alarms

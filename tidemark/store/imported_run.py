@@ -10,10 +10,10 @@ from itertools import product
 from typing import NamedTuple
 
 from tidemark import __version__
-from tidemark.model.axes import Combination
 from tidemark.model.labels import canonical
 from tidemark.model.metric import Metric
 from tidemark.model.outcome import Outcome
+from tidemark.model.parameters import Combination
 from tidemark.model.plan import Import, Plan, PlannedTrial
 from tidemark.model.publication import PublishedMetric
 from tidemark.model.results import Rate, TestResult, TrialResult

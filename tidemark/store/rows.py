@@ -10,12 +10,13 @@ from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
-from tidemark.model.axes import Combination
-from tidemark.model.exclusions import NONE, Exclusions
 from tidemark.model.labels import canonical, figure_title
 from tidemark.model.metric import Metric
+from tidemark.model.parameters import Combination
 from tidemark.model.plan import Plan, Resume
 from tidemark.model.results import (
+    NO_EXCLUSIONS,
+    Exclusions,
     Rate,
     TestResult,
     TrialResult,
@@ -36,7 +37,7 @@ _USAGE = [field.name for field in fields(Usage)]
 
 
 def rate_rows(
-    plan: Plan, trials: Iterable[TrialResult], exclusions: Exclusions = NONE
+    plan: Plan, trials: Iterable[TrialResult], exclusions: Exclusions = NO_EXCLUSIONS
 ) -> Iterator[Row]:
     """Yield the rows of ``rates``: one for each figure of a trial.
 
@@ -94,7 +95,9 @@ def _figures(test: Test, result: TestResult, axes: Combination) -> Iterator[tupl
             yield metric, rate
 
 
-def sample_rows(trials: Iterable[TrialResult], exclusions: Exclusions = NONE) -> Iterator[Row]:
+def sample_rows(
+    trials: Iterable[TrialResult], exclusions: Exclusions = NO_EXCLUSIONS
+) -> Iterator[Row]:
     """Yield the rows of ``task_rates``: one for each rate line of each task."""
     for trial in trials:
         for result in trial.tests:
@@ -124,7 +127,9 @@ def sample_rows(trials: Iterable[TrialResult], exclusions: Exclusions = NONE) ->
                 }
 
 
-def usage_rows(trials: Iterable[TrialResult], exclusions: Exclusions = NONE) -> Iterator[Row]:
+def usage_rows(
+    trials: Iterable[TrialResult], exclusions: Exclusions = NO_EXCLUSIONS
+) -> Iterator[Row]:
     """Yield the rows of ``task_usage``: one for each logged usage of a task."""
     for trial in trials:
         for result in trial.tests:

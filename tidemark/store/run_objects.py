@@ -10,9 +10,8 @@ from itertools import islice
 from pathlib import PurePosixPath
 
 from tidemark.model.comment import IMAGE, Comment
-from tidemark.model.exclusions import Exclusion, Exclusions
 from tidemark.model.plan import Plan
-from tidemark.model.results import TestResult, TrialResult
+from tidemark.model.results import Exclusion, Exclusions, TestResult, TrialResult
 from tidemark.model.run_id import is_profiled
 from tidemark.store import keys
 from tidemark.store.bucket import Bucket

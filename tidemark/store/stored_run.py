@@ -8,9 +8,8 @@ from typing import NamedTuple, TypeVar
 
 from tidemark.figures.verdicts.needed_trials import so_far
 from tidemark.figures.verdicts.sequential_run import SequentialRun
-from tidemark.model.exclusions import Exclusions
 from tidemark.model.plan import Plan, Resume
-from tidemark.model.results import TrialResult
+from tidemark.model.results import Exclusions, TrialResult
 from tidemark.store import keys
 from tidemark.store.bucket import Bucket
 from tidemark.store.run_objects import read_exclusions, read_trials, recorded_trials

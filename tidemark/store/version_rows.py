@@ -11,8 +11,8 @@ from tidemark.figures.machines import unlike
 from tidemark.figures.verdicts.rule import SHOWN, Judgement
 from tidemark.figures.verdicts.version_verdicts import Verdict, verdicts, version_pairs
 from tidemark.figures.version_rates import VersionRate, counting, summarise
-from tidemark.model.axes import Combination
 from tidemark.model.labels import figure_title
+from tidemark.model.parameters import Combination
 from tidemark.model.run_spec import RunSpec
 from tidemark.money.run_cost import run_cost, task_seconds
 from tidemark.store.columns import SCHEMA, timestamp

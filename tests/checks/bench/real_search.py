@@ -17,8 +17,8 @@ from tests.checks.bench.slowed_runs import FOLDER, StoredRun, seconds_of_trials,
 from tests.checks.docs import write_part
 from tidemark.figures.verdicts.bisection import Bisection
 from tidemark.figures.verdicts.sequential_run import findings, settled, standing_of
-from tidemark.model.exclusions import NONE
 from tidemark.model.numerals import decimal
+from tidemark.model.results import NO_EXCLUSIONS
 from tidemark.model.sentences import listed
 
 METRIC = "ingest_rate p90"
@@ -37,7 +37,7 @@ class Search(NamedTuple):
     def bisection(self) -> Bisection:
         """The findings so far."""
         plan = self.run.plan
-        standing = settled(standing_of(plan, self.run.trials, NONE), plan)
+        standing = settled(standing_of(plan, self.run.trials, NO_EXCLUSIONS), plan)
         return Bisection(searched(self.number), findings(standing, plan))
 
     @property

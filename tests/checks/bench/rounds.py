@@ -34,8 +34,8 @@ from tidemark.figures.verdicts.sequential_run import awaited, criteria
 from tidemark.figures.verdicts.version_verdicts import rates_beside
 from tidemark.figures.version_rates import Quantity
 from tidemark.model.checkout import ROOT
-from tidemark.model.exclusions import NONE
 from tidemark.model.plan import Plan
+from tidemark.model.results import NO_EXCLUSIONS
 
 FOLDER = ROOT / ".bench" / "rounds"
 _MINUTES = (1, 3, 10)
@@ -96,7 +96,7 @@ def measured(runs: Sequence[StoredRun]) -> Iterator[Measured]:
 
 def _differences(run: StoredRun, quantity: Quantity, version: str) -> Sequence[float]:
     base = run.plan.request.baseline or ""
-    before, beside = rates_beside(run.trials, NONE, quantity.key, base, version)
+    before, beside = rates_beside(run.trials, NO_EXCLUSIONS, quantity.key, base, version)
     return list(differences(before, beside).values())
 
 

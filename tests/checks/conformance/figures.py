@@ -13,9 +13,18 @@ from typing import Any
 
 from tests.plans import plan_of
 from tidemark.figures.trial_result import trial_result
-from tidemark.model.exclusions import NONE, WHOLE_RUN, Exclusion, Exclusions
 from tidemark.model.plan import Plan, PlannedTrial
-from tidemark.model.results import Rate, Sample, TaskResult, TestResult, TrialResult
+from tidemark.model.results import (
+    NO_EXCLUSIONS,
+    WHOLE_RUN,
+    Exclusion,
+    Exclusions,
+    Rate,
+    Sample,
+    TaskResult,
+    TestResult,
+    TrialResult,
+)
 from tidemark.model.suite import Test
 from tidemark.model.version_order import version_order
 from tidemark.store import keys
@@ -73,7 +82,7 @@ def rows_of(objects: Mapping[str, bytes], table: str) -> Iterator[Row]:
 def run_objects(
     chance: random.Random,
     started: datetime,
-    exclusions: Exclusions = NONE,
+    exclusions: Exclusions = NO_EXCLUSIONS,
     note: str = "",
     records: int = 1_000_000,
     most_trials: int | None = None,

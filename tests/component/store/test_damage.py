@@ -16,8 +16,7 @@ from onebox.store.object_files import ObjectFiles
 from tests.checks.bench.commands import BUCKET, store_runs
 from tidemark.cli import tidemark
 from tidemark.model.kept_files import KeptFile
-from tidemark.model.level_alarm import Acknowledgement, LevelAlarm
-from tidemark.model.outcome import Outcome
+from tidemark.model.outcome import Acknowledgement, LevelAlarm, Outcome
 from tidemark.one_machine.stored import FileBucket, results_bucket
 from tidemark.store import claims, keys
 from tidemark.store.alarms import read_alarms

@@ -22,9 +22,15 @@ from tests.plans import RUN, STARTED, plan_of, with_axes
 from tests.unit.fakes import FakeBucket
 from tests.unit.measured_runs import ingest_of, planned
 from tidemark.cli.run import _check_gate, gate
-from tidemark.model.exclusions import NONE, Exclusion, Exclusions
 from tidemark.model.refusal import Refused
-from tidemark.model.results import Rate, TestResult, TrialResult
+from tidemark.model.results import (
+    NO_EXCLUSIONS,
+    Exclusion,
+    Exclusions,
+    Rate,
+    TestResult,
+    TrialResult,
+)
 from tidemark.model.subject import Subject
 from tidemark.report.comparison.document import ComparisonDocument, document, exit_code
 from tidemark.report.comparison.publishing import choose_sides
@@ -273,7 +279,7 @@ def test_a_build_that_is_a_third_slower_than_its_release_fails_the_gate(capsys):
     plan = planned([build, "9.8.4"], builds=builds, repetitions=6)
     rates = [1000, 1004, 996, 1001, 999, 1003]
     trials = ingest_of(plan, {"9.8.4": rates, build: [rate * 2 / 3 for rate in rates]})
-    store = Store(StoredRun(plan, trials, NONE, []), [build, "9.8.4"])
+    store = Store(StoredRun(plan, trials, NO_EXCLUSIONS, []), [build, "9.8.4"])
 
     assert gate(store, plan, Console(width=200)) == 3
     assert (
@@ -302,7 +308,7 @@ def code_until_decided(seed, again):
         for version in versions
     }
     trials = [trial for trial in ingest_of(plan, rates) if trial.repetition <= pairs]
-    store = Store(StoredRun(plan, trials, NONE, []), versions)
+    store = Store(StoredRun(plan, trials, NO_EXCLUSIONS, []), versions)
     return gate(store, plan, Console(width=500))
 
 

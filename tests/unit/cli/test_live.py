@@ -17,7 +17,7 @@ from tidemark.cli.remaining import ahead
 from tidemark.cli.target import Target
 from tidemark.client.runs import Run
 from tidemark.figures.verdicts.sequential_run import SequentialRun, after
-from tidemark.model.level_alarm import LevelAlarm
+from tidemark.model.outcome import LevelAlarm
 from tidemark.report.blocks import Details, Report, Row, Section, Table
 from tidemark.report.files import dump
 from tidemark.report.run_report.versions import ALL_DIGITS

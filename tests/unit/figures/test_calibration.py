@@ -9,8 +9,7 @@ import pytest
 from tests.plans import plan_of
 from tidemark.figures.calibration import DRAWS, found, noise, seconds_of_pair
 from tidemark.figures.version_rates import quantities
-from tidemark.model.exclusions import NONE
-from tidemark.model.results import TaskResult, TestResult, TrialResult, no_rate
+from tidemark.model.results import NO_EXCLUSIONS, TaskResult, TestResult, TrialResult, no_rate
 from tidemark.model.suite_files import read_suites
 
 SUITE = read_suites()["rocksdb"]
@@ -55,7 +54,7 @@ def of(metric, plan, trials):
 def test_what_is_left_of_a_slowed_version_beside_its_true_change_is_the_noise(metric):
     plan, trials = calibrated(scatter=0.0)
 
-    left = noise(plan, trials, NONE, of(metric, plan, trials))
+    left = noise(plan, trials, NO_EXCLUSIONS, of(metric, plan, trials))
 
     assert left == pytest.approx(2 * 12 * [0], abs=1e-9)
 
@@ -63,7 +62,7 @@ def test_what_is_left_of_a_slowed_version_beside_its_true_change_is_the_noise(me
 def test_longer_runs_and_quieter_machines_find_smaller_changes():
     (plan, trials), (_, noisy) = calibrated(scatter=0.01), calibrated(scatter=0.05)
     quantity = of("ingest_engine_rate", plan, trials)
-    quiet, loud = (noise(plan, each, NONE, quantity) for each in (trials, noisy))
+    quiet, loud = (noise(plan, each, NO_EXCLUSIONS, quantity) for each in (trials, noisy))
 
     short, long = (found(plan, quantity, quiet, rounds) for rounds in (12, 40))
     assert long.smallest <= short.smallest <= 0.1
@@ -75,7 +74,7 @@ def test_a_run_that_is_too_short_for_a_verdict_finds_nothing():
     plan, trials = calibrated(scatter=0.01)
     quantity = of("ingest_engine_rate", plan, trials)
 
-    assert found(plan, quantity, noise(plan, trials, NONE, quantity), 4).smallest is None
+    assert found(plan, quantity, noise(plan, trials, NO_EXCLUSIONS, quantity), 4).smallest is None
 
 
 def test_a_round_of_two_versions_takes_its_share_of_the_tasks_of_a_round_of_more():

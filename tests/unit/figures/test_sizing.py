@@ -5,8 +5,7 @@ import pytest
 from tests.plans import STARTED
 from tests.unit.sized_runs import MEAN, sized_plan, sized_trials
 from tidemark.figures.sizing import sizing
-from tidemark.model.exclusions import NONE, Exclusion, Exclusions
-from tidemark.model.results import TestResult
+from tidemark.model.results import NO_EXCLUSIONS, Exclusion, Exclusions, TestResult
 
 
 @pytest.fixture(scope="module")
@@ -14,7 +13,7 @@ def plan():
     return sized_plan()
 
 
-def sized(plan, trials, exclusions=NONE):
+def sized(plan, trials, exclusions=NO_EXCLUSIONS):
     return {row.size: row for row in sizing(plan, trials, exclusions)}
 
 

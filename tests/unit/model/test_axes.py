@@ -4,8 +4,8 @@ import pytest
 import yaml
 
 from tests.plans import DATABASES, plan_of, with_axes
-from tidemark.model.axes import count
 from tidemark.model.checkout import ROOT
+from tidemark.model.parameters import count
 from tidemark.model.refusal import Refused
 from tidemark.model.request import resolve_request
 from tidemark.model.suite import Suite

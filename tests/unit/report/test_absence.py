@@ -6,7 +6,7 @@ from tests.unit.load_results import BASE, NEW, load_run
 from tests.unit.measured_runs import failed, ingest_of, left_out, measured, planned
 from tests.unit.report.test_labels import latency_plan, run_of, with_latencies
 from tests.unit.report.test_series_charts import run_of as series_run
-from tidemark.model.exclusions import Exclusion, Exclusions
+from tidemark.model.results import Exclusion, Exclusions
 from tidemark.report.comparison.contents import comparison
 from tidemark.report.comparison.sides import sides
 from tidemark.report.markdown import markdown

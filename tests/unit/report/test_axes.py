@@ -15,7 +15,7 @@ from tests.unit.measured_runs import (
 )
 from tidemark.cli import live
 from tidemark.figures.trial_result import trial_result
-from tidemark.model.exclusions import NONE
+from tidemark.model.results import NO_EXCLUSIONS
 from tidemark.report.comparison.contents import comparison
 from tidemark.report.comparison.document import document
 from tidemark.report.comparison.sides import sides
@@ -42,7 +42,7 @@ def ingested(trial):
 def run_of(repetitions=6, name="20261120T124455Z-abcdef", **fields):
     fields = {"versions": BOTH, "repetitions": repetitions, "tasks": 1, **fields}
     plan = plan_of(fields, suite=with_axes(DATABASES), name=name)
-    return StoredRun(plan, [ingested(trial) for trial in measured(plan)], NONE, [])
+    return StoredRun(plan, [ingested(trial) for trial in measured(plan)], NO_EXCLUSIONS, [])
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +103,7 @@ def test_a_trial_without_a_rate_keeps_its_axes(run):
     rows = list(rate_rows(run.plan, lost))
 
     assert {(each["labels"], each["value"]) for each in rows} == {(POSTGRESQL, None)}
-    alone = measured_run(StoredRun(run.plan, lost, NONE, []))
+    alone = measured_run(StoredRun(run.plan, lost, NO_EXCLUSIONS, []))
     assert [each.labels for each in alone.quantities] == [POSTGRESQL, MARIADB] * 2
 
 
@@ -140,7 +140,7 @@ def test_progress_and_troubles_name_the_axes_of_a_trial(run):
     assert live._trial_line(first, run.plan).startswith(
         f"trial 1 of 24  {first.version} {{database: postgresql}}  failed: "
     )
-    text = markdown(report(measured_run(StoredRun(run.plan, [first], NONE, []))))
+    text = markdown(report(measured_run(StoredRun(run.plan, [first], NO_EXCLUSIONS, []))))
     assert f"trial 1 ({first.version} {{database: postgresql}}) failed: " in text
 
 
@@ -176,7 +176,7 @@ def test_a_value_of_an_axis_that_takes_far_longer_has_its_factor():
     )
     times = {"postgresql": 100.0, "mariadb": 1380.0}
     trials = [with_values(t, "ingest", [times[t.axes["database"]]]) for t in measured(plan)]
-    run = StoredRun(plan, trials, NONE, [])
+    run = StoredRun(plan, trials, NO_EXCLUSIONS, [])
 
     text = markdown(comparison(sides((run, "9.0.0"), (run, "9.8.4"))))
 
@@ -186,7 +186,7 @@ def test_a_value_of_an_axis_that_takes_far_longer_has_its_factor():
 
 def test_a_run_from_before_there_were_axes_is_shown_and_compared_with_nothing():
     plan = planned(BOTH, repetitions=6, name="20261119T124455Z-fedcba")
-    older, newer = StoredRun(plan, measured(plan), NONE, []), run_of()
+    older, newer = StoredRun(plan, measured(plan), NO_EXCLUSIONS, []), run_of()
 
     text = markdown(comparison(sides((older, "9.0.0"), (newer, "9.8.4"))))
 

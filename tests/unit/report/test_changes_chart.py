@@ -9,7 +9,7 @@ import vl_convert
 
 from tests.unit.drawn_charts import number, plots
 from tests.unit.measured_runs import charts, ingest_of, planned, with_ingest
-from tidemark.model.exclusions import NONE
+from tidemark.model.results import NO_EXCLUSIONS
 from tidemark.pages.pictures import _with_colors
 from tidemark.report.comparison.changes_chart import DrawnChange, specification
 from tidemark.report.comparison.contents import comparison
@@ -25,7 +25,7 @@ SCATTERED = [1060.0, 900.0, 990.0, 1100.0, 1010.0]
 
 def both_sides(new, base=BASE, **metric):
     plan = with_ingest(planned(["9.0.0", "9.8.4"], repetitions=len(base)), **metric)
-    run = StoredRun(plan, ingest_of(plan, {"9.0.0": base, "9.8.4": new}), NONE, [])
+    run = StoredRun(plan, ingest_of(plan, {"9.0.0": base, "9.8.4": new}), NO_EXCLUSIONS, [])
     return sides((run, "9.0.0"), (run, "9.8.4"))
 
 

@@ -24,9 +24,9 @@ from tests.unit.measured_runs import (
     with_ingest,
     with_values,
 )
-from tidemark.model.exclusions import NONE, Exclusion
 from tidemark.model.plan import Import
 from tidemark.model.refusal import Refused
+from tidemark.model.results import NO_EXCLUSIONS, Exclusion
 from tidemark.model.subject import Subject
 from tidemark.report.comparison import publishing
 from tidemark.report.comparison.contents import comparison
@@ -44,16 +44,16 @@ LATER = "20261127T124455Z-fedcba"
 LATEST = "20261204T124455Z-0a1b2c"
 
 
-def run_of(plan, trials, exclusions=NONE):
+def run_of(plan, trials, exclusions=NO_EXCLUSIONS):
     return StoredRun(plan, trials, exclusions, [])
 
 
-def comparison_of(plan, trials, exclusions=NONE):
+def comparison_of(plan, trials, exclusions=NO_EXCLUSIONS):
     run = run_of(plan, trials, exclusions)
     return comparison(sides((run, "9.0.0"), (run, "9.8.4")))
 
 
-def markdown_of(plan, trials, exclusions=NONE):
+def markdown_of(plan, trials, exclusions=NO_EXCLUSIONS):
     return markdown(comparison_of(plan, trials, exclusions))
 
 

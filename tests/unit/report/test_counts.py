@@ -8,7 +8,7 @@ import pytest
 
 from tests.plans import STARTED
 from tests.unit.measured_runs import failed, measured, planned, with_values
-from tidemark.model.exclusions import Exclusion, Exclusions
+from tidemark.model.results import Exclusion, Exclusions
 from tidemark.model.run_spec import FEWEST
 from tidemark.model.sentences import part_of
 from tidemark.report.blocks import Bullets

@@ -9,7 +9,7 @@ from tests.unit.measured_runs import charts, measured, planned, row, with_ingest
 from tidemark.cli import live
 from tidemark.figures.metric_rows import MetricRows
 from tidemark.figures.rates import rates
-from tidemark.model.exclusions import NONE
+from tidemark.model.results import NO_EXCLUSIONS
 from tidemark.pages.shell import json_for_script
 from tidemark.report.blocks import brief
 from tidemark.report.comparison.contents import comparison
@@ -66,7 +66,7 @@ def with_latencies(trial, metric, operations):
 def run_of(plan, operations=OPERATIONS):
     metric = plan.suite.test("ingest").metrics[0]
     trials = [with_latencies(trial, metric, operations) for trial in measured(plan)]
-    return StoredRun(plan, trials, NONE, [])
+    return StoredRun(plan, trials, NO_EXCLUSIONS, [])
 
 
 def test_the_tables_have_a_row_for_each_statistic_and_combination_of_labels():
@@ -132,7 +132,7 @@ def test_the_verdicts_of_a_comparison_are_those_of_the_whole_run():
     run = StoredRun(
         plan,
         [with_latencies(t, metric, operations.get(t.version, OPERATIONS)) for t in measured(plan)],
-        NONE,
+        NO_EXCLUSIONS,
         [],
     )
 
@@ -148,7 +148,7 @@ def test_labels_that_only_one_side_has_are_not_comparable():
     plan = latency_plan(("mean",))
     both, less = run_of(plan), run_of(plan, ["create"])
     later = StoredRun(plan.model_copy(update={"run_id": "20261127T124455Z-fedcba"}),
-                      less.trials, NONE, [])  # fmt: skip
+                      less.trials, NO_EXCLUSIONS, [])  # fmt: skip
 
     text = markdown(comparison(sides((both, "9.0.0"), (later, "9.8.4"))))
 
@@ -174,7 +174,7 @@ def with_factors(run, version, factors):
         else trial
         for trial in run.trials
     ]
-    return StoredRun(run.plan, trials, NONE, [])
+    return StoredRun(run.plan, trials, NO_EXCLUSIONS, [])
 
 
 def test_a_comparison_lists_the_operations_that_worsened_and_improved_with_the_worst_first():
@@ -242,7 +242,7 @@ def test_a_comment_has_its_answer_and_its_figures_within_24_lines_before_the_fir
     forty, metrics
 ):
     plan = planned(["9.0.0", "9.8.4"], repetitions=8)
-    run = forty if metrics == 40 else StoredRun(plan, measured(plan), NONE, [])
+    run = forty if metrics == 40 else StoredRun(plan, measured(plan), NO_EXCLUSIONS, [])
 
     text = comment(comparison(sides((run, "9.0.0"), (run, "9.8.4"))))
 

@@ -3,8 +3,8 @@
 from datetime import UTC, datetime
 
 from tests.unit.measured_runs import charts, measured, planned, row
-from tidemark.model.exclusions import NONE
 from tidemark.model.load import HeldLevel, Load, LoadCourse
+from tidemark.model.results import NO_EXCLUSIONS
 from tidemark.model.steps import Step
 from tidemark.report.markdown import markdown
 from tidemark.report.run_report.measured import measured_run
@@ -38,7 +38,7 @@ def report_of(load, limits=None):
     ingest, compaction = trial.tests
     tests = (ingest.model_copy(update={"load": load}), compaction)
     trials = [trial.model_copy(update={"tests": tests})]
-    return report(measured_run(StoredRun(plan, trials, NONE, [])))
+    return report(measured_run(StoredRun(plan, trials, NO_EXCLUSIONS, [])))
 
 
 def searching(limits):
@@ -107,7 +107,9 @@ def test_the_set_up_has_the_load_and_the_programs_beside_the_system():
     programs = {"load_tool": "Locust 2", "database": "SQLite 3.45"}
     logged = ingest.model_copy(update={"environments": ({**machine, **programs},)})
     trials = [trial.model_copy(update={"tests": (logged, compaction)})]
-    run = measured_run(StoredRun(plan.model_copy(update={"suite": suite}), trials, NONE, []))
+    run = measured_run(
+        StoredRun(plan.model_copy(update={"suite": suite}), trials, NO_EXCLUSIONS, [])
+    )
 
     text = markdown(report(run))
 

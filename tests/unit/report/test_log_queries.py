@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from urllib.parse import unquote
 
 from tests.unit.measured_runs import measured, planned
-from tidemark.model.exclusions import NONE
+from tidemark.model.results import NO_EXCLUSIONS
 from tidemark.report.blocks import Command, Link, Table
 from tidemark.report.run_report.log_queries import Window, console_address, query_blocks
 from tidemark.report.run_report.measured import measured_run
@@ -16,7 +16,7 @@ WINDOW = Window("/Tidemark/rocksdb", NOON, ONE, "")
 
 
 def blocks_of(plan):
-    return list(query_blocks(measured_run(StoredRun(plan, measured(plan), NONE, []))))
+    return list(query_blocks(measured_run(StoredRun(plan, measured(plan), NO_EXCLUSIONS, []))))
 
 
 def test_each_query_is_a_command_over_the_logs_of_all_trials():
@@ -40,7 +40,7 @@ def test_metrics_of_one_query_share_its_command():
     both = ingest.model_copy(update={"metrics": (rate, rate.model_copy(update={"name": "peak"}))})
     suite = plan.suite.model_copy(update={"tests": (both, compaction)})
 
-    run = StoredRun(plan.model_copy(update={"suite": suite}), measured(plan), NONE, [])
+    run = StoredRun(plan.model_copy(update={"suite": suite}), measured(plan), NO_EXCLUSIONS, [])
     table, _ = query_blocks(measured_run(run))
 
     assert [row.cells[1] for row in table.rows] == ["ingest_rate, peak", "compaction_rate"]

@@ -9,8 +9,8 @@ from tests.unit.measured_runs import failed, ingest_of, planned
 from tidemark.figures.verdicts.rule import Judgement, Margins
 from tidemark.figures.verdicts.version_verdicts import Verdict
 from tidemark.figures.version_rates import Quantity
-from tidemark.model.exclusions import NONE
 from tidemark.model.metric import Metric
+from tidemark.model.results import NO_EXCLUSIONS
 from tidemark.report.comparison.document import (
     ComparisonDocument,
     beside_cpu_time,
@@ -30,7 +30,7 @@ def document_of(new, change=lambda trials: trials):
     """Return the document of this rate of ingest; compaction is the same."""
     plan = planned(BOTH, repetitions=len(new))
     trials = change(ingest_of(plan, {"9.0.0": BASE[: len(new)], "9.8.4": new}))
-    run = StoredRun(plan, trials, NONE, [])
+    run = StoredRun(plan, trials, NO_EXCLUSIONS, [])
     return document(sides((run, "9.0.0"), (run, "9.8.4")))
 
 

@@ -4,7 +4,7 @@ import vl_convert
 
 from tests.unit.measured_runs import charts, ingest_of, planned
 from tests.unit.prepared_results import PREPARED
-from tidemark.model.exclusions import NONE
+from tidemark.model.results import NO_EXCLUSIONS
 from tidemark.report.run_report.measured import measured_run
 from tidemark.report.run_report.publishing import report
 from tidemark.store.stored_run import StoredRun
@@ -38,7 +38,9 @@ def test_a_version_without_a_rate_has_no_point_and_a_row():
     rates = {"8.8.1": [100], "9.0.0": [100], "9.8.4": [100]}
     trials = [each for each in ingest_of(plan, {**rates, "9.7.3": [1]}) if each.version in rates]
 
-    chart, _ = charts(report(measured_run(StoredRun(plan, trials, NONE, []))), "± its spread")
+    chart, _ = charts(
+        report(measured_run(StoredRun(plan, trials, NO_EXCLUSIONS, []))), "± its spread"
+    )
 
     assert [point["version"] for point in layers(chart)["rates"]] == [*rates]
     assert [row.cells[1] for row in chart.table.rows] == ["100", "100", "missing", "100"]

@@ -33,10 +33,10 @@ from tests.unit.measured_runs import (
 from tests.unit.prepared_results import PREPARED
 from tidemark.cli.printed_report import rates
 from tidemark.model.checkout import ROOT
-from tidemark.model.exclusions import NONE
 from tidemark.model.kept_files import Artefact, KeptFile
 from tidemark.model.numerals import figure, ranges
 from tidemark.model.plan import Resume
+from tidemark.model.results import NO_EXCLUSIONS
 from tidemark.report.blocks import Details, Table, brief
 from tidemark.report.files import dump, load
 from tidemark.report.markdown import markdown, plain
@@ -51,11 +51,11 @@ from tidemark.store.version_rows import verdict_rows
 VEGA = ROOT / "tidemark" / "pages" / "vega.js"
 
 
-def report_of(plan, trials, exclusions=NONE, resumes=()):
+def report_of(plan, trials, exclusions=NO_EXCLUSIONS, resumes=()):
     return report(measured_run(StoredRun(plan, trials, exclusions, resumes)))
 
 
-def markdown_of(plan, trials, exclusions=NONE, resumes=()):
+def markdown_of(plan, trials, exclusions=NO_EXCLUSIONS, resumes=()):
     return markdown(report_of(plan, trials, exclusions, resumes))
 
 
@@ -70,7 +70,7 @@ def test_no_line_of_a_page_breaks_within_the_id_of_a_run():
     assert plan.run_id not in outside
 
 
-def charts_of(plan, trials, exclusions=NONE, of=", by version and trial, in"):
+def charts_of(plan, trials, exclusions=NO_EXCLUSIONS, of=", by version and trial, in"):
     return charts(report_of(plan, trials, exclusions), of)
 
 
@@ -92,7 +92,7 @@ def values_of(trials, metric):
 def test_a_report_names_the_canary_and_has_no_verdict_on_it():
     suite = rocksdb().model_copy(update={"canary": "8.8.1"})
     plan = plan_of({"versions": ["9.0.0", "9.8.4"], "repetitions": 5}, suite=suite)
-    run = StoredRun(plan, measured(plan), NONE, [])
+    run = StoredRun(plan, measured(plan), NO_EXCLUSIONS, [])
 
     text = markdown(report(measured_run(run)))
 
@@ -109,7 +109,7 @@ def test_the_legend_of_samples_names_the_marks_that_the_chart_has():
     trials = measured(plan)
 
     (every, *_), (part, *_) = (
-        charts_of(plan, trials, exclusions) for exclusions in (NONE, left_out(1, "noisy"))
+        charts_of(plan, trials, exclusions) for exclusions in (NO_EXCLUSIONS, left_out(1, "noisy"))
     )
     words = "sample", "mean of a trial", "mean of the version"
     assert tuple(mark.words for mark in every.legend) == words
@@ -169,7 +169,7 @@ def test_a_rate_has_its_spread_its_change_and_its_extremes():
 
 def test_a_run_names_the_test_of_a_metric_that_two_tests_have():
     plan = with_ingest(planned(["9.0.0", "9.8.4"], repetitions=6), name="compaction_rate")
-    run = measured_run(StoredRun(plan, measured(plan), NONE, []))
+    run = measured_run(StoredRun(plan, measured(plan), NO_EXCLUSIONS, []))
 
     text = markdown(report(run))
 

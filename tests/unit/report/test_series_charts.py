@@ -7,8 +7,7 @@ import vl_convert
 
 from tests.unit.drawn_charts import plots
 from tests.unit.measured_runs import charts, measured, planned
-from tidemark.model.exclusions import NONE
-from tidemark.model.results import MeasuredSeries, Point
+from tidemark.model.results import NO_EXCLUSIONS, MeasuredSeries, Point
 from tidemark.report.comparison.contents import comparison
 from tidemark.report.comparison.sides import sides
 from tidemark.report.markdown import markdown
@@ -21,7 +20,7 @@ from tidemark.store.stored_run import StoredRun
 def run_of(points=3, unknown="", start=-1, values=None):
     plan = planned(["9.0.0", "9.8.4"], repetitions=1)
     trials = [_with_users(t, points, unknown, start, values or {}) for t in measured(plan)]
-    return StoredRun(plan, trials, NONE, [])
+    return StoredRun(plan, trials, NO_EXCLUSIONS, [])
 
 
 def _with_users(trial, points, unknown, start, values):
@@ -124,4 +123,4 @@ def test_a_series_that_is_not_known_has_its_reason_instead_of_a_chart():
 
 def test_a_test_without_series_has_no_words_on_them():
     assert "series" not in markdown(report(measured_run(StoredRun(
-        planned(), measured(planned()), NONE, [])))).lower()  # fmt: skip
+        planned(), measured(planned()), NO_EXCLUSIONS, [])))).lower()  # fmt: skip

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from tests.unit.measured_runs import ingest_of, left_out, measured, planned, row, with_ingest
-from tidemark.model.exclusions import NONE
+from tidemark.model.results import NO_EXCLUSIONS
 from tidemark.model.step_tasks import of_steps
 from tidemark.model.steps import RunTasks, Step
 from tidemark.report.comparison.contents import comparison
@@ -38,7 +38,7 @@ def run():
     trials = [
         with_processors(trial) if trial.version == "9.8.4" else trial for trial in measured(plan)
     ]
-    return StoredRun(plan, trials, NONE, [])
+    return StoredRun(plan, trials, NO_EXCLUSIONS, [])
 
 
 SENTENCE = (
@@ -81,7 +81,7 @@ def test_tasks_have_no_levels_in_a_rate_that_decides_nothing():
     plan = stored.plan.model_copy(update={"suite": suite})
 
     assert "two levels" not in markdown(
-        report(measured_run(StoredRun(plan, stored.trials, NONE, [])))
+        report(measured_run(StoredRun(plan, stored.trials, NO_EXCLUSIONS, [])))
     )
 
 
@@ -90,7 +90,7 @@ def test_jobs_that_are_too_little_work_are_told_in_a_report_and_in_a_comparison(
         planned(["9.0.0", "9.8.4"], repetitions=2), name="ingest_work", unit="share", work_from=0.8
     )
     trials = ingest_of(plan, {"9.0.0": [0.9, 0.7], "9.8.4": [0.5, 0.75]})
-    stored = StoredRun(plan, trials, NONE, [])
+    stored = StoredRun(plan, trials, NO_EXCLUSIONS, [])
 
     told = "- Only 62.50 % of the time of the jobs of ingest is work in 9.8.4 (ingest_work), and "
     for text in (
@@ -114,7 +114,7 @@ def test_the_samples_of_a_metric_are_those_of_the_tasks_of_its_step():
     tasks = tuple(of_steps(ingest, 1, result.tasks))
     trial = trial.model_copy(update={"tests": (result.model_copy(update={"tasks": tasks}), *rest)})
 
-    text = markdown(report(measured_run(StoredRun(plan, [trial], NONE, []))))
+    text = markdown(report(measured_run(StoredRun(plan, [trial], NO_EXCLUSIONS, []))))
 
     samples = text.partition("**Every sample of ingest_rate")[2].partition("</details>")[0]
     assert [line.split("|")[3].strip() for line in samples.splitlines() if "9.0.0" in line] == ["1"]
@@ -124,5 +124,5 @@ def test_tasks_at_one_level_are_not_mentioned():
     plan = planned(["9.0.0", "9.8.4"], repetitions=5, tasks=4)
 
     assert "two levels" not in markdown(
-        report(measured_run(StoredRun(plan, measured(plan), NONE, [])))
+        report(measured_run(StoredRun(plan, measured(plan), NO_EXCLUSIONS, [])))
     )

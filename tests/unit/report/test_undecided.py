@@ -4,8 +4,8 @@ import pytest
 
 from tests.plans import RUN, naming, plan_of, rocksdb
 from tests.unit.measured_runs import measured, row, with_values
-from tidemark.model.exclusions import NONE
 from tidemark.model.numerals import duration
+from tidemark.model.results import NO_EXCLUSIONS
 from tidemark.report.advice import advice_on_run as advised
 from tidemark.report.markdown import markdown
 from tidemark.report.run_report.measured import measured_run
@@ -32,7 +32,7 @@ def run_of(*rates, versions=BOTH, trials=None, suite=None, **more):
         for trial in measured(plan)[:trials]
         for rate in [rates[versions.index(trial.version)][trial.repetition - 1]]
     ]
-    return measured_run(StoredRun(plan, recorded, NONE, []))
+    return measured_run(StoredRun(plan, recorded, NO_EXCLUSIONS, []))
 
 
 def test_a_run_with_too_few_pairs_is_measured_again_with_five_repetitions():
@@ -93,7 +93,7 @@ def test_slowed_versions_whose_changes_are_known_are_not_measured_again():
     fields = {"versions": ["9.8.4"], "slowed": [0], "repetitions": 1}
     plan = plan_of(fields, suite=in_turns())
 
-    assert advised(measured_run(StoredRun(plan, measured(plan), NONE, []))) is None
+    assert advised(measured_run(StoredRun(plan, measured(plan), NO_EXCLUSIONS, []))) is None
 
 
 def test_longer_tests_are_the_advice_if_no_number_of_repetitions_tells():
@@ -119,7 +119,7 @@ def test_only_the_parameter_that_the_time_of_an_undecided_test_grows_with_is_mul
         for rates in [WILD if trial.version == BOTH[0] else WILD[::-1]]
     ]
 
-    advice = advised(measured_run(StoredRun(plan, trials, NONE, [])))
+    advice = advised(measured_run(StoredRun(plan, trials, NO_EXCLUSIONS, [])))
 
     assert advice.text.endswith("--set records=2000000")
     assert "tasks" not in advice.text

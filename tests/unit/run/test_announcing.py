@@ -9,8 +9,7 @@ from aws.announcements import EmbeddedMetrics
 from lambdas import end_run, record_outcome, services
 from tests.plans import RUN
 from tidemark.model.checkout import ROOT
-from tidemark.model.level_alarm import LevelAlarm
-from tidemark.model.outcome import Outcome
+from tidemark.model.outcome import LevelAlarm, Outcome
 from tidemark.run.announcing import Announcement, Listeners, ObjectLinks
 from tidemark.run.ports import NotTold
 from tidemark.store import claims

@@ -20,8 +20,7 @@ from tidemark.figures.verdicts.sequential_run import (
     time_for,
 )
 from tidemark.figures.verdicts.version_verdicts import verdicts
-from tidemark.model.exclusions import NONE
-from tidemark.model.results import TestResult, TrialResult, no_rate
+from tidemark.model.results import NO_EXCLUSIONS, TestResult, TrialResult, no_rate
 from tidemark.model.suite_files import read_suites
 from tidemark.report.markdown import markdown
 from tidemark.report.run_report.measured import measured_run
@@ -310,7 +309,7 @@ def test_the_running_sums_are_those_of_the_stored_trials(seed):
     whole = standing_of(stored.plan, stored.trials, stored.exclusions)
     assert closed(read_standing(run.bucket, RUN), run.plan) == closed(whole, run.plan)
     assert all(verdict.more_pairs is None for verdict in run.verdicts(NEW))
-    straight = standing_of(run.plan, stored.trials, NONE)
+    straight = standing_of(run.plan, stored.trials, NO_EXCLUSIONS)
     assert closed(straight, run.plan) != closed(whole, run.plan)
 
 

@@ -7,7 +7,7 @@ import pytest
 from tests.plans import rocksdb
 from tests.unit.run.test_choose_trial import BASE, NEW, Measuring
 from tidemark.figures.history.run_medians import run_medians
-from tidemark.model.exclusions import NONE
+from tidemark.model.results import NO_EXCLUSIONS
 from tidemark.store import keys
 from tidemark.store.history import History
 from tidemark.store.stored_plan import read_plan
@@ -21,7 +21,7 @@ def level():
     earlier = Measuring({NEW: 0}, **SCHEDULED)
     earlier.go_on()
     run = earlier.stored
-    medians = run_medians(run.plan, run.trials, NONE)
+    medians = run_medians(run.plan, run.trials, NO_EXCLUSIONS)
     order = run.plan.suite.subject.version_order(BASE)
     return History(
         tuple(

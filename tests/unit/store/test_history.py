@@ -10,8 +10,8 @@ from tests.unit.fakes import FakeBucket
 from tests.unit.figures.history.test_changes import STEP, run_id, runs_of, stepped
 from tests.unit.measured_runs import ingest_of, left_out, planned
 from tidemark.figures.history.run_medians import run_medians
-from tidemark.model.exclusions import NONE
-from tidemark.model.level_alarm import Acknowledgement
+from tidemark.model.outcome import Acknowledgement
+from tidemark.model.results import NO_EXCLUSIONS
 from tidemark.store import history, keys
 from tidemark.store.alarms import alarms_of
 from tidemark.store.columns import TABLES
@@ -27,7 +27,7 @@ def stored(runs):
     return FakeBucket({keys.history("rocksdb"): body})
 
 
-def run(value=BEFORE, exclusions=NONE):
+def run(value=BEFORE, exclusions=NO_EXCLUSIONS):
     """Return the newest run, with this rate of ingest."""
     plan = planned(["9.8.4"], repetitions=1, records=1000, name=RUN)
     plan = plan.model_copy(update={"tidemark_version": None})
@@ -166,7 +166,7 @@ def test_a_change_is_told_by_one_run_however_often_that_run_is_recorded():
 
 
 def test_a_run_whose_exclusion_takes_a_change_back_does_not_tell_it():
-    own = run_medians(run().plan, run().trials, NONE)
+    own = run_medians(run().plan, run().trials, NO_EXCLUSIONS)
     alike = {"parameters": own.parameters, "environment": own.environment}
     bucket = stored(each.model_copy(update=alike) for each in runs_of(stepped(after=2)))
     record_history(bucket, run())

@@ -10,8 +10,16 @@ from tests.plans import naming, plan_of
 from tests.unit import measured_runs as runs
 from tidemark import __version__
 from tidemark.figures.trial_result import trial_result
-from tidemark.model.exclusions import NONE, Exclusion, Exclusions
-from tidemark.model.results import Rate, Sample, TaskResult, TestResult, Usage
+from tidemark.model.results import (
+    NO_EXCLUSIONS,
+    Exclusion,
+    Exclusions,
+    Rate,
+    Sample,
+    TaskResult,
+    TestResult,
+    Usage,
+)
 from tidemark.store.columns import PARTITIONS, TABLES
 from tidemark.store.rows import packed, rate_rows, run_row, sample_rows, usage_rows
 from tidemark.store.stored_run import StoredRun
@@ -76,7 +84,7 @@ def test_every_row_has_exactly_the_columns_of_its_table_in_their_types(plan):
         fits(row, "rates")
     for row in sample_rows(trials):
         fits(row, "task_rates")
-    run = StoredRun(plan, trials, NONE, [])
+    run = StoredRun(plan, trials, NO_EXCLUSIONS, [])
     for row in verdict_rows(run):
         fits(row, "verdicts")
     for row in version_rate_rows(run, judged_against_bases(run)):
@@ -96,7 +104,7 @@ def test_a_verdict_tells_whether_the_machines_of_both_versions_differ():
     ]
 
     for of_run, unlike in ((trials, False), (moved, True)):
-        rows = verdict_rows(StoredRun(plan, of_run, NONE, []))
+        rows = verdict_rows(StoredRun(plan, of_run, NO_EXCLUSIONS, []))
         assert {row["unlike_machines"] for row in rows} == {unlike}
 
 
@@ -105,7 +113,7 @@ def test_a_verdict_has_the_trials_of_each_version_that_count():
     first = next(trial for trial in plan.trials if trial.version == "9.0.0").trial
     trials = [runs.failed(each) if each.trial == first else each for each in runs.measured(plan)]
 
-    rows = list(verdict_rows(StoredRun(plan, trials, NONE, [])))
+    rows = list(verdict_rows(StoredRun(plan, trials, NO_EXCLUSIONS, [])))
 
     assert {(row["baseline"], row["version"]) for row in rows} == {("9.0.0", "9.8.4")}
     assert {(row["trials_base"], row["trials_new"]) for row in rows} == {(2, 3)}
@@ -116,7 +124,7 @@ def test_a_field_that_is_no_fact_of_a_machine_makes_no_machines_unlike(field):
     plan = runs.planned(["9.0.0", "9.8.4"])
     trials = [runs.on_machine(each, **{field: each.version}) for each in runs.measured(plan)]
 
-    rows = verdict_rows(StoredRun(plan, trials, NONE, []))
+    rows = verdict_rows(StoredRun(plan, trials, NO_EXCLUSIONS, []))
 
     assert {row["unlike_machines"] for row in rows} == {False}
 

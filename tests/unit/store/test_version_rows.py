@@ -11,9 +11,9 @@ from tests.unit import two_of_everything
 from tests.unit.fakes import FakeBucket
 from tests.unit.measured_runs import failed, ingest_of, left_out, measured, planned
 from tidemark.model.checkout import ROOT
-from tidemark.model.exclusions import NONE
 from tidemark.model.plan import Import
 from tidemark.model.publication import find_publication
+from tidemark.model.results import NO_EXCLUSIONS
 from tidemark.run.record_rates import record_rates
 from tidemark.store import keys
 from tidemark.store.imported_run import ImportedFigure, Release, write_release
@@ -27,7 +27,7 @@ RUN = "20261120T124455Z-abcdef"
 
 def with_a_baseline():
     plan = planned(["8.8.1", "9.0.0", "9.8.4"], baseline="9.0.0")
-    return StoredRun(plan, measured(plan), NONE, [])
+    return StoredRun(plan, measured(plan), NO_EXCLUSIONS, [])
 
 
 def with_an_excluded_and_a_failed_trial():
@@ -38,13 +38,13 @@ def with_an_excluded_and_a_failed_trial():
 
 def under_two_databases():
     plan = plan_of({"versions": ["9.0.0", "9.8.4"]}, suite=with_axes(DATABASES))
-    return StoredRun(plan, measured(plan), NONE, [])
+    return StoredRun(plan, measured(plan), NO_EXCLUSIONS, [])
 
 
 def with_a_canary():
     suite = with_axes({}).model_copy(update={"canary": "8.8.1"})
     plan = plan_of({"versions": ["9.0.0", "9.8.4"]}, suite=suite)
-    return StoredRun(plan, measured(plan), NONE, [])
+    return StoredRun(plan, measured(plan), NO_EXCLUSIONS, [])
 
 
 def imported():
@@ -108,7 +108,7 @@ def test_a_version_has_the_verdict_against_its_base_that_the_table_of_verdicts_h
 def test_a_spread_that_overflows_is_not_known_and_leaves_the_row_readable():
     plan = planned(["9.8.4"], repetitions=2)
     trials = ingest_of(plan, {"9.8.4": [1e200, 2e200]})
-    run = StoredRun(plan, trials, NONE, [])
+    run = StoredRun(plan, trials, NO_EXCLUSIONS, [])
 
     (row,) = [row for row in version_rate_rows(run, {}) if row["test"] == "ingest"]
 

@@ -27,7 +27,7 @@ from tidemark.client.published.layout import DAY_NAMES, VERSION_NAMES, heading_p
 from tidemark.client.published.release_figure import Environment, ReleaseFigure, refused_at
 from tidemark.client.published.release_tables import Wishes
 from tidemark.client.published.tables import PageTable, TableRow
-from tidemark.model.axes import NO_AXES
+from tidemark.model.parameters import NO_AXES
 from tidemark.model.publication import Publication, PublishedMetric, plain_name
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed, plural, shown

@@ -26,7 +26,7 @@ from tidemark.figures.history.levels import (
 from tidemark.figures.history.newest import FEWEST, Credible, Newest, Suspicion, credible
 from tidemark.figures.history.run_medians import Median, RunMedians, Series
 from tidemark.figures.history.untold import Judged, Untold, change_of
-from tidemark.model.level_alarm import Acknowledgement
+from tidemark.model.outcome import Acknowledgement
 from tidemark.model.version_order import release_numbers, release_order
 
 _OLDER = "an earlier run measured a newer version"

@@ -11,11 +11,10 @@ from tidemark.figures.history.robust import median
 from tidemark.figures.statistic import quantile
 from tidemark.figures.version_rates import Key, Quantity, quantities, rate_key
 from tidemark.model.base import Frozen
-from tidemark.model.exclusions import Exclusions
 from tidemark.model.labels import figure_name
 from tidemark.model.parameters import Value
 from tidemark.model.plan import Plan
-from tidemark.model.results import TrialResult
+from tidemark.model.results import Exclusions, TrialResult
 
 _Rates = Mapping[Key, Sequence[float]]
 _FEWEST_TRIALS = 3

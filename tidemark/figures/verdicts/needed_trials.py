@@ -11,10 +11,9 @@ from tidemark.figures.verdicts.sequential_run import (
     standing_of,
     undecided,
 )
-from tidemark.model.axes import count
-from tidemark.model.exclusions import Exclusions
+from tidemark.model.parameters import count
 from tidemark.model.plan import Plan, PlannedTrial, in_turns
-from tidemark.model.results import TrialResult
+from tidemark.model.results import Exclusions, TrialResult
 from tidemark.model.run_size import most_trials
 from tidemark.model.run_spec import CONFIRMATION, FEWEST
 from tidemark.model.suite import MOST_REPETITIONS

@@ -13,12 +13,11 @@ from tidemark.figures.verdicts.pairs import in_round
 from tidemark.figures.verdicts.rule import Criteria, Judgement, Margins
 from tidemark.figures.verdicts.sequential_metric import SequentialMetric, unconfirmed, untold
 from tidemark.figures.version_rates import Quantity, rate_key, shared_names
-from tidemark.model.axes import combinations
 from tidemark.model.base import Frozen
-from tidemark.model.exclusions import Exclusions
 from tidemark.model.labels import canonical, labelled_name
+from tidemark.model.parameters import combinations
 from tidemark.model.plan import Plan, PlannedTrial
-from tidemark.model.results import Rate, TrialResult
+from tidemark.model.results import Exclusions, Rate, TrialResult
 from tidemark.model.run_spec import FEWEST, follows
 
 _NO_END_NEARER = "the pairs do not tell which end is nearer"

@@ -27,9 +27,8 @@ from tidemark.figures.verdicts.sequential_run import (
     standing_of,
 )
 from tidemark.figures.version_rates import Key, Quantity, change, mean, quantities, rate_key
-from tidemark.model.exclusions import Exclusions
 from tidemark.model.plan import Plan
-from tidemark.model.results import Rate, TrialResult
+from tidemark.model.results import Exclusions, Rate, TrialResult
 
 Rates = Mapping[int, float]
 """The rates of the trials that count, by repetition."""

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from itertools import islice, product
 
-from tidemark.model.axes import Combination
 from tidemark.model.comment import Comment
 from tidemark.model.labels import figure_name, labelled_name
 from tidemark.model.numerals import NONE, change, interval
+from tidemark.model.parameters import Combination
 from tidemark.model.sentences import plural
 from tidemark.report import grown_functions
 from tidemark.report.blocks import Block, Bullets, Details, Report, Section

@@ -11,10 +11,10 @@ from tidemark.figures.verdicts.across_runs import APART, judge_apart
 from tidemark.figures.verdicts.rule import Margins
 from tidemark.figures.verdicts.version_verdicts import Verdict
 from tidemark.figures.version_rates import Quantity, VersionRate, change, version_rate
-from tidemark.model.axes import Combination, combinations
 from tidemark.model.labels import canonical
 from tidemark.model.metric import Metric
 from tidemark.model.numerals import MISSING, decimal, percent_places, supported
+from tidemark.model.parameters import Combination, combinations
 from tidemark.model.sentences import listed
 from tidemark.model.suite import Test
 from tidemark.report.marks import CHANGES, qualified

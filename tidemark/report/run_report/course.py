@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise, product
 from statistics import fmean, median
 
-from tidemark.model.axes import combinations
 from tidemark.model.labels import labelled_name
 from tidemark.model.numerals import percent, ranges
+from tidemark.model.parameters import combinations
 from tidemark.model.results import MeasuredSeries, Sample, TestResult, Usage
 from tidemark.report.blocks import Block, Chart, Section, Table
 from tidemark.report.charts import (

@@ -19,12 +19,11 @@ from tidemark.figures.version_rates import (
     rate_key,
     summarise,
 )
-from tidemark.model.axes import Combination
 from tidemark.model.comment import Comment
-from tidemark.model.exclusions import Exclusions
 from tidemark.model.labels import canonical
+from tidemark.model.parameters import Combination
 from tidemark.model.plan import Plan, PlannedTrial, Resume, latest_budget
-from tidemark.model.results import Rate, Sample, TaskResult, TestResult, TrialResult
+from tidemark.model.results import Exclusions, Rate, Sample, TaskResult, TestResult, TrialResult
 from tidemark.model.step_tasks import tasks_of
 from tidemark.report.grown_functions import Grown
 from tidemark.store.stored_run import StoredRun

@@ -6,8 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from tidemark.model.axes import varied
-from tidemark.model.parameters import described
+from tidemark.model.parameters import described, varied
 from tidemark.model.run_spec import beside
 from tidemark.model.sentences import listed
 from tidemark.report import advice, comments, grown_functions

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 
-from tidemark.model.cost import Basis, Estimate, Prices
 from tidemark.model.numerals import MISSING, moment
 from tidemark.model.parameters import Value
-from tidemark.model.plan import Import, Plan, Resume
+from tidemark.model.plan import Basis, Estimate, Import, Plan, Prices, Resume
 from tidemark.model.run_spec import requirement
 from tidemark.model.sentences import listed
 from tidemark.model.suite import Suite

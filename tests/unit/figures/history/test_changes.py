@@ -11,9 +11,9 @@ from tests.unit.figures.test_calibration import calibrated
 from tests.unit.measured_runs import ingest_of, left_out, measured, on_machine, planned
 from tidemark.figures.history.changes import NOTHING, Place, changes
 from tidemark.figures.history.run_medians import Median, RunMedians, Series, run_medians
-from tidemark.model.exclusions import NONE
 from tidemark.model.labels import canonical
-from tidemark.model.level_alarm import Acknowledgement
+from tidemark.model.outcome import Acknowledgement
+from tidemark.model.results import NO_EXCLUSIONS
 from tidemark.model.subject import Subject
 from tidemark.model.version_order import version_order
 
@@ -235,19 +235,19 @@ def test_the_medians_of_a_run_are_those_of_its_newest_version():
     trials = ingest_of(plan, {"9.0.0": [1.0, 2.0, 9.0], "9.8.4": [5.0, 30.0, 7.0]})
     excluded = next(trial.trial for trial in trials if trial.version == "9.8.4")
 
-    medians = run_medians(plan, trials, NONE)
+    medians = run_medians(plan, trials, NO_EXCLUSIONS)
     without = run_medians(plan, trials, left_out(excluded, "noisy"))
 
     assert (medians.version, medians.medians[0].value) == ("9.8.4", 7.0)
     assert without.medians[0].value == 18.5
     assert [median.series.name for median in medians.medians] == ["ingest_rate", "compaction_rate"]
-    assert run_medians(plan, [], NONE).medians == ()
+    assert run_medians(plan, [], NO_EXCLUSIONS).medians == ()
 
 
 def test_the_medians_of_a_calibration_are_those_of_the_version_that_nobody_slowed():
     plan, trials = calibrated(scatter=0.0, rounds=3)
 
-    medians = run_medians(plan, trials, NONE)
+    medians = run_medians(plan, trials, NO_EXCLUSIONS)
 
     assert medians.version == plan.request.baseline
     assert {round(median.value, 6) for median in medians.medians} == {1000.0}
@@ -258,13 +258,15 @@ def test_the_environment_of_a_run_is_its_machine_and_not_its_host():
     trials = measured(plan)
 
     def environment(**differing):
-        return run_medians(plan, [on_machine(t, **differing) for t in trials], NONE).environment
+        return run_medians(
+            plan, [on_machine(t, **differing) for t in trials], NO_EXCLUSIONS
+        ).environment
 
     assert environment() == environment(host="ip-10-0-0-8", memory=1)
     assert len({environment(), environment(cpu_model="Xeon"), environment(cores=4)}) == 3
-    assert run_medians(plan, [], NONE).environment is None
+    assert run_medians(plan, [], NO_EXCLUSIONS).environment is None
     newer = plan.model_copy(update={"tidemark_version": "9"})
-    assert run_medians(newer, trials, NONE).environment != environment()
+    assert run_medians(newer, trials, NO_EXCLUSIONS).environment != environment()
 
 
 def test_the_image_is_part_of_the_environment_unless_each_version_has_its_own():
@@ -275,7 +277,7 @@ def test_the_image_is_part_of_the_environment_unless_each_version_has_its_own():
 
     def environments(plan):
         both = measured(plan), [of_digest(trial, "sha256:ef56") for trial in measured(plan)]
-        return {run_medians(plan, trials, NONE).environment for trials in both}
+        return {run_medians(plan, trials, NO_EXCLUSIONS).environment for trials in both}
 
     assert (len(environments(plan)), len(environments(of_images))) == (2, 1)
 
@@ -296,7 +298,7 @@ def test_the_canary_is_measured_beside_the_newest_version():
     plan = plan.model_copy(update={"request": plan.request.model_copy(update={"canary": "9.8.4"})})
     trials = ingest_of(plan, {"9.0.0": [1.0], "9.8.4": [5.0]})
 
-    medians = run_medians(plan, trials, NONE)
+    medians = run_medians(plan, trials, NO_EXCLUSIONS)
 
     assert (medians.version, medians.canary) == ("9.0.0", "9.8.4")
     assert (medians.medians[0].value, medians.medians[0].canary) == (1.0, 5.0)
