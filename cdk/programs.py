@@ -28,9 +28,8 @@ from aws_cdk.aws_s3 import Bucket
 from constructs import Construct
 
 from cdk.policies import acknowledge, allow, objects_finding, using_key, wildcard_finding
-from tidemark.model.images import image
 from tidemark.model.services import Container
-from tidemark.model.settings import Settings
+from tidemark.model.settings import Settings, image
 from tidemark.model.suite import Suite
 from tidemark.model.task import HARNESS, WORKLOAD_LABEL, Task, preparation_variables
 from tidemark.store.keys import BELOW_A_SECRET, DATA

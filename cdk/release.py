@@ -18,9 +18,8 @@ from aws_cdk import App
 
 from cdk.app import build
 from tidemark.model.context import written_context
-from tidemark.model.images import images
 from tidemark.model.refusal import Refused
-from tidemark.model.settings import Settings, read_settings
+from tidemark.model.settings import Settings, images, read_settings
 from tidemark.model.suite_files import chosen_suites, read_suites
 
 FUNCTIONS = "functions"

@@ -7,8 +7,8 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from pydantic_core import to_jsonable_python
 
 from lambdas import logger
-from tidemark.model.failure import Failure
 from tidemark.run.classify_stop import classify
+from tidemark.run.events import Failure
 
 
 class StopEvent(BaseModel):

@@ -7,7 +7,7 @@ from aws_lambda_powertools.utilities.parser import BaseModel, event_parser
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from lambdas import logger, services
-from tidemark.run.executions import ExecutionState
+from tidemark.run.events import ExecutionState
 
 
 class EndRunEvent(BaseModel):

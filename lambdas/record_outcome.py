@@ -7,8 +7,7 @@ from aws_lambda_powertools.utilities.parser import event_parser
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from lambdas import logger, services
-from tidemark.model.failure import Failure
-from tidemark.run.events import ExecutionEvent
+from tidemark.run.events import ExecutionEvent, Failure
 from tidemark.run.record_outcome import conclude
 
 

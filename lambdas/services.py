@@ -18,7 +18,6 @@ from aws.bucket import S3Bucket
 
 if TYPE_CHECKING:
     from tidemark.money.capacity import Quotas
-    from tidemark.run.announcing import Listeners
     from tidemark.run.end_run import Ending
     from tidemark.run.ports import (
         Account,
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
         Tasks,
         Topic,
     )
+    from tidemark.run.run_outcome import Listeners
     from tidemark.store.bucket import Bucket, CopyingBucket
     from tidemark.store.stored_run import StoredRun
 
@@ -168,7 +168,7 @@ def topic() -> Topic:
 
 def listeners() -> Listeners:
     """Return the topic, bus and metric of the stack, with links to its bucket."""
-    from tidemark.run.announcing import Listeners, ObjectLinks
+    from tidemark.run.run_outcome import Listeners, ObjectLinks
 
     environment = Environment()
     # AWS SDKs and Tools Reference, "Service-specific endpoints": only the one-machine cloud sets

@@ -12,11 +12,11 @@ from tidemark.cli.chosen_suite import systems, written_suite
 from tidemark.cli.query_contract import check_queries
 from tidemark.cli.saving import format_option, show
 from tidemark.model.context import published_suites, written_context, written_suites
-from tidemark.model.images import images as images_of
 from tidemark.model.parameters import count
 from tidemark.model.publication import find_publication, publication_file
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed, plural, shown, there_are
+from tidemark.model.settings import images as images_of
 from tidemark.model.settings import read_settings
 from tidemark.model.subject import Subject
 from tidemark.model.suite import Suite

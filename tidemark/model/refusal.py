@@ -163,14 +163,14 @@ def _model_in(annotation: Any) -> type[BaseModel] | None:  # noqa: ANN401 (any a
     return None
 
 
-def mapping(value: object, *names: str) -> Mapping[str, Any]:
+def mapping(value: object, *names: str) -> dict[str, Any]:
     """Return the mapping at the end of a path of names; an empty one if there is none."""
     for name in names:
         value = value.get(name) if isinstance(value, dict) else None
     return value if isinstance(value, dict) else {}
 
 
-def mappings(value: object, name: str) -> list[tuple[int, Mapping[str, Any]]]:
+def mappings(value: object, name: str) -> list[tuple[int, dict[str, Any]]]:
     """Return the mappings in the list of a name, each with its place in the list."""
     found = mapping(value).get(name)
     entries = enumerate(found if isinstance(found, list) else ())

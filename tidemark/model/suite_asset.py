@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from tidemark.model.checkout import ROOT
-from tidemark.model.log_line import queries_of
+from tidemark.model.metric import queries_of
 from tidemark.model.suite import Suite
 
 FOLDER = ROOT / "suites"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from tidemark.model.base import NAME
@@ -51,6 +51,9 @@ _NEEDED = (
     ("find_tasks", "definitions", "log_groups"),
 )
 """The fields of steps that need a field of the instance."""
+
+
+_Entries = Sequence[tuple[int, Mapping[str, Any]]]
 
 
 class _Use(NamedTuple):
@@ -257,7 +260,7 @@ def _unknown_services(
             )
 
 
-def _without_turns(suite: object, tests: list[tuple[int, Mapping[str, Any]]]) -> Iterator[Problem]:
+def _without_turns(suite: object, tests: _Entries) -> Iterator[Problem]:
     """Yield why versions cannot take turns in one task, though the suite says so."""
     sliced = [number for number, test in tests if "slices" in test]
     beside = [kind for kind in ("image", "instance") if kind in mapping(suite, "subject")]
@@ -275,7 +278,7 @@ def _without_turns(suite: object, tests: list[tuple[int, Mapping[str, Any]]]) ->
         yield problem(("defaults", "layout"), sentence)
 
 
-def _uncommanded(suite: object, tests: list[tuple[int, Mapping[str, Any]]]) -> Iterator[Problem]:
+def _uncommanded(suite: object, tests: _Entries) -> Iterator[Problem]:
     """Yield the tests without a command beside others that have one."""
     commanded = [number for number, test in tests if "command" in test]
     words = mapping(suite, "task").get("entry_point")
@@ -293,7 +296,7 @@ def _uncommanded(suite: object, tests: list[tuple[int, Mapping[str, Any]]]) -> I
         yield problem(("tests", number, "command"), sentence)
 
 
-def _without_program(tests: list[tuple[int, Mapping[str, Any]]]) -> Iterator[Problem]:
+def _without_program(tests: _Entries) -> Iterator[Problem]:
     """Yield the tests that the harness does not have, if no other program is named."""
     # A field of another name is a misspelt command.
     known = ((number, test) for number, test in tests if {*test} <= {*Test.model_fields})
@@ -369,9 +372,7 @@ def _labelled_twice(
         yield problem(place, f"{listed(twice)} is an axis, which is a label of every metric")
 
 
-def _repeated(
-    place: Place, entries: list[tuple[int, Mapping[str, Any]]], field: str = "name"
-) -> Iterator[Problem]:
+def _repeated(place: Place, entries: _Entries, field: str = "name") -> Iterator[Problem]:
     names = [name for _, entry in entries if isinstance(name := entry.get(field), str)]
     if len(set(names)) != len(names):
         yield problem(place, f"a name is given twice in {listed(map(shown, names))}")

@@ -8,7 +8,6 @@ from tidemark.figures.trial_result import Failures, trial_result, unmatched
 from tidemark.figures.verdicts.needed_trials import gone_on, with_next_comparison
 from tidemark.figures.verdicts.sequential_run import SequentialRun, after, following
 from tidemark.model.base import Frozen
-from tidemark.model.failure import Failure
 from tidemark.model.labels import labelled_name
 from tidemark.model.plan import Plan, PlannedTrial
 from tidemark.model.results import Exclusions, TrialResult
@@ -17,7 +16,7 @@ from tidemark.model.suite import SECONDS_BETWEEN_GROUPS, TASKS_OF_GROUP
 from tidemark.money.budget import Spent, counted, passed
 from tidemark.money.estimate import estimate
 from tidemark.money.prices import list_prices
-from tidemark.run.events import RunEvent
+from tidemark.run.events import Failure, RunEvent
 from tidemark.store import keys
 from tidemark.store.bucket import Bucket, delete_what_is_possible
 from tidemark.store.run_objects import (

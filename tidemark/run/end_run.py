@@ -6,16 +6,14 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from tidemark.model.failure import Failure
 from tidemark.model.outcome import Outcome, RunStatus
 from tidemark.model.plan import Plan
 from tidemark.model.run_id import is_trial_execution, run_of_group
 from tidemark.model.suite import ROUNDS
-from tidemark.run.announcing import Listeners
-from tidemark.run.executions import ExecutionState, with_cause
+from tidemark.run.events import ExecutionState, Failure, with_cause
 from tidemark.run.pause_rules import resume
 from tidemark.run.ports import Executions, Rules, Tasks
-from tidemark.run.run_outcome import planned_outcome, published_keys, unplanned_outcome
+from tidemark.run.run_outcome import Listeners, planned_outcome, published_keys, unplanned_outcome
 from tidemark.run.stray_tasks import clusters_of
 from tidemark.store import claims, keys
 from tidemark.store.alarms import alarms_of

@@ -17,8 +17,7 @@ from tidemark.model.suite_asset import queries_digest
 from tidemark.money.capacity import Quotas, check, most_parallel
 from tidemark.money.estimate import estimate, with_slices
 from tidemark.money.prices import list_prices
-from tidemark.run.events import ExecutionEvent
-from tidemark.run.executions import ExecutionState, holder
+from tidemark.run.events import ExecutionEvent, ExecutionState, holder
 from tidemark.run.instance_look_up import known_instance, reported_version
 from tidemark.run.ports import Account, Executions, Properties, Releases
 from tidemark.store import claims, keys

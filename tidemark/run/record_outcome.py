@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from tidemark.model.failure import CUT_SHORT, Failure
 from tidemark.model.outcome import Outcome, RunStatus
 from tidemark.model.run_id import run_id
-from tidemark.run.announcing import Listeners
-from tidemark.run.events import ExecutionEvent
+from tidemark.run.events import CUT_SHORT, ExecutionEvent, Failure
 from tidemark.run.pause_rules import resume
 from tidemark.run.ports import Rules
-from tidemark.run.run_outcome import planned_outcome, published_keys, unplanned_outcome
+from tidemark.run.run_outcome import Listeners, planned_outcome, published_keys, unplanned_outcome
 from tidemark.store import claims, keys
 from tidemark.store.alarms import alarms_of
 from tidemark.store.bucket import Bucket, delete_what_is_possible

@@ -1,11 +1,10 @@
 """RecordTrial: store the result of an ended trial, once, and send its rates to CloudWatch."""
 
 from tidemark.figures.trial_result import trial_result
-from tidemark.model.failure import Failure
 from tidemark.model.plan import Plan
 from tidemark.model.results import TrialResult
 from tidemark.model.run_id import is_profiled
-from tidemark.run.events import TrialEvent
+from tidemark.run.events import Failure, TrialEvent
 from tidemark.run.ports import Metrics
 from tidemark.store import keys
 from tidemark.store.bucket import Bucket

@@ -15,7 +15,7 @@ from tidemark.model.run_id import run_of_group
 from tidemark.model.sentences import shortened
 from tidemark.model.telemetry import LOGGER, MISSED_SCHEDULES
 from tidemark.run.end_run import Ending
-from tidemark.run.executions import holder
+from tidemark.run.events import holder
 from tidemark.run.ports import Metrics, Schedules
 from tidemark.store import claims, keys
 from tidemark.store.bucket import Bucket

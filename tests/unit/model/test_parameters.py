@@ -1,10 +1,18 @@
 import math
+import re
 
 import pytest
+import yaml
 from pydantic import ValidationError
 
-from tidemark.model.parameters import Parameter
-from tidemark.model.refusal import problems
+from tests.plans import DATABASES, plan_of, with_axes
+from tidemark.model.checkout import ROOT
+from tidemark.model.parameters import Parameter, count
+from tidemark.model.refusal import Refused, problems
+from tidemark.model.request import resolve_request
+from tidemark.model.suite import Suite
+from tidemark.money.estimate import estimate
+from tidemark.money.prices import list_prices
 
 RATIO = {"type": "number", "from": 0.5, "to": 2, "default": 1, "means": "ratio"}
 CODEC = {"type": "choice", "of": ["lz4", "8"], "default": "lz4", "means": "codec"}
@@ -93,3 +101,115 @@ def test_fields_that_do_not_fit_the_type_are_refused(fields, sentence):
 )
 def test_a_bad_value_is_refused_with_what_is_accepted(fields, sentence):
     assert refusals(fields) == [sentence]
+
+
+def resolved(declared=DATABASES, **fields):
+    suites = {"rocksdb": with_axes(declared)}
+    return resolve_request({"suite": "rocksdb", **fields}, suites)
+
+
+def test_a_run_measures_every_value_of_every_axis_by_default():
+    assert resolved().axes == DATABASES
+
+
+def test_a_run_measures_the_wanted_values_in_the_order_of_the_suite():
+    axes = {**DATABASES, "codec": ("lz4", "zstd", "snappy")}
+
+    spec = resolved(axes, axes={"codec": ["snappy", "lz4"]})
+
+    assert spec.axes == {**DATABASES, "codec": ("lz4", "snappy")}
+
+
+def with_default_axes(axes):
+    suite = with_axes({**DATABASES, "codec": ("lz4", "zstd")})
+    return suite.model_copy(update={"defaults": suite.defaults.model_copy(update={"axes": axes})})
+
+
+def test_a_suite_names_the_values_that_a_run_without_its_own_measures():
+    suite = with_default_axes({"database": ("mariadb",)})
+
+    def axes(**fields):
+        return resolve_request({"suite": "rocksdb", **fields}, {"rocksdb": suite}).axes
+
+    assert axes() == suite.default_axes == {"database": ("mariadb",), "codec": ("lz4", "zstd")}
+    assert axes(axes={"database": ["postgresql"], "codec": ["lz4"]}) == {
+        "database": ("postgresql",),
+        "codec": ("lz4",),
+    }
+
+
+@pytest.mark.parametrize(
+    ("axes", "sentence"),
+    [
+        ({"codec": ["lz4"]}, "axes: rocksdb has no 'codec'; there are database"),
+        (
+            {"database": ["mariadb", "oracle"]},
+            "axes.database: 'oracle' is not accepted; expected one or more of postgresql, mariadb",
+        ),
+        (
+            {"database": ["mariadb"] * 2},
+            "axes.database: a value is given twice in mariadb, mariadb",
+        ),
+        (
+            {"database": []},
+            "axes.database: [] is not accepted; expected a list of 1 entries or more",
+        ),
+        ({"database": "mariadb"}, "axes.database: 'mariadb' is not accepted; expected a list"),
+        ({"database": [7]}, "axes.database.0: 7 is not accepted; expected a text"),
+        (["mariadb"], "axes: ['mariadb'] is not accepted; expected names with values"),
+    ],
+)
+def test_other_axes_and_values_are_refused_by_name(axes, sentence):
+    with pytest.raises(Refused) as refused:
+        resolved(axes=axes)
+
+    assert str(refused.value) == sentence
+
+
+def test_an_axis_of_a_suite_without_axes_is_refused():
+    with pytest.raises(
+        Refused, match="axes: rocksdb has no 'database'; the suite declares no axes; leave it out"
+    ):
+        resolved({}, axes={"database": ["mariadb"]})
+
+
+def test_combinations_count_as_trials_before_a_run():
+    assert resolved(repetitions=100).most_trials == 2 * 2 * 100
+
+    with pytest.raises(Refused) as refused:
+        resolved(repetitions=100, versions=["8.8.1", "9.0.0", "9.7.3", "9.8.4", "7.4.4"])
+
+    assert str(refused.value) == (
+        "repetitions: 100 of 5 versions under 2 combinations of axes are 1000 trials; "
+        "one run has at most 900"
+    )
+
+
+def test_each_combination_takes_the_time_and_cost_of_a_run_without_axes():
+    def expected(spec):
+        return estimate(spec, with_axes(DATABASES), list_prices())
+
+    whole, half = expected(resolved()), expected(resolved(axes={"database": ["mariadb"]}))
+
+    assert whole.seconds == 2 * half.seconds
+    assert whole.tasks_usd == 2 * half.tasks_usd
+    assert whole.insights_bytes == 2 * half.insights_bytes
+
+
+def test_the_axes_of_the_guide_are_accepted_and_have_the_combinations_that_it_names():
+    guide = (ROOT / "docs" / "suites" / "file.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"^```yaml\n(axes:\n.*?)^```$", guide, re.MULTILINE | re.DOTALL)
+
+    suite = Suite.model_validate({**with_axes({}).model_dump(), **yaml.safe_load(block)})
+
+    assert count(suite.axes) == 4
+    assert "2 versions × 4 combinations × 5 repetitions are 40 trials" in guide
+
+
+def test_a_plan_names_the_axes_of_each_trial():
+    plan = plan_of({"repetitions": 1, "versions": ["9.0.0"]}, suite=with_axes(DATABASES))
+
+    assert [trial.name for trial in plan.trials] == [
+        "9.0.0 {database: postgresql}", "9.0.0 {database: mariadb}",
+    ]  # fmt: skip
+    assert type(plan).model_validate_json(plan.model_dump_json()) == plan

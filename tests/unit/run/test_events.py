@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from tidemark.model.failure import Failure
+from tidemark.run.events import Failure
 
 RAISED = json.dumps({"errorMessage": "It is empty.", "errorType": "QueryFailed"})
 CHILD = {"ExecutionArn": "arn:execution:Trial:a-1", "Input": "{}", "Status": "FAILED"}
