@@ -20,7 +20,8 @@ from typing import Any
 
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import shortened, shown
-from tidemark.model.subject import SUBJECT_FORMS, VERSION, Subject
+from tidemark.model.subject import SUBJECT_FORMS, Subject
+from tidemark.model.version_order import VERSION
 
 _VERSION = SUBJECT_FORMS[f"^{VERSION}$"]
 _GIT = "git:"

@@ -17,7 +17,7 @@ from tidemark.client.deployed import Stored
 from tidemark.model.context import written_suites
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed
-from tidemark.model.side_name import parse_side
+from tidemark.model.version_order import parse_side
 from tidemark.report.comparison.changes_chart import MOST, DrawnChange, specification
 from tidemark.report.comparison.document import (
     ComparedMetric,

@@ -33,7 +33,6 @@ from tidemark.model.results import (
 )
 from tidemark.model.run_size import most_values
 from tidemark.model.sentences import searched, shortened
-from tidemark.model.step_tasks import tasks_of
 from tidemark.model.suite import Test
 
 # A sentence names a few reasons; each task keeps its own.
@@ -139,7 +138,7 @@ def _with_cpu(logged: Logged, tasks: Sequence[TaskResult]) -> LoadCourse | None:
 def _rates(
     rows: MetricRows, test: Test, tasks: Sequence[TaskResult], *, whole: bool, in_round: bool
 ) -> list[Rate]:
-    own = tasks_of(test, rows.metric.step, tasks)
+    own = test.tasks_of(rows.metric.step, tasks)
     each = rows.metric.values_of(test.jobs)
     expected = len(rows.began) if rows.metric.began else len(own) * each
     seconds = span_seconds(own)
@@ -149,7 +148,7 @@ def _rates(
 def _kept(rows: Sequence[MetricRows], test: Test, tasks: Sequence[TaskResult]) -> Iterator[Sample]:
     """Yield the samples that are kept: no flood of lines, which fails its test, fills a table."""
     for metric in rows:
-        own = tasks_of(test, metric.metric.step, tasks)
+        own = test.tasks_of(metric.metric.step, tasks)
         yield from islice(metric.samples, most_values(metric.metric, test, len(own)))
 
 

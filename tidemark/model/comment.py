@@ -17,7 +17,7 @@ from tidemark.model.base import Consistent, Frozen
 from tidemark.model.refusal import Problem, Refused, problem
 from tidemark.model.run_id import RUN_ID
 from tidemark.model.sentences import ONE_LINE, shown
-from tidemark.model.subject import VERSION
+from tidemark.model.version_order import VERSION
 
 LONGEST_COMMENT, MOST_IMAGES, LARGEST_IMAGE = 16_000, 10, 2_000_000
 """The limits of a comment: characters of its text, images, and bytes of an image."""

@@ -115,16 +115,11 @@ def find_publication(systems: Path, suite: str) -> Publication | None:
     # Imported here because the Lambda asset has no YAML parser.
     from tidemark.model.strict_yaml import read_yaml  # noqa: PLC0415
 
-    name = f"{suite}/{_FILE}"
-    document = read_yaml(path, name)
+    document = read_yaml(path, f"{suite}/{_FILE}")
     try:
         return Publication.model_validate(document.value)
     except ValidationError as error:
-        lines = [
-            f"{name}:{document.line(one.place)}: {one.sentence}"
-            for one in problems(Publication, error, FORMS)
-        ]
-        raise Refused("\n".join(lines)) from None
+        raise document.refusal(problems(Publication, error, FORMS)) from None
 
 
 def measured_publication(suite: Suite) -> Publication:

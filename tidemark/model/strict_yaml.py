@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,10 +10,11 @@ from typing import Any
 import yaml
 from yaml.constructor import ConstructorError
 
-from tidemark.model.refusal import Place, Refused
+from tidemark.model.refusal import Place, Problem, Refused
 from tidemark.model.sentences import shown
 
 _LONGEST_COMPLAINT = 300
+_MOST_PROBLEMS = 50
 
 
 class _Loader(yaml.SafeLoader):
@@ -47,6 +49,7 @@ class Document:
     """The value of a YAML file, and the lines of its parts."""
 
     value: Any
+    _name: str
     _node: yaml.Node | None
 
     def line(self, place: Place) -> int:
@@ -55,6 +58,14 @@ class Document:
         for part in place:
             node, line = _part(node, part, line)
         return line
+
+    def refusal(self, problems: Iterable[Problem]) -> Refused:
+        """Return the refusal of the file: a line for each problem, in the order of the file."""
+        found = sorted(problems, key=lambda one: self.line(one.place))
+        few = found[:_MOST_PROBLEMS]
+        lines = [f"{self._name}:{self.line(one.place)}: {one.sentence}" for one in few]
+        more = len(found) - len(few)
+        return Refused("\n".join([*lines, *([f"{self._name}: {more} more"] if more else [])]))
 
 
 def _part(node: yaml.Node | None, part: int | str, line: int) -> tuple[yaml.Node | None, int]:
@@ -76,7 +87,7 @@ def read_yaml(path: Path, name: str) -> Document:
     try:
         loader = _Loader(path.read_text(encoding="utf-8"))
         node = loader.get_single_node()
-        return Document(None if node is None else loader.construct_document(node), node)
+        return Document(None if node is None else loader.construct_document(node), name, node)
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
         place, words = _complaint(error)
         words = " ".join(words.split())[:_LONGEST_COMPLAINT]

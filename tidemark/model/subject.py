@@ -19,9 +19,8 @@ from tidemark.model.base import Consistent, Frozen
 from tidemark.model.instance import INSTANCE_FORMS, Instance
 from tidemark.model.refusal import Problem, problem
 from tidemark.model.sentences import ONE_LINE, listed, shown
-from tidemark.model.version_order import knows_order, version_order
+from tidemark.model.version_order import VERSION, knows_order, version_order
 
-VERSION = "[0-9A-Za-z][0-9A-Za-z.+_-]{0,63}"
 _VERSION = f"^{VERSION}$"
 _PACKAGE = r"^[a-z][a-z0-9-]{0,63}$"
 # Source: OCI Distribution Specification, "Pulling manifests", and the grammar of image references

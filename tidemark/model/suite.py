@@ -2,7 +2,8 @@
 
 import operator
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Annotated, Literal
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
@@ -25,6 +26,9 @@ from tidemark.model.steps import (
 )
 from tidemark.model.subject import SUBJECT_FORMS, Line, Subject, VersionText
 from tidemark.model.task import TASK_FORMS, Task
+
+if TYPE_CHECKING:  # PrepareTrial starts without the models of results
+    from tidemark.model.results import TaskResult
 
 _NAME = f"^{NAME}$"
 # The trial's own digits and a hyphen follow: a bucket of S3 has 63 characters at most.
@@ -161,6 +165,23 @@ class Test(Consistent):
             return declared == step
         return not self.steps or step in self._measured_steps
 
+    def with_steps(self, of_run: int, tasks: "Sequence[TaskResult]") -> "Sequence[TaskResult]":
+        """Return tasks of the test, each with its step, which its index tells, and its definition.
+
+        A task that was found has its step.
+        """
+        if not self.steps:
+            return tasks
+        steps = [step for step, indices in self.task_indices(of_run) for _ in indices]
+        return [
+            task if task.service or task.step else _of_step(task, steps[task.index])
+            for task in tasks
+        ]
+
+    def tasks_of(self, declared: str | None, tasks: "Iterable[TaskResult]") -> "list[TaskResult]":
+        """Return the tasks that have what is declared for one step, or for all; no services."""
+        return [task for task in tasks if not task.service and self.is_of(declared, task.step)]
+
     @property
     def log_groups(self) -> int:
         """The most log groups of the tasks: the suite's own, and one of each definition."""
@@ -234,6 +255,11 @@ class Test(Consistent):
         for metric in self.metrics:
             for statistic in metric.statistics:
                 yield metric, statistic
+
+
+def _of_step(task: "TaskResult", step: Step) -> "TaskResult":
+    definition = word_of(step.definition) if step.definition else ""
+    return replace(task, step=step.name, definition=definition)
 
 
 class Defaults(Frozen):

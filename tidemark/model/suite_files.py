@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import Any, TypeGuard
 
 from pydantic import ValidationError
 
@@ -30,12 +30,7 @@ from tidemark.model.suite_parts import contradictions
 from tidemark.model.task import COMMAND_WORDS, HARNESS, SHELL_WORDS
 from tidemark.model.version_order import DEPLOYED, NEWEST, PREVIOUS, knows_order
 
-if TYPE_CHECKING:
-    from tidemark.model.strict_yaml import Document
-
-
 _FILE = "suite.yaml"
-_MOST_PROBLEMS = 50
 
 
 def read_suite(path: Path, workloads: Path = ROOT / "workloads") -> Suite:
@@ -47,25 +42,16 @@ def read_suite(path: Path, workloads: Path = ROOT / "workloads") -> Suite:
     # Imported here because the Lambda asset has no YAML parser: its suites are JSON.
     from tidemark.model.strict_yaml import read_yaml  # noqa: PLC0415
 
-    name = f"{path.parent.name}/{path.name}"
-    document = read_yaml(path, name)
+    document = read_yaml(path, f"{path.parent.name}/{path.name}")
     value = written_out(document.value)
     found = [*contradictions(value), *_misplaced(value, path.parent, workloads)]
     try:
         suite = Suite.model_validate(value)
     except ValidationError as error:
-        raise _refused(name, document, [*problems(Suite, error, FORMS), *found]) from None
+        raise document.refusal([*problems(Suite, error, FORMS), *found]) from None
     if found or (found := list(_defaults(suite))):
-        raise _refused(name, document, found)
+        raise document.refusal(found)
     return suite
-
-
-def _refused(name: str, document: Document, found: Sequence[Problem]) -> Refused:
-    found = sorted(found, key=lambda one: document.line(one.place))
-    lines = [f"{name}:{document.line(one.place)}: {one.sentence}" for one in found[:_MOST_PROBLEMS]]
-    if more := len(found) - len(lines):
-        lines.append(f"{name}: {more} more")
-    return Refused("\n".join(lines))
 
 
 def _misplaced(suite: object, folder: Path, workloads: Path) -> Iterator[Problem]:

@@ -1,4 +1,4 @@
-"""The order of versions, and words about them.
+"""The names of versions and their order, and the names of the sides of a comparison.
 
 Versions of a package are ordered by PEP 440, as ``packaging`` reads them. Others are ordered by
 Semantic Versioning 2.0.0 where they have its form, as ``semver`` reads them, or else by PEP 440.
@@ -13,12 +13,16 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from tidemark.model.refusal import Refused
-from tidemark.model.sentences import listed
+from tidemark.model.run_id import RUN_ID
+from tidemark.model.sentences import listed, shown
 
 if TYPE_CHECKING:
     from packaging.version import Version as Pep440
     from semver.version import Version as SemVer
 
+
+VERSION = "[0-9A-Za-z][0-9A-Za-z.+_-]{0,63}"
+"""The form of a version, as a part of a regular expression."""
 NEWEST, PREVIOUS, DEPLOYED = "newest", "previous", "deployed"
 _NUMBERS = re.compile(r"[0-9]+(\.[0-9]+)*")
 # A commit such as 12345a67 would be a pre-release of 12345.
@@ -170,10 +174,10 @@ def _number(number: int) -> str:
     return f":{len(digits):04}{digits}"
 
 
-def _words(words: str, of_number: str, of_word: str = "r") -> str:
+def _words(words: str, of_number: str) -> str:
     """Return the place of words and numbers; their marks sort as numbers and words do."""
     return "".join(
-        f"{of_number}{_number(int(word))}!" if word.isdecimal() else f"{of_word}{word}!"
+        f"{of_number}{_number(int(word))}!" if word.isdecimal() else f"r{word}!"
         for word in words.split(".")
     )
 
@@ -209,3 +213,31 @@ def versions_at(version: str, before: str) -> str:
 def versions_parameter(stack: str, suite: str) -> str:
     """Return the name of the SSM parameter in which release pipelines list a suite's versions."""
     return f"/{stack}/{suite}/versions"
+
+
+_SIDE = re.compile(rf"(?P<run>{RUN_ID})(/(?P<of>{VERSION}))?|(?P<version>{VERSION})")
+
+
+class SideName(NamedTuple):
+    """A parsed name of a side: a run, a version, or both."""
+
+    run_id: str | None
+    version: str | None
+
+
+def parse_side(side: str, name: str) -> SideName:
+    """Return the parsed name of a side; ``side`` is BASE or NEW, for the refusal.
+
+    Raises
+    ------
+    Refused
+        If the name does not have the form of a version, a run, or a version of a run.
+
+    """
+    match = _SIDE.fullmatch(name)
+    if not match:
+        raise Refused(
+            f"{side}: {shown(name)} names no version and no run; expected the form of 9.8.4, "
+            "20261120T124455Z-0a1b2c or 20261120T124455Z-0a1b2c/9.8.4"
+        )
+    return SideName(match["run"], match["of"] or match["version"])

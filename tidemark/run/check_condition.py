@@ -7,7 +7,6 @@ from typing import Any
 from tidemark.figures.task_logs import last_lines
 from tidemark.model.sentences import plural
 from tidemark.model.services import LAST_LINES_QUERY, READY_QUERY, Service, pause_seconds
-from tidemark.model.step_tasks import of_steps
 from tidemark.model.steps import WaitUntil
 from tidemark.model.suite import Suite
 from tidemark.run.condition import CheckedCondition, ConditionEvent, ask
@@ -54,7 +53,7 @@ def check_condition(
         return hold(bucket, queries, tasks, system, plan, step.load, event)
     wait = step.wait_until
     if wait and wait.query:
-        before = of_steps(suite.test(event.test), plan.request.tasks, event.tasks)
+        before = suite.test(event.test).with_steps(plan.request.tasks, event.tasks)
         return _check_query(queries, system.by_log_group(before), suite, wait, wait.query, event)
     if wait:
         return _check_backlog(backlogs, wait, event)

@@ -26,7 +26,6 @@ from tidemark.model.run_id import is_profiled, task_group
 from tidemark.model.run_spec import released
 from tidemark.model.sentences import shortened
 from tidemark.model.services import LAST_LINES_QUERY
-from tidemark.model.step_tasks import of_steps, tasks_of
 from tidemark.model.suite import ROUNDS, Test
 from tidemark.model.suite_asset import query_file
 from tidemark.model.telemetry import LOGGER
@@ -210,7 +209,7 @@ def collect(
     test, system = suite.test(event.test), event.system.of_instance(plan.known)
     if is_profiled(event.trial):
         test = with_profile(test)
-    known = with_crashes(of_steps(test, plan.request.tasks, event.tasks), event.stopped_by)
+    known = with_crashes(test.with_steps(plan.request.tasks, event.tasks), event.stopped_by)
     limits = test.limits(plan.request.tasks)
     clusters = clusters_of(tasks, plan)
     group = task_group(event.run_id, event.trial)
@@ -303,7 +302,7 @@ def _side(
     known, streams = of_test.known, system.streams(of_test.known)
     metrics = [
         search.metric_rows(
-            metric, system.streams(tasks_of(test, metric.step, known)).values(), before
+            metric, system.streams(test.tasks_of(metric.step, known)).values(), before
         )
         for metric in test.metrics
     ]

@@ -25,7 +25,6 @@ from tidemark.model.results import (
     no_rate,
     span_seconds,
 )
-from tidemark.model.step_tasks import tasks_of
 from tidemark.model.suite import Test
 from tidemark.money.run_cost import insights_bytes, run_cost, task_seconds
 from tidemark.store import keys
@@ -65,7 +64,7 @@ def rate_rows(
                     "min": rate.min,
                     "max": rate.max,
                     "records": rate.records,
-                    "span_seconds": span_seconds(tasks_of(test, metric.step, result.tasks)),
+                    "span_seconds": span_seconds(test.tasks_of(metric.step, result.tasks)),
                     "repetition": trial.repetition,
                     "excluded": exclusions.reason(trial.trial) is not None,
                     "status": result.status,

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 from tests.unit.measured_runs import ingest_of, left_out, measured, planned, row, with_ingest
 from tidemark.model.results import NO_EXCLUSIONS
-from tidemark.model.step_tasks import of_steps
 from tidemark.model.steps import RunTasks, Step
 from tidemark.report.comparison.contents import comparison
 from tidemark.report.comparison.sides import sides
@@ -111,7 +110,7 @@ def test_the_samples_of_a_metric_are_those_of_the_tasks_of_its_step():
     plan = plan.model_copy(update={"suite": suite})
     (trial,) = measured(plan)
     result, *rest = trial.tests
-    tasks = tuple(of_steps(ingest, 1, result.tasks))
+    tasks = tuple(ingest.with_steps(1, result.tasks))
     trial = trial.model_copy(update={"tests": (result.model_copy(update={"tasks": tasks}), *rest)})
 
     text = markdown(report(measured_run(StoredRun(plan, [trial], NO_EXCLUSIONS, []))))

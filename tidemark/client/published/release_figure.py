@@ -10,7 +10,7 @@ from tidemark.client.published.amounts import Amount
 from tidemark.model.publication import PublishedMetric
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import shown
-from tidemark.model.subject import VERSION
+from tidemark.model.version_order import VERSION
 
 Environment = tuple[tuple[str, str], ...]
 """The facts of the machine that a file names, such as ``("cpu_model", "Xeon E5-2630")``."""

@@ -11,8 +11,7 @@ from tidemark.model.comment import Comment
 from tidemark.model.plan import Plan
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import did_you_mean, listed
-from tidemark.model.side_name import SideName, parse_side
-from tidemark.model.version_order import NEWEST, PREVIOUS, latest
+from tidemark.model.version_order import NEWEST, PREVIOUS, SideName, latest, parse_side
 from tidemark.report.blocks import Report, Section
 from tidemark.report.comments import comments_on
 from tidemark.report.comparison.contents import comparison

@@ -24,7 +24,6 @@ from tidemark.model.labels import canonical
 from tidemark.model.parameters import Combination
 from tidemark.model.plan import Plan, PlannedTrial, Resume, latest_budget
 from tidemark.model.results import Exclusions, Rate, Sample, TaskResult, TestResult, TrialResult
-from tidemark.model.step_tasks import tasks_of
 from tidemark.report.grown_functions import Grown
 from tidemark.store.stored_run import StoredRun
 
@@ -106,7 +105,7 @@ class MeasuredRun:
                     rate,
                     tuple(self._samples.get((trial.trial, _without_statistic(quantity.key)), ())),
                     rate is not None and rate.value is not None and not self.is_excluded(trial),
-                    tasks_of(test, quantity.metric.step, result.tasks),
+                    test.tasks_of(quantity.metric.step, result.tasks),
                 )
 
     @cached_property
