@@ -1,12 +1,10 @@
 """EndRun: the outcome of a run whose execution was aborted, timed out or died."""
 
 from datetime import UTC, datetime
-from typing import Any
 
-from aws_lambda_powertools.utilities.parser import BaseModel, event_parser
-from aws_lambda_powertools.utilities.typing import LambdaContext
+from pydantic import BaseModel
 
-from lambdas import logger, services
+from lambdas import answers, services
 from tidemark.run.events import ExecutionState
 
 
@@ -16,9 +14,7 @@ class EndRunEvent(BaseModel):
     detail: ExecutionState
 
 
-@logger.inject_lambda_context(clear_state=True)
-@event_parser(model=EndRunEvent)
-def handler(event: EndRunEvent, _: LambdaContext) -> dict[str, Any]:
+@answers(EndRunEvent)
+def handler(event: EndRunEvent) -> object:
     """Return the outcome, None if the execution holds no claim because its run has ended."""
-    outcome = services.ending().end(event.detail, datetime.now(UTC))
-    return {"outcome": outcome.model_dump(mode="json") if outcome else None}
+    return {"outcome": services.ending().end(event.detail, datetime.now(UTC))}

@@ -1,17 +1,11 @@
 """PauseRules: disable rules of an instance until the end of the trial."""
 
-from typing import Any
-
-from aws_lambda_powertools.utilities.parser import event_parser
-from aws_lambda_powertools.utilities.typing import LambdaContext
-
-from lambdas import logger, services
+from lambdas import answers, services
 from tidemark.run.pause_rules import PauseRulesEvent, pause
 
 
-@logger.inject_lambda_context(clear_state=True)
-@event_parser(model=PauseRulesEvent)
-def handler(event: PauseRulesEvent, _: LambdaContext) -> dict[str, Any]:
+@answers(PauseRulesEvent)
+def handler(event: PauseRulesEvent) -> object:
     """Disable the rules and return nothing; a second call changes nothing.
 
     Raises

@@ -1,19 +1,13 @@
 """PlanRun: settle a run's request, claim its suite and write its plan, or refuse its input."""
 
-from typing import Any
-
-from aws_lambda_powertools.utilities.parser import event_parser
-from aws_lambda_powertools.utilities.typing import LambdaContext
-
-from lambdas import logger, services
+from lambdas import answers, logger, services
 from tidemark.model.suite_asset import packed_suites
 from tidemark.run.events import ExecutionEvent
 from tidemark.run.plan_run import begin
 
 
-@logger.inject_lambda_context(clear_state=True)
-@event_parser(model=ExecutionEvent)
-def handler(event: ExecutionEvent, _: LambdaContext) -> dict[str, Any]:
+@answers(ExecutionEvent)
+def handler(event: ExecutionEvent) -> object:
     """Return the run's name, suite and trials, and the execution to end first, None if none.
 
     Raises
@@ -34,4 +28,4 @@ def handler(event: ExecutionEvent, _: LambdaContext) -> dict[str, Any]:
         one_machine=services.on_one_machine(),
     )
     logger.info("planned", extra={"run_id": planned.run_id, "trials": planned.trials})
-    return planned.model_dump(mode="json", by_alias=True)
+    return planned

@@ -1,11 +1,6 @@
 """PrepareTrial: the steps of each test of a trial, ready for the state machine."""
 
-from typing import Any
-
-from aws_lambda_powertools.utilities.parser import event_parser
-from aws_lambda_powertools.utilities.typing import LambdaContext
-
-from lambdas import logger, services
+from lambdas import answers, services
 from lambdas.services import Environment
 from tidemark.run.ecs_resources import with_image
 from tidemark.run.instance_look_up import check_version_of
@@ -13,9 +8,8 @@ from tidemark.run.prepare_trial import PrepareTrialEvent, prepare
 from tidemark.store.stored_plan import planned, read_plan
 
 
-@logger.inject_lambda_context(clear_state=True)
-@event_parser(model=PrepareTrialEvent)
-def handler(event: PrepareTrialEvent, _: LambdaContext) -> dict[str, Any]:
+@answers(PrepareTrialEvent)
+def handler(event: PrepareTrialEvent) -> object:
     """Return the tests in order, each with its environment, groups of tasks and time limit [s].
 
     Raises
@@ -31,5 +25,4 @@ def handler(event: PrepareTrialEvent, _: LambdaContext) -> dict[str, Any]:
         system = with_image(system, plan.suite, trial.package, services.task_definitions())
     if plan.suite.subject.instance:
         check_version_of(services.properties(), plan, trial)
-    prepared = prepare(plan, together, system, Environment().bucket)
-    return prepared.model_dump(mode="json")
+    return prepare(plan, together, system, Environment().bucket)

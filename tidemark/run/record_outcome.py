@@ -1,7 +1,5 @@
 """RecordOutcome: write and announce the outcome of a run, and release its claim."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from tidemark.model.outcome import Outcome, RunStatus
@@ -18,23 +16,26 @@ from tidemark.store.stored_plan import find_plan
 from tidemark.store.stored_run import read_run
 
 
+class RecordOutcomeEvent(ExecutionEvent):
+    """An execution that is about to end, and its failure, if it has one."""
+
+    run_id: str | None
+    """The id of its run; None if PlanRun failed."""
+    now: datetime
+    failure: Failure | None
+
+
 def conclude(
-    bucket: Bucket,
-    listeners: Listeners,
-    rules: Rules,
-    execution: ExecutionEvent,
-    planned_run: str | None,
-    failure: Failure | None,
-    now: datetime,
+    bucket: Bucket, listeners: Listeners, rules: Rules, event: RecordOutcomeEvent
 ) -> Outcome:
     """Write and announce the outcome of an execution that is about to end; release its claim.
 
-    ``planned_run`` is the id of the execution's run, None if PlanRun failed. The run is then the
-    one that the execution had claimed, unless the input was refused.
+    Without an id the run is the one that the execution had claimed, unless its input was refused.
     """
-    refused = failure is not None and failure.Error == "Refused"
-    held = claims.held_by(bucket, execution.execution_arn)
-    name = planned_run or (held.claim.run_id if held and not refused else None)
+    error, arn = event.failure.Error if event.failure else "", event.execution_arn
+    refused, reason = error == "Refused", str(event.failure or "")
+    held = claims.held_by(bucket, arn)
+    name = event.run_id or (held.claim.run_id if held and not refused else None)
     plan = find_plan(bucket, name) if name else None
     if plan:
         if plan.suite.rules:
@@ -42,12 +43,11 @@ def conclude(
             # claim, and the sweep tries again.
             resume(bucket, rules, plan.run_id)
         run = read_run(bucket, plan)
-        short = failure is not None and failure.Error == CUT_SHORT
-        status: RunStatus = "incomplete" if short else "failed"
-        arn, published = execution.execution_arn, published_keys(bucket, plan)
+        status: RunStatus = "incomplete" if error == CUT_SHORT else "failed"
+        published = published_keys(bucket, plan)
         alarms = alarms_of(bucket, run.plan.suite.name, run.plan.run_id)
         outcome = planned_outcome(
-            run.plan, run.trials, published, arn, now, str(failure or ""), status, alarms
+            run.plan, run.trials, published, arn, event.now, reason, status, alarms
         )
         outcome = record_end(bucket, run.plan, run.trials, outcome, held)
         if held and claims.stands(bucket, held):
@@ -55,19 +55,14 @@ def conclude(
             bucket.delete(keys.work(plan.run_id))
             delete_what_is_possible(bucket, keys.data_of(plan.run_id))
     else:
+        # The outcome has a name of its own, whichever run the input named.
+        name = run_id(event.execution_name, event.started_at)
+        suite = event.input.get("suite") if isinstance(event.input, dict) else None
         status = "rejected" if refused else "failed"
-        outcome = record_outcome(bucket, _unplanned(execution, failure, status, now), held)
+        outcome = unplanned_outcome(name, suite, arn, event.now, reason, status)
+        outcome = record_outcome(bucket, outcome, held)
     # After a crash or a failed announcement the claim stands, and EndRun announces the outcome.
     listeners.announce(outcome)
     if held:
         claims.release(bucket, held)
     return outcome
-
-
-def _unplanned(
-    execution: ExecutionEvent, failure: Failure | None, status: RunStatus, now: datetime
-) -> Outcome:
-    suite = execution.input.get("suite") if isinstance(execution.input, dict) else None
-    # The outcome has a name of its own, whichever run the input named.
-    name = run_id(execution.execution_name, execution.started_at)
-    return unplanned_outcome(name, suite, execution.execution_arn, now, str(failure or ""), status)
