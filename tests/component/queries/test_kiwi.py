@@ -4,7 +4,7 @@ import pytest
 
 from cwli.insights import run
 from onebox.logs.store import LogStore
-from tidemark.model.suite_asset import query_file
+from tidemark.model.suite_asset import query_text
 from tidemark.model.suite_files import read_suites
 
 LINES = (
@@ -56,9 +56,10 @@ def ask(tmp_path_factory):
     for number, line in enumerate(LINES):
         store.append("/kiwi", "load", [(number, line)], number)
 
+    suite = read_suites()["kiwi"]
+
     def answer(query):
-        text = query_file("kiwi", query).read_text(encoding="utf-8")
-        result = run(text, store.events(["/kiwi"]), 0, 10)
+        result = run(query_text(suite, query), store.events(["/kiwi"]), 0, 10)
         assert result.warnings == ()
         return [{cell["field"]: cell["value"] for cell in row} for row in result.rows]
 
@@ -100,7 +101,7 @@ def test_a_search_has_its_times_and_the_size_of_its_answers(ask):
     (time,), (payload,) = ask("read_time"), ask("read_payload")
 
     assert (time["operation"], time["value"], time["n"]) == ("TestCase.filter", "648", "2")
-    assert [each["value"] for each in ask("read_time_samples")] == ["900.500000", "648.000000"]
+    assert [each["value"] for each in ask("read_time_values")] == ["900.500000", "648.000000"]
     assert (payload["operation"], payload["value"], payload["n"]) == ("TestCase.filter", "5", "2")
 
 
@@ -108,7 +109,7 @@ def test_the_supported_users_are_the_mean_of_all_searches(ask):
     (row,) = ask("supported_users")
 
     assert (row["value"], row["n"]) == ("52.75", "2")
-    assert [sample["value"] for sample in ask("supported_users_samples")] == ["51.5", "54"]
+    assert [sample["value"] for sample in ask("supported_users_values")] == ["51.5", "54"]
 
 
 def test_a_level_has_all_that_its_agent_measured(ask):
