@@ -22,7 +22,6 @@ ROCKSDB = re.sub(
     _SHIPPED,
 )
 SAMPLES = "        samples: ingest_samples\n"
-LINE = ROCKSDB[: ROCKSDB.index(SAMPLES)].count("\n") + 1
 
 
 def suite_with(tmp_path, more):
@@ -32,68 +31,6 @@ def suite_with(tmp_path, more):
     lines = "".join(f"        {line}\n" for line in more)
     (folder / "suite.yaml").write_text(ROCKSDB.replace(SAMPLES, lines), encoding="utf-8")
     return read_suite(folder / "suite.yaml")
-
-
-@pytest.mark.parametrize(
-    ("more", "line", "sentence"),
-    [
-        (
-            ["statistics: [mean, p99]"],
-            0,
-            "statistics: p99 needs samples, since the query gives only the mean of each log "
-            "stream; set samples to the query of the values",
-        ),
-        (
-            ["statistics: [max, mean, count]"],
-            0,
-            "statistics: mean needs samples, since the query gives only the max of each log "
-            "stream; set samples to the query of the values",
-        ),
-        (
-            ["samples: ingest_samples", "statistics: [p50, p50]"],
-            1,
-            "statistics: an entry is given twice in p50, p50",
-        ),
-        (
-            ["samples: ingest_samples", "labels: [value]", "most_labels: 5"],
-            1,
-            "labels: value is a column of every metric",
-        ),
-        (
-            ["samples: ingest_samples", "labels: [operation]"],
-            1,
-            "labels: it also needs most_labels",
-        ),
-        (
-            ["samples: ingest_samples", "most_labels: 5"],
-            1,
-            "most_labels: it also needs labels",
-        ),
-        (
-            ["samples: ingest_samples", "histograms: ingest_rate", "values: any"],
-            1,
-            "histograms: the metric has samples, too; expected one of both",
-        ),
-        (
-            ["histograms: ingest_rate"],
-            0,
-            "histograms: a task logs any number of values; expected values: any",
-        ),
-        (
-            ["histograms: ingest_rate", "values: any", "statistics: [total]"],
-            0,
-            "histograms: the first statistic checks them, and is total; expected mean",
-        ),
-    ],
-)
-def test_fields_that_do_not_fit_each_other_are_refused_with_their_line(
-    tmp_path, more, line, sentence
-):
-    with pytest.raises(Refused) as refused:
-        suite_with(tmp_path, more)
-
-    place = f"rocksdb/suite.yaml:{LINE + line}: tests.0.metrics.0."
-    assert str(refused.value) == f"{place}{sentence}"
 
 
 def test_a_metric_decides_unless_it_has_labels_or_its_suite_says_otherwise(tmp_path):
@@ -108,11 +45,6 @@ def test_a_metric_decides_unless_it_has_labels_or_its_suite_says_otherwise(tmp_p
         ]
     ):
         assert suite_with(tmp_path / str(number), more).tests[0].metrics[0].decides == decides
-
-
-def test_an_unknown_statistic_is_refused_with_the_known_ones(tmp_path):
-    with pytest.raises(Refused, match="expected 'mean', 'p50', 'p90', 'p95', 'p99', 'max', 'min',"):
-        suite_with(tmp_path, ["statistics: [median]"])
 
 
 @pytest.mark.parametrize(
