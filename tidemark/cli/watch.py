@@ -35,10 +35,10 @@ from tidemark.model.sentences import plural, shown, there_are
 from tidemark.model.suite import Suite
 from tidemark.money.budget import Spent, counted
 from tidemark.report.comparison.document import ComparedMetric, ComparisonDocument, exit_code
-from tidemark.store.profiles.stored_profile import read_stacks
 from tidemark.store.run_ends import find_outcome
 from tidemark.store.run_objects import all_trials, find_report
 from tidemark.store.stored_plan import find_plan
+from tidemark.store.stored_profile import read_stacks
 
 _NOTABLE = 0.05
 """The least share of the CPU time from which on a new function is named."""

@@ -17,7 +17,7 @@ from tidemark.model.metric import MARGIN
 from tidemark.model.profile import Profile
 from tidemark.model.run_id import moment
 from tidemark.store.bucket import Bucket
-from tidemark.store.profiles.stored_profile import read_stacks
+from tidemark.store.stored_profile import read_stacks
 
 _ANYWHERE = Place()
 _SIZES = "unknown"  # of the trials of a profile

@@ -29,10 +29,9 @@ from tidemark.model.sentences import plural
 from tidemark.one_machine.stored import FileBucket, own_bucket, results_bucket
 from tidemark.run.run_outcome import planned_outcome, published_keys
 from tidemark.store import claims, keys
-from tidemark.store.alarms import write_alarms
-from tidemark.store.profiles.stored_profile import record_profile
-from tidemark.store.run_ends import record_run
+from tidemark.store.run_ends import record_run, write_alarms
 from tidemark.store.stored_plan import find_plan, read_plan
+from tidemark.store.stored_profile import record_profile
 from tidemark.store.stored_run import read_run
 
 # A file that a task left may hold any number of bytes.

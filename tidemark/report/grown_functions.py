@@ -21,8 +21,8 @@ from tidemark.report.flame_page import (
 )
 from tidemark.store import keys
 from tidemark.store.bucket import Bucket
-from tidemark.store.profiles.stored_profile import profiles_of_trials, read_stacks
 from tidemark.store.run_objects import each_profiled
+from tidemark.store.stored_profile import profiles_of_trials, read_stacks
 
 # The frames of all stacks of a version: their call tree takes some 250 bytes for each.
 _MOST_FRAMES = 1_000_000

@@ -16,10 +16,9 @@ from tidemark.run.ports import Executions, Rules, Tasks
 from tidemark.run.run_outcome import Listeners, planned_outcome, published_keys, unplanned_outcome
 from tidemark.run.stray_tasks import clusters_of
 from tidemark.store import claims, keys
-from tidemark.store.alarms import alarms_of
 from tidemark.store.bucket import Bucket, delete_what_is_possible
 from tidemark.store.claims import Held
-from tidemark.store.run_ends import record_end, record_outcome
+from tidemark.store.run_ends import alarms_of, record_end, record_outcome
 from tidemark.store.run_objects import read_measured, record
 from tidemark.store.stored_plan import find_plan, recorded_of
 

@@ -9,9 +9,8 @@ from tidemark.run.pause_rules import resume
 from tidemark.run.ports import Rules
 from tidemark.run.run_outcome import Listeners, planned_outcome, published_keys, unplanned_outcome
 from tidemark.store import claims, keys
-from tidemark.store.alarms import alarms_of
 from tidemark.store.bucket import Bucket, delete_what_is_possible
-from tidemark.store.run_ends import record_end, record_outcome
+from tidemark.store.run_ends import alarms_of, record_end, record_outcome
 from tidemark.store.stored_plan import find_plan
 from tidemark.store.stored_run import read_run
 

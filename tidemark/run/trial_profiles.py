@@ -14,9 +14,8 @@ from tidemark.model.profile import PROFILE_FILE, Profile
 from tidemark.model.results import TestResult, TrialResult
 from tidemark.store import keys
 from tidemark.store.bucket import Bucket
-from tidemark.store.profiles.file_content import Unreadable, unpacked
-from tidemark.store.profiles.folded import Tally, add_folded
-from tidemark.store.profiles.stored_profile import digest, name_in_run, write_profile
+from tidemark.store.folded_file import Tally, Unreadable, add_folded, unpacked
+from tidemark.store.stored_profile import digest, name_in_run, write_profile
 
 _MILLION = 1_000_000
 _MOST_CHARACTERS = 8 << 20

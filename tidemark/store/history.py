@@ -16,10 +16,10 @@ from tidemark.model.outcome import Acknowledgement, LevelAlarm
 from tidemark.model.run_id import moment
 from tidemark.model.suite import Suite
 from tidemark.store import keys
-from tidemark.store.alarms import read_alarms, write_alarms
 from tidemark.store.bucket import Bucket, Tagged
 from tidemark.store.columns import SCHEMA, timestamp
 from tidemark.store.rows import figure_titles, keep_latest, packed
+from tidemark.store.run_ends import read_alarms, write_alarms
 from tidemark.store.stored_plan import read_plan
 from tidemark.store.stored_run import StoredRun, read_run
 

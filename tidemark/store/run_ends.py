@@ -1,10 +1,12 @@
-"""The outcome of a run and its row in ``runs``, which need none of its figures."""
+"""The end of a run: its outcome, its row in ``runs``, and the alarms that its message reports."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from tidemark.model.outcome import Outcome
+from pydantic import TypeAdapter
+
+from tidemark.model.outcome import LevelAlarm, Outcome
 from tidemark.model.plan import Plan
 from tidemark.model.results import TrialResult
 from tidemark.store import claims, keys
@@ -66,3 +68,22 @@ def record_outcome(bucket: Bucket, outcome: Outcome, held: Held | None) -> Outco
         body = outcome.model_dump_json().encode()
         if bucket.write_over(key, body, current.etag if current else None):
             return outcome
+
+
+_Alarms = tuple[LevelAlarm, ...]
+
+
+def read_alarms(bucket: Bucket, suite: str) -> _Alarms:
+    """Return every alarm of a suite."""
+    stored = bucket.find(keys.alarms(suite))
+    return TypeAdapter(_Alarms).validate_json(stored.body) if stored else ()
+
+
+def write_alarms(bucket: Bucket, suite: str, alarms: Iterable[LevelAlarm]) -> None:
+    """Write every alarm of a suite."""
+    bucket.write(keys.alarms(suite), TypeAdapter(_Alarms).dump_json(tuple(alarms)))
+
+
+def alarms_of(bucket: Bucket, suite: str, run_id: str) -> _Alarms:
+    """Return the alarms that the message of a run reports."""
+    return tuple(alarm for alarm in read_alarms(bucket, suite) if alarm.told_by == run_id)

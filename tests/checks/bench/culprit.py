@@ -16,7 +16,7 @@ from tests.checks.bench.slowed_runs import opened, run
 from tidemark.figures.profiles.growth import FunctionChange, ProfiledTrial, compare
 from tidemark.figures.profiles.growth_sentence import growth_sentence
 from tidemark.model.checkout import ROOT
-from tidemark.store.profiles.stored_profile import read_profiles, read_stacks
+from tidemark.store.stored_profile import read_profiles, read_stacks
 
 FOLDER = ROOT / ".bench" / "culprit"
 SUITE = "rocksdb"

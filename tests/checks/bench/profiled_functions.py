@@ -6,8 +6,8 @@ import random
 
 from tests.checks.bench.noises import Trial, slow_tail, steady
 from tidemark.figures.profiles.growth import ALPHA
-from tidemark.figures.profiles.trial_change import TrialValues, change
-from tidemark.figures.verdicts.multiple_testing import holm
+from tidemark.figures.verdicts.methods import holm
+from tidemark.figures.verdicts.welch import TrialValues, change
 
 _FUNCTIONS, _SCATTER = 40, 0.1
 

@@ -19,8 +19,8 @@ from tidemark.model.kept_files import KeptFile
 from tidemark.model.outcome import Acknowledgement, LevelAlarm, Outcome
 from tidemark.one_machine.stored import FileBucket, results_bucket
 from tidemark.store import claims, keys
-from tidemark.store.alarms import read_alarms
 from tidemark.store.claims import Claim
+from tidemark.store.run_ends import read_alarms
 from tidemark.store.run_objects import read_trial
 
 RUNS = [f"20261120T1{hour}0000Z-00000{hour - 2}" for hour in (2, 3, 4)]

@@ -17,7 +17,7 @@ from tidemark.cli.profile import command, function_shares, growth_table, importi
 from tidemark.model.profile import Profile
 from tidemark.model.refusal import Refused
 from tidemark.store.columns import TABLES
-from tidemark.store.profiles.stored_profile import read_profiles, read_stacks
+from tidemark.store.stored_profile import read_profiles, read_stacks
 
 OLD = {"low;BG;ns::Process": 4030, "low;ns::Process;ns::Next": 547, "one;commit;Iterate": 5423}
 NEW = {"low;BG;ns::Process": 3000, "low;ns::Process;ns::Next<int>": 1172, "one;commit;Write": 5828}

@@ -16,7 +16,7 @@ from tidemark.client.function_history import function_history
 from tidemark.client.history import histories, untold_sentences
 from tidemark.model.profile import Profile
 from tidemark.model.refusal import Refused
-from tidemark.store.profiles.stored_profile import write_profile
+from tidemark.store.stored_profile import write_profile
 
 FIRST_DAY = date(2026, 1, 1)
 NEXT = "Iterator::Next"

@@ -19,7 +19,7 @@ from tidemark.report import grown_functions
 from tidemark.report.comparison.publishing import write_comparison
 from tidemark.report.run_report.publishing import publish_report
 from tidemark.store import keys
-from tidemark.store.profiles.stored_profile import read_profiles, remove_profile
+from tidemark.store.stored_profile import read_profiles, remove_profile
 from tidemark.store.stored_run import read_run
 
 COMMAND = f"tidemark profile compare {RUN} 8.8.1 9.8.4 --test {{}} --output FILE.html"

@@ -23,8 +23,8 @@ from tidemark.run.record_rates import record_rates
 from tidemark.run.record_trial import RecordTrialEvent, record_trial
 from tidemark.run.run_outcome import planned_outcome
 from tidemark.store import keys
-from tidemark.store.profiles.stored_profile import read_profiles, read_stacks
 from tidemark.store.run_ends import record_end
+from tidemark.store.stored_profile import read_profiles, read_stacks
 
 VERSIONS = ["8.8.1", "9.8.4"]
 STACKS = b"main;rocksdb::Add 30\nmain;rocksdb::Next 10\n"

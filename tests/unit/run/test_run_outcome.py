@@ -14,8 +14,8 @@ from tidemark.model.outcome import LevelAlarm, Outcome
 from tidemark.run.ports import NotTold
 from tidemark.run.run_outcome import Announcement, Listeners, ObjectLinks, planned_outcome
 from tidemark.store import claims
-from tidemark.store.alarms import write_alarms
 from tidemark.store.claims import Claim
+from tidemark.store.run_ends import write_alarms
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 

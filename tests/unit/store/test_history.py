@@ -13,9 +13,9 @@ from tidemark.figures.history.run_medians import run_medians
 from tidemark.model.outcome import Acknowledgement
 from tidemark.model.results import NO_EXCLUSIONS
 from tidemark.store import history, keys
-from tidemark.store.alarms import alarms_of
 from tidemark.store.columns import TABLES
 from tidemark.store.history import History, record_history
+from tidemark.store.run_ends import alarms_of
 from tidemark.store.stored_run import StoredRun
 
 BEFORE = 90.0

@@ -10,7 +10,7 @@ from tests.plans import naming, plan_of, rocksdb
 from tests.unit import measured_runs as runs
 from tidemark import __version__
 from tidemark.figures.trial_result import trial_result
-from tidemark.model.results import NO_EXCLUSIONS, (
+from tidemark.model.results import (
     NO_EXCLUSIONS,
     Exclusion,
     Exclusions,

@@ -25,7 +25,7 @@ from tidemark.model.run_id import is_run_id
 from tidemark.model.sentences import listed, shown
 from tidemark.report.flame_page import NOT_DRAWN, Graph, flame_graph_scripts, flame_page
 from tidemark.store.bucket import Bucket
-from tidemark.store.profiles.stored_profile import read_stacks
+from tidemark.store.stored_profile import read_stacks
 
 _Shares = Mapping[str, float]
 """Shares of all samples by function [%]."""

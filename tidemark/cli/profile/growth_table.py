@@ -20,14 +20,14 @@ from tidemark.cli.saving import format_option, save, show
 from tidemark.cli.target import Target, stored, target_options
 from tidemark.figures.profiles.growth import Comparison, FunctionChange, ProfiledTrial, compare
 from tidemark.figures.profiles.growth_sentence import growth_sentences, interval
-from tidemark.figures.profiles.trial_change import TrialChange
+from tidemark.figures.verdicts.welch import TrialChange
 from tidemark.model.numerals import figure
 from tidemark.model.plan import Plan
 from tidemark.model.refusal import Refused
 from tidemark.model.run_id import is_run_id
 from tidemark.model.sentences import listed, shown, visible
 from tidemark.report.flame_page import differential_page, profiled_version
-from tidemark.store.profiles.stored_profile import read_stacks
+from tidemark.store.stored_profile import read_stacks
 
 _MOST_UNTOLD = 10
 _FOR_PEOPLE = frozenset({"table", "markdown"})

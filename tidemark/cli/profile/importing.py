@@ -20,8 +20,8 @@ from tidemark.client.profiled.profile_file import ReadProfile, read_profile
 from tidemark.model.profile import Profile
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import plural, shown, there_are
-from tidemark.store.profiles.file_content import Unreadable
-from tidemark.store.profiles.stored_profile import (
+from tidemark.store.folded_file import Unreadable
+from tidemark.store.stored_profile import (
     add_profile,
     digest,
     named,

@@ -18,8 +18,8 @@ from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed, shown, there_are
 from tidemark.report.flame_page import flame_graph_scripts
 from tidemark.store.bucket import Bucket
-from tidemark.store.profiles.stored_profile import read_profiles
 from tidemark.store.stored_plan import find_plan
+from tidemark.store.stored_profile import read_profiles
 
 output_option = click.option(
     "--output",

@@ -16,8 +16,7 @@ from xml.parsers import expat
 
 from tidemark.figures.profiles.folded_stacks import folded
 from tidemark.model.sentences import shown
-from tidemark.store.profiles.file_content import Content, Unreadable, unreadable_at
-from tidemark.store.profiles.folded import Tally
+from tidemark.store.folded_file import Content, Tally, Unreadable, unreadable_at
 
 _ALL = "all"
 _ROUNDING = 0.2

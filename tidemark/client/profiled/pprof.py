@@ -9,8 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from tidemark.figures.profiles.folded_stacks import SEPARATOR, folded
-from tidemark.store.profiles.file_content import Unreadable
-from tidemark.store.profiles.folded import SAMPLES, Tally
+from tidemark.store.folded_file import SAMPLES, Tally, Unreadable
 
 _VARINT, _EIGHT_BYTES, _BYTES, _FOUR_BYTES = 0, 1, 2, 5
 _LONGEST_VARINT = 10  # [B]

@@ -15,8 +15,15 @@ from tidemark.client.profiled.flame_graph import add_drawn, drawn_frames
 from tidemark.client.profiled.pprof import add_pprof
 from tidemark.figures.profiles.folded_stacks import Stacks, folded
 from tidemark.model.sentences import shown
-from tidemark.store.profiles.file_content import Content, Unreadable, opened, unreadable_at
-from tidemark.store.profiles.folded import SAMPLES, Tally, add_folded
+from tidemark.store.folded_file import (
+    SAMPLES,
+    Content,
+    Tally,
+    Unreadable,
+    add_folded,
+    opened,
+    unreadable_at,
+)
 
 # rocksdb:low 4242/4251 [007] 158665.570607:     250000 cpu-clock:pppH:
 _HEADER = re.compile(

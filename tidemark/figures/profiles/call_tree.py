@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from tidemark.figures.profiles.folded_stacks import SEPARATOR, Stacks
-from tidemark.figures.profiles.function_names import (
+from tidemark.figures.profiles.folded_stacks import (
+    SEPARATOR,
+    Stacks,
     is_interpreter,
     is_library,
     is_start,

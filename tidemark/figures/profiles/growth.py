@@ -8,16 +8,18 @@ from collections.abc import Mapping, Sequence, Set
 from itertools import chain
 from typing import Literal, NamedTuple
 
-from tidemark.figures.profiles.folded_stacks import SEPARATOR, Stacks, merged
-from tidemark.figures.profiles.function_names import (
+from tidemark.figures.profiles.folded_stacks import (
     LEAST_SHARE,
+    SEPARATOR,
+    Stacks,
+    merged,
     named,
     plain_name,
     renames,
     unnumbered,
 )
-from tidemark.figures.profiles.trial_change import TrialChange, TrialValues, change
-from tidemark.figures.verdicts.multiple_testing import holm
+from tidemark.figures.verdicts.methods import holm
+from tidemark.figures.verdicts.welch import TrialChange, TrialValues, change
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import shown
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from tidemark.figures.profiles.function_names import LEAST_SHARE, is_start
+from tidemark.figures.profiles.folded_stacks import LEAST_SHARE, is_start
 from tidemark.figures.profiles.growth import Comparison, FunctionChange, OneSided
-from tidemark.figures.profiles.trial_change import CONFIDENCE, FEWEST, TrialChange
+from tidemark.figures.verdicts.welch import CONFIDENCE, FEWEST, TrialChange
 from tidemark.model.numerals import bound, decimal, figure, signed
 from tidemark.model.sentences import plural
 

@@ -4,7 +4,7 @@ The mixture t has intervals and p-values that hold whenever somebody looks at th
 prior with ``width`` standard deviations of d weighs the mean of d under test. The resulting e-value
 bounds the error over all looks, without a last look: a run may stop, resume and continue.
 
-The quantiles of Student's t are beside them.
+The quantiles of Student's t, and p-values of families of series, are beside them.
 
 Sources: Lai, Annals of Statistics 4 (1976); Wang & Ramdas, arXiv 2310.03722.
 """
@@ -12,7 +12,7 @@ Sources: Lai, Annals of Statistics 4 (1976); Wang & Ramdas, arXiv 2310.03722.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from typing import NamedTuple
 
@@ -138,3 +138,24 @@ LAST_LOOK = Method(
 
 The looks before it have spent far less than the other half.
 """
+
+
+def equally(p_values: Sequence[float]) -> list[float]:
+    """Return the adjusted p-values of series that are decided one by one.
+
+    Every series has the same share of the alarms. Source: Bonferroni.
+    """
+    return [min(1.0, len(p_values) * p_value) for p_value in p_values]
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Return the adjusted p-values of series that are judged together, in their order.
+
+    Source: Holm, Scandinavian Journal of Statistics 6 (1979).
+    """
+    adjusted, least = [1.0] * len(p_values), 0.0
+    ascending = sorted(range(len(p_values)), key=p_values.__getitem__)
+    for rank, index in enumerate(ascending):
+        least = max(least, (len(p_values) - rank) * p_values[index])
+        adjusted[index] = min(1.0, least)
+    return adjusted

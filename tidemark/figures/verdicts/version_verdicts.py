@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from tidemark.figures.verdicts.methods import MIXTURE_T, PAIRED_T, Method
-from tidemark.figures.verdicts.multiple_testing import equally, holm
+from tidemark.figures.verdicts.methods import MIXTURE_T, PAIRED_T, Method, equally, holm
 from tidemark.figures.verdicts.pairs import Pairs, differences, in_round
 from tidemark.figures.verdicts.power import detectable, missing
 from tidemark.figures.verdicts.rule import Criteria, Judgement, Margins, judge_by

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from tidemark.figures.machines import unlike
-from tidemark.figures.verdicts.across_runs import APART, judge_apart
 from tidemark.figures.verdicts.rule import Margins
 from tidemark.figures.verdicts.version_verdicts import Verdict
+from tidemark.figures.verdicts.welch import APART, judge_apart
 from tidemark.figures.version_rates import Quantity, VersionRate, change, version_rate
 from tidemark.model.labels import canonical
 from tidemark.model.metric import Metric

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.unit.client.profiled.drawn_graphs import flamegraph_pl, inferno, oldest, wide_enough
 from tidemark.client.profiled import flame_graph
 from tidemark.client.profiled.profile_file import read_profile
-from tidemark.store.profiles.file_content import Unreadable
+from tidemark.store.folded_file import Unreadable
 
 NAMES = st.sampled_from(
     ["main", "std::vector<int>::at(unsigned long) const", "a & b", 'say "x"', "f (deleted)", "é"]

@@ -7,8 +7,8 @@ import pytest
 from tests.unit.client.profiled.drawn_graphs import flamegraph_pl
 from tidemark.client.profiled import profile_file
 from tidemark.client.profiled.profile_file import read_profile
-from tidemark.store.profiles import file_content, folded
-from tidemark.store.profiles.file_content import Unreadable
+from tidemark.store import folded_file
+from tidemark.store.folded_file import Unreadable
 
 # Source of the form: perf-script(1); the frames are those of the RocksDB workload.
 PERF = """\
@@ -242,7 +242,7 @@ def test_a_file_that_is_no_whole_profile_is_one_sentence(read, content, sentence
 
 
 def test_the_size_of_a_file_and_of_its_stacks_is_bound(read, monkeypatch):
-    monkeypatch.setattr(file_content, "MOST_BYTES", 1000)
+    monkeypatch.setattr(folded_file, "MOST_BYTES", 1000)
     for body in (FOLDED.encode() * 50, gzip.compress(FOLDED.encode() * 50)):
         with pytest.raises(Unreadable, match=r"^it has more than 1,000 bytes, unpacked$"):
             read(body)
@@ -260,12 +260,12 @@ def test_the_size_of_a_file_and_of_its_stacks_is_bound(read, monkeypatch):
     monkeypatch.setattr("tidemark.client.profiled.pprof._MOST_PARTS", 10)
     with pytest.raises(Unreadable, match=r"^it has more than 10 samples and names$"):
         read(pprof())
-    monkeypatch.setattr(folded, "_MOST_CHARACTERS", 20)
+    monkeypatch.setattr(folded_file, "_MOST_CHARACTERS", 20)
 
     assert read("main;f 1\nmain;f 2\nmain;g 1\n").stacks.total() == 4
     with pytest.raises(Unreadable, match="different stacks have more than 20 characters"):
         read("main;f 1\nmain;f 2\nmain;g 1\nmain;much_longer 1\n")
-    monkeypatch.setattr(folded, "_MOST_STACKS", 1)
+    monkeypatch.setattr(folded_file, "_MOST_STACKS", 1)
     with pytest.raises(Unreadable, match=r"^it has more than 1 different stacks$"):
         read("main;f 1\nmain;f 2\nmain;g 1\n")
 

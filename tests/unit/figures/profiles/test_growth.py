@@ -4,10 +4,10 @@ import random
 
 import pytest
 
-from tidemark.figures.profiles.function_names import renames
+from tidemark.figures.profiles.folded_stacks import renames
 from tidemark.figures.profiles.growth import FunctionChange, ProfiledTrial, compare
 from tidemark.figures.profiles.growth_sentence import growth_sentence
-from tidemark.figures.profiles.trial_change import TrialChange, TrialValues, change
+from tidemark.figures.verdicts.welch import TrialChange, TrialValues, change
 
 STACKS = {
     "low;Compact;Next<int>(int)": 300,

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from tidemark.figures.verdicts.across_runs import APART, judge_apart
+from tidemark.figures.verdicts.welch import APART, judge_apart
 
 
 def test_versions_of_different_runs_have_a_change_with_its_interval_and_no_verdict():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tidemark.figures.profiles.function_names import is_library, is_start, named, plain_name
+from tidemark.figures.profiles.folded_stacks import is_library, is_start, named, plain_name
 
 
 @pytest.mark.parametrize(
