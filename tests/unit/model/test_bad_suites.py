@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tidemark.model.refusal import Refused
+from tests.refusals import refused
 from tidemark.model.suite_asset import FOLDER
 from tidemark.model.suite_files import read_suite
 
@@ -22,9 +22,7 @@ def refusal_of(tmp_path, text):
     folder = tmp_path / "suites" / "rocksdb"
     shutil.copytree(FOLDER / "rocksdb", folder)
     (folder / "suite.yaml").write_text(text, encoding="utf-8")
-    with pytest.raises(Refused) as refused:
-        read_suite(folder / "suite.yaml")
-    return str(refused.value).splitlines()
+    return refused(read_suite, folder / "suite.yaml").splitlines()
 
 
 def test_there_are_sixty_kinds_of_mistakes():

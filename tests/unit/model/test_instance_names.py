@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.refusals import refused
 from tests.unit.kiwi_instance import KIWI, read_kiwi
 from tidemark.model.checkout import ROOT
 from tidemark.model.instance import InstanceName, filled, words
@@ -62,10 +63,7 @@ def test_only_a_suite_of_instances_has_tasks_of_an_instance(tmp_path):
     subject = KIWI[KIWI.index("subject:") : KIWI.index("task:")]
     text = KIWI.replace(subject, "subject: {package: kiwi, form: x}\n")
 
-    with pytest.raises(Refused) as refused:
-        read_kiwi(tmp_path, text.replace("versions: [deployed]", "versions: [x]"))
-
-    sentences = str(refused.value)
+    sentences = refused(read_kiwi, tmp_path, text.replace("versions: [deployed]", "versions: [x]"))
     assert "definition: only an instance has definitions, and the subject is none" in sentences
     assert "find_tasks: only an instance has tasks of its own, and the subject is none" in sentences
     assert "function: {creator} has a meaning only if the subject is an instance" in sentences

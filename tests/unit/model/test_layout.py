@@ -2,8 +2,8 @@
 
 import pytest
 
+from tests.refusals import refused
 from tidemark.model.profile import with_profile
-from tidemark.model.refusal import Refused
 from tidemark.model.request import resolve_request
 from tidemark.model.run_spec import released, requirement
 from tidemark.model.suite_files import read_suites
@@ -26,16 +26,6 @@ def test_more_versions_than_a_task_holds_are_measured_in_trials_unless_rounds_ar
 
     assert layout(versions=versions[:6]) == "rounds"
     assert layout(versions=versions[:7]) == "trials"
-    with pytest.raises(Refused, match=r"^layout: 7 versions are too many for one task; expected "):
-        layout(versions=versions[:7], layout="rounds")
-
-
-def test_rounds_are_refused_by_the_names_of_the_tests_in_which_no_version_can_take_turns():
-    with pytest.raises(
-        Refused,
-        match=r"^layout: versions cannot take turns in api_baseline, bounded, unbounded of kiwi; ",
-    ):
-        layout("kiwi", layout="rounds")
 
 
 def test_a_suite_in_rounds_has_a_job_for_each_slice():
@@ -56,19 +46,6 @@ def test_a_run_may_measure_some_of_the_tests_in_the_order_of_the_suite():
     assert some.tests == ("api_baseline", "bounded")
     assert [test.name for test in some.measured(suite).tests] == ["api_baseline", "bounded"]
     assert every == resolve_request({"suite": "kiwi"}, SUITES)
-
-
-@pytest.mark.parametrize(
-    ("tests", "sentence"),
-    [
-        (["ingests"], "tests: rocksdb has no 'ingests'; there are ingest, compaction; did "),
-        (["ingest", "ingest"], "tests: a test is given twice in ingest, ingest"),
-    ],
-)
-def test_tests_that_no_run_can_measure_are_refused(tests, sentence):
-    with pytest.raises(Refused) as refused:
-        resolve_request({"suite": "rocksdb", "tests": tests}, SUITES)
-    assert str(refused.value).startswith(sentence)
 
 
 def test_a_version_logs_some_metrics_once_in_a_round_and_for_each_job_of_a_trial():
@@ -100,11 +77,6 @@ def test_a_run_that_names_no_end_goes_on_until_decided_within_the_time_of_its_su
     assert (endless.until, endless.within_seconds) == ("decided", None)
 
 
-def test_only_a_run_until_decided_has_a_limit_of_time():
-    with pytest.raises(Refused, match=r"^within_seconds: only a run until decided has such a "):
-        resolve_request({"suite": "rocksdb", "within_seconds": 60, "repetitions": 5}, SUITES)
-
-
 def test_a_limit_of_time_is_that_of_five_repetitions_at_least():
     run = resolve_request({"suite": "rocksdb"}, SUITES)
 
@@ -127,11 +99,6 @@ def test_each_trial_of_the_layout_trials_takes_a_time_of_its_own():
     assert run.trials_in_batches(round_seconds=60) == 3 * 20
 
 
-def test_trials_of_one_version_follow_each_other():
-    with pytest.raises(Refused, match=r"^parallel: trials of one version follow each other; "):
-        resolve_request({"suite": "rocksdb", "layout": "trials", "parallel": 2}, SUITES)
-
-
 def test_a_version_may_be_measured_beside_itself_slowed():
     run = resolve_request({"suite": "rocksdb", "versions": ["9.8.4"], "slowed": [0, 5]}, SUITES)
 
@@ -150,28 +117,48 @@ def test_a_version_that_is_given_twice_is_measured_beside_itself_in_rounds():
     assert (run.baseline, run.slowed, run.until) == ("9.8.4", {"9.8.4+slow.0": 0}, "decided")
 
 
-@pytest.mark.parametrize(
-    "fields", [{"layout": "trials"}, {"versions": 3 * ["9.8.4"]}, {"baseline": "9.0.0"}]
-)
-def test_a_version_that_is_given_twice_is_refused_in_trials_and_beside_others(fields):
-    with pytest.raises(Refused, match=r"versions: 9\.8\.4 is given twice"):
-        resolve_request({"suite": "rocksdb", "versions": ["9.8.4", "9.8.4"], **fields}, SUITES)
+TWICE = {"versions": ["9.8.4", "9.8.4"]}
+SLOWED = {"versions": ["9.8.4"], "slowed": [5]}
 
 
 @pytest.mark.parametrize(
     ("fields", "sentence"),
     [
-        ({"versions": ["9.0.0", "9.8.4"]}, "slowed: expected one version, without a baseline"),
-        ({"slowed": [5, 5]}, "slowed: a percentage is given twice in 5, 5"),
         (
-            {"layout": "trials"},
+            {"versions": list(SUITES["rocksdb"].subject.versions)[:7], "layout": "rounds"},
+            "layout: 7 versions are too many for one task; expected ",
+        ),
+        (
+            {"suite": "kiwi", "layout": "rounds"},
+            "layout: versions cannot take turns in api_baseline, bounded, unbounded of kiwi; ",
+        ),
+        (
+            {"tests": ["ingests"]},
+            "tests: rocksdb has no 'ingests'; there are ingest, compaction; did ",
+        ),
+        ({"tests": ["ingest", "ingest"]}, "tests: a test is given twice in ingest, ingest"),
+        (
+            {"within_seconds": 60, "repetitions": 5},
+            "within_seconds: only a run until decided has such a limit",
+        ),
+        (
+            {"layout": "trials", "parallel": 2},
+            "parallel: trials of one version follow each other; ",
+        ),
+        ({**TWICE, "layout": "trials"}, "versions: 9.8.4 is given twice"),
+        ({"versions": 3 * ["9.8.4"]}, "versions: 9.8.4 is given twice"),
+        ({**TWICE, "baseline": "9.0.0"}, "versions: 9.8.4 is given twice"),
+        (
+            {**SLOWED, "versions": ["9.0.0", "9.8.4"]},
+            "slowed: expected one version, without a baseline",
+        ),
+        ({**SLOWED, "slowed": [5, 5]}, "slowed: a percentage is given twice in 5, 5"),
+        (
+            {**SLOWED, "layout": "trials"},
             "slowed: a run of rocksdb in trials cannot slow a version; "
             "expected layout rounds, and a suite that may have it",
         ),
     ],
 )
-def test_versions_that_cannot_be_slowed_are_refused(fields, sentence):
-    with pytest.raises(Refused, match=f"^{sentence}"):
-        resolve_request(
-            {"suite": "rocksdb", "versions": ["9.8.4"], "slowed": [5], **fields}, SUITES
-        )
+def test_a_layout_that_no_run_can_have_is_refused_by_its_field(fields, sentence):
+    assert refused(resolve_request, {"suite": "rocksdb", **fields}, SUITES).startswith(sentence)

@@ -3,6 +3,7 @@ import shutil
 import pytest
 
 from tests.plans import rocksdb
+from tests.refusals import refused
 from tidemark.cli.chosen_suite import written_suite
 from tidemark.model.checkout import ROOT
 from tidemark.model.publication import find_publication, measured_publication
@@ -29,10 +30,7 @@ def test_two_metrics_have_no_heading_in_common(tmp_path):
     figures = FIGURE % ("one_rate", "One rate") + FIGURE % ("two_rate", "One  RATE")
     text = f"title: X\nfigures:{figures}\n"
 
-    with pytest.raises(Refused) as refused:
-        publication(tmp_path, text)
-
-    assert str(refused.value) == (
+    assert refused(publication, tmp_path, text) == (
         "x/published.yaml:4: figures.1.columns: 'one rate' is a column of two metrics"
     )
 
@@ -45,10 +43,7 @@ def test_bounds_that_leave_a_change_without_a_verdict_are_refused(tmp_path):
 
 
 def test_a_mistake_in_the_file_is_named_with_its_line(tmp_path):
-    with pytest.raises(Refused) as refused:
-        publication(tmp_path, "title: X\nfigures: []\nwhy: x\n")
-
-    first, second = str(refused.value).splitlines()
+    first, second = refused(publication, tmp_path, "title: X\nfigures: []\nwhy: x\n").splitlines()
     assert first.startswith("x/published.yaml:2: figures: [] is not accepted; expected a list")
     assert second.startswith("x/published.yaml:3: why: unknown field; known are ")
 
@@ -92,10 +87,7 @@ def test_a_measured_suite_without_a_mean_publishes_nothing():
         for test in suite.tests
     ]
 
-    with pytest.raises(Refused) as refused:
-        measured_publication(suite.model_copy(update={"tests": tuple(tests)}))
-
-    assert str(refused.value) == (
+    assert refused(measured_publication, suite.model_copy(update={"tests": tuple(tests)})) == (
         "--suite: rocksdb has no metric of means without labels; expected one, or a published.yaml"
     )
 
@@ -107,7 +99,4 @@ def test_no_run_measures_a_suite_that_only_publishes_figures(tmp_path, monkeypat
         shutil.copytree(ROOT / folder.relative_to(tmp_path), folder)
     monkeypatch.setenv("TIDEMARK_SYSTEMS", str(tmp_path))
 
-    with pytest.raises(Refused) as refused:
-        written_suite("x")
-
-    assert str(refused.value) == "suite: nothing measures x yet"
+    assert refused(written_suite, "x") == "suite: nothing measures x yet"

@@ -1,6 +1,7 @@
 import pytest
 
 from tests.plans import naming, rocksdb
+from tests.refusals import refused
 from tidemark.model.checkout import ROOT
 from tidemark.model.refusal import Refused
 from tidemark.model.request import check_account, check_one_machine, resolve_request
@@ -63,10 +64,7 @@ def test_a_run_until_decided_without_a_known_oldest_version_needs_a_baseline():
     builds = {f"9.8.4+{n * 8}": f"file:///x.whl#sha256={n * 64}" for n in "01"}
     fields = {"suite": "rocksdb", "until": "decided", "versions": [*builds], "builds": builds}
 
-    with pytest.raises(Refused) as refused:
-        resolve_request(fields, SUITES)
-
-    assert str(refused.value) == (
+    assert refused(resolve_request, fields, SUITES) == (
         "baseline: the order of 9.8.4+00000000, 9.8.4+11111111 is not known; name the version that "
         "others are compared with"
     )
@@ -94,10 +92,7 @@ def test_a_run_until_decided_needs_metrics_whose_number_is_known(changed, senten
     )
     suites = {"rocksdb": suite.model_copy(update={"tests": tests})}
 
-    with pytest.raises(Refused) as refused:
-        resolve_request({"suite": "rocksdb", "until": "decided"}, suites)
-
-    assert str(refused.value) == sentence
+    assert refused(resolve_request, {"suite": "rocksdb", "until": "decided"}, suites) == sentence
 
 
 def test_a_stored_request_is_accepted_as_the_input_of_another_run():
@@ -293,17 +288,11 @@ def test_a_stored_request_is_accepted_as_the_input_of_another_run():
     ],
 )
 def test_a_bad_input_is_refused_in_one_sentence_that_names_its_field(fields, sentence):
-    with pytest.raises(Refused) as refused:
-        resolve_request(fields, SUITES)
-
-    assert str(refused.value) == sentence
+    assert refused(resolve_request, fields, SUITES) == sentence
 
 
 def test_a_long_value_is_shortened_in_its_refusal():
-    with pytest.raises(Refused) as refused:
-        resolve_request({"suite": "rocksdb", "note": "x" * 1000}, SUITES)
-
-    assert len(str(refused.value)) < 160
+    assert len(refused(resolve_request, {"suite": "rocksdb", "note": "x" * 1000}, SUITES)) < 160
 
 
 def test_steps_that_wait_too_often_for_the_history_of_a_trial_are_refused():
@@ -313,9 +302,9 @@ def test_steps_that_wait_too_often_for_the_history_of_a_trial_are_refused():
     ingest = SUITES["rocksdb"].test("ingest").model_copy(update={"steps": steps})
     suite = SUITES["rocksdb"].model_copy(update={"tests": (ingest,)})
 
-    with pytest.raises(Refused) as refused:
-        resolve_request({"suite": "rocksdb"}, {"rocksdb": suite})
-    assert str(refused.value).endswith("may take 30061 events; the history of a trial holds 24900")
+    assert refused(resolve_request, {"suite": "rocksdb"}, {"rocksdb": suite}).endswith(
+        "may take 30061 events; the history of a trial holds 24900"
+    )
 
 
 def test_steps_that_run_too_many_tasks_together_are_refused():
@@ -324,10 +313,7 @@ def test_steps_that_run_too_many_tasks_together_are_refused():
     suite = SUITES["rocksdb"].model_copy(update={"tests": (ingest,)})
 
     assert resolve_request({"suite": "rocksdb", "tasks": 100}, {"rocksdb": suite}).tasks == 100
-    with pytest.raises(Refused) as refused:
-        resolve_request({"suite": "rocksdb", "tasks": 101}, {"rocksdb": suite})
-
-    assert str(refused.value) == (
+    assert refused(resolve_request, {"suite": "rocksdb", "tasks": 101}, {"rocksdb": suite}) == (
         "tasks: the steps of ingest run 202 tasks together; a test has at most 200"
     )
 
@@ -341,10 +327,7 @@ def test_a_request_whose_trials_may_exceed_their_history_is_refused():
     third = suite.tests[0].model_copy(update={"name": "third"})
     long = suite.model_copy(update={"tests": (*suite.tests, third)})
 
-    with pytest.raises(Refused) as refused:
-        resolve_request({"suite": "rocksdb", "tasks": 200}, {"rocksdb": long})
-
-    assert str(refused.value) == (
+    assert refused(resolve_request, {"suite": "rocksdb", "tasks": 200}, {"rocksdb": long}) == (
         "tasks: 200 tasks of 3 tests may take 36210 events; the history of a trial holds 24900"
     )
 
@@ -356,10 +339,9 @@ def test_the_largest_run_that_the_functions_can_hold_is_accepted():
 
 
 def test_a_run_that_the_functions_cannot_hold_is_refused_with_its_numbers():
-    with pytest.raises(Refused) as refused:
-        resolve_request({"suite": "rocksdb", "repetitions": 39, "tasks": 100}, SUITES)
-
-    assert str(refused.value) == (
+    assert refused(
+        resolve_request, {"suite": "rocksdb", "repetitions": 39, "tasks": 100}, SUITES
+    ) == (
         "repetitions: 78 trials of 100 tasks may keep 1,006,200 values, files and minutes of "
         "usage; one run has at most 1,000,000, enough for 77 such trials"
     )
@@ -383,10 +365,9 @@ def test_a_trial_that_the_functions_cannot_hold_is_refused_with_its_numbers():
         update={"tests": (suite.tests[0].model_copy(update={"metrics": metrics}),)}
     )
 
-    with pytest.raises(Refused) as refused:
-        resolve_request({"suite": "rocksdb", "repetitions": 1, "tasks": 1}, {"rocksdb": wide})
-
-    assert str(refused.value) == (
+    assert refused(
+        resolve_request, {"suite": "rocksdb", "repetitions": 1, "tasks": 1}, {"rocksdb": wide}
+    ) == (
         "tasks: 1 task of 1 test may keep 100,051 values, files and minutes of usage; one trial "
         "has at most 100,000"
     )
@@ -467,10 +448,12 @@ def test_released_versions_are_not_read_if_every_version_is_named():
     ],
 )
 def test_an_unusable_newest_or_previous_version_is_refused(versions, released, sentence):
-    with pytest.raises(Refused) as refused:
-        resolve_request({"suite": "rocksdb", "versions": versions}, SUITES, lambda _: released)
-
-    assert str(refused.value) == sentence
+    assert (
+        refused(
+            resolve_request, {"suite": "rocksdb", "versions": versions}, SUITES, lambda _: released
+        )
+        == sentence
+    )
 
 
 @pytest.mark.parametrize(
@@ -486,68 +469,64 @@ def of_images(form=".*"):
     return SUITES["rocksdb"].model_copy(update={"subject": subject})
 
 
-def test_one_machine_calls_no_function_of_a_system_under_test_but_those_of_an_instance():
+def of_jars():
+    subject = Subject(folder="~/kiwi", advice="build it", form=r"\d{1,3}\.\d{1,3}\.\d{1,3}")
+    return SUITES["rocksdb"].model_copy(update={"subject": subject})
+
+
+def calling(subject=SUITES["rocksdb"].subject):
+    """Return the suite with a step that calls a function."""
     suite = SUITES["rocksdb"]
     load = Step(name="load", run_tasks=RunTasks())
     reset = Step(name="reset", invoke=Invoke(function="kiwi-reset"))
     test = suite.tests[0].model_copy(update={"steps": (load, reset)})
-
-    calling = suite.model_copy(update={"tests": (test,)})
-    with pytest.raises(Refused) as refused:
-        check_one_machine(calling)
-    instance = {"objects": ["s3://kiwi-{instance}/config"], "version": "kiwi.version"}
-    subject = Subject(instance=instance, form=".*")
-    check_one_machine(calling.model_copy(update={"subject": subject}))
-
-    assert str(refused.value) == (
-        "suite: steps of rocksdb call kiwi-reset, and one machine has no functions of a system "
-        "under test; measure it with --aws, or leave these steps out"
-    )
+    return suite.model_copy(update={"tests": (test,), "subject": subject})
 
 
-def test_one_machine_runs_no_image_and_any_other_subject():
-    with pytest.raises(Refused) as refused:
-        check_one_machine(of_images())
-    check_one_machine(SUITES["rocksdb"])
-
-    assert str(refused.value) == (
-        "suite: the subject of rocksdb is an image of each version, and one machine runs no "
-        "images; measure it with --aws, or write a subject with package or prepare"
-    )
-
-
-def test_one_machine_has_no_containers_of_images():
+def with_containers():
     served = read_suites(ROOT / "images")["mattermost"]
-    subject = SUITES["rocksdb"].subject
-
-    with pytest.raises(Refused) as refused:
-        check_one_machine(served.model_copy(update={"subject": subject}))
-
-    assert str(refused.value) == (
-        "suite: server of mattermost has containers of images, and one machine runs no images; "
-        "measure it with --aws"
-    )
+    return served.model_copy(update={"subject": SUITES["rocksdb"].subject})
 
 
-FORM = r"\d{1,3}\.\d{1,3}\.\d{1,3}"
+@pytest.mark.parametrize(
+    ("check", "suite", "sentence"),
+    [
+        (
+            check_one_machine,
+            calling(),
+            "suite: steps of rocksdb call kiwi-reset, and one machine has no functions of a system "
+            "under test; measure it with --aws, or leave these steps out",
+        ),
+        (
+            check_one_machine,
+            of_images(),
+            "suite: the subject of rocksdb is an image of each version, and one machine runs no "
+            "images; measure it with --aws, or write a subject with package or prepare",
+        ),
+        (
+            check_one_machine,
+            with_containers(),
+            "suite: server of mattermost has containers of images, and one machine runs no images; "
+            "measure it with --aws",
+        ),
+        (
+            check_account,
+            of_jars(),
+            "suite: the versions of rocksdb are jars in ~/kiwi of a machine, and an account has no "
+            "such folder; measure it without --aws",
+        ),
+    ],
+)
+def test_a_suite_that_a_place_cannot_measure_is_refused_there(check, suite, sentence):
+    assert refused(check, suite) == sentence
 
 
-def of_jars():
-    subject = Subject(folder="~/kiwi", advice="build it", form=FORM)
-    return SUITES["rocksdb"].model_copy(update={"subject": subject})
-
-
-def test_an_account_has_no_folder_of_jars_and_any_other_subject():
-    with pytest.raises(Refused) as refused:
-        check_account(of_jars())
-    check_account(SUITES["rocksdb"])
-    check_account(of_images())
-    check_one_machine(of_jars())
-
-    assert str(refused.value) == (
-        "suite: the versions of rocksdb are jars in ~/kiwi of a machine, and an account has no "
-        "such folder; measure it without --aws"
-    )
+def test_a_place_accepts_the_suites_that_it_can_measure():
+    instance = {"objects": ["s3://kiwi-{instance}/config"], "version": "kiwi.version"}
+    for suite in (SUITES["rocksdb"], of_jars(), calling(Subject(instance=instance, form=".*"))):
+        check_one_machine(suite)
+    for suite in (SUITES["rocksdb"], of_images()):
+        check_account(suite)
 
 
 @pytest.mark.parametrize(

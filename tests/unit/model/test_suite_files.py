@@ -4,6 +4,7 @@ import shutil
 
 import pytest
 
+from tests.refusals import refused
 from tidemark.cli.query_contract import check_queries
 from tidemark.model.checkout import ROOT
 from tidemark.model.publication import find_publication
@@ -26,9 +27,7 @@ def write(tmp_path, text, name="rocksdb"):
 
 def refusal_of(tmp_path, text, name="rocksdb"):
     path = write(tmp_path, text, name)
-    with pytest.raises(Refused) as refused:
-        read_suite(path)
-    return str(refused.value)
+    return refused(read_suite, path)
 
 
 def sentences(refusal):

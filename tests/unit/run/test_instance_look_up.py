@@ -3,8 +3,8 @@
 import pytest
 
 from lambdas import plan_run, prepare_trial
+from tests.refusals import refused
 from tests.unit.kiwi_instance import KIWI, SYSTEMS, read_kiwi
-from tidemark.model.refusal import Refused
 from tidemark.run.ports import Definition
 from tidemark.store import keys
 
@@ -57,9 +57,7 @@ def say(world, *lines):
 
 
 def refusal(start):
-    with pytest.raises(Refused) as refused:
-        start()
-    return str(refused.value)
+    return refused(start)
 
 
 def test_the_plan_of_a_run_keeps_what_its_instance_has(start):

@@ -7,6 +7,7 @@ import pytest
 
 from lambdas import collect_rates, plan_run, prepare_trial, record_outcome
 from tests.plans import RUN, in_trials, plan_of
+from tests.refusals import refused
 from tidemark.model.refusal import Refused
 from tidemark.model.request import example_input, resolve_request
 from tidemark.model.steps import Invoke, Step
@@ -41,9 +42,7 @@ def resolved(fields, version=None):
 
 
 def sentence(fields, version=None, suite=SUITE):
-    with pytest.raises(Refused) as refused:
-        resolve_request(fields, {"rocksdb": suite}, reported=lambda _, __: version)
-    return str(refused.value)
+    return refused(resolve_request, fields, {"rocksdb": suite}, reported=lambda _, __: version)
 
 
 def test_the_instance_reports_the_version_of_its_run():
@@ -179,10 +178,10 @@ def test_the_first_object_that_can_be_read_counts(world):
 def test_properties_without_one_version_are_refused(world, text, expected):
     world.properties.texts = {NEWER: text, OLDER: "kiwi.version=1.0"}
 
-    with pytest.raises(Refused) as refused:
-        reported_version(world.properties, SUITE, "my-id", EXECUTION)
-
-    assert str(refused.value) == f"{expected}expected one"
+    assert (
+        refused(reported_version, world.properties, SUITE, "my-id", EXECUTION)
+        == f"{expected}expected one"
+    )
 
 
 @pytest.fixture
@@ -200,10 +199,7 @@ def start(world, monkeypatch):
 def test_an_instance_that_is_not_known_is_refused_before_anything_is_claimed(world, start):
     before = dict(world.bucket.objects)
 
-    with pytest.raises(Refused) as refused:
-        start()
-
-    assert str(refused.value) == (
+    assert refused(start) == (
         "instance: my-id is not known, since its properties cannot be read; expected them in "
         f"{NEWER}, {OLDER}"
     )
@@ -279,10 +275,7 @@ def test_a_trial_of_an_instance_that_has_changed_is_refused(world, start):
     plan = start()
 
     world.properties.texts = {NEWER: "kiwi.version=12.5"}
-    with pytest.raises(Refused) as refused:
-        world.call(prepare_trial, {"run_id": plan["run_id"], "trial": 2})
-
-    assert str(refused.value) == (
+    assert refused(world.call, prepare_trial, {"run_id": plan["run_id"], "trial": 2}) == (
         "instance: my-id reports '12.5' now, and this run measures 12.4; start another run"
     )
 
