@@ -6,8 +6,8 @@ from urllib.parse import unquote
 from tests.unit.measured_runs import measured, planned
 from tidemark.model.results import NO_EXCLUSIONS
 from tidemark.report.blocks import Command, Link, Table
-from tidemark.report.run_report.log_queries import Window, console_address, query_blocks
 from tidemark.report.run_report.measured import measured_run
+from tidemark.report.run_report.trials import Window, console_address, query_blocks
 from tidemark.store.stored_run import StoredRun
 
 ARN = "arn:aws:states:eu-west-1:111122223333:execution:Run:x"

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import math
+import statistics
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import NamedTuple, TypeVar
 
+from tidemark.figures.verdicts.methods import quantile
 from tidemark.figures.verdicts.version_verdicts import Verdict
-from tidemark.model.numerals import NONE, change, figure, interval, percent, times_as
+from tidemark.model.numerals import NONE, change, decimal, figure, interval, percent, times_as
 from tidemark.model.sentences import listed, plural, shortened
 from tidemark.report import advice
 from tidemark.report.blocks import Block, Bullets, Command
 from tidemark.report.comparison.results import why_incomparable
 from tidemark.report.comparison.setup import differing_settings, unlike_work
 from tidemark.report.comparison.sides import Pair, Reading, Side, Sides
-from tidemark.report.comparison.trends import drift
 from tidemark.report.marks import CHANGES, MOST_NAMES, first_names
 from tidemark.report.rule import left_out, within
 from tidemark.report.run_report import trials
@@ -350,3 +352,65 @@ def next_step(sides: Sides) -> str | Command:
         ],
         baseline=versions[0] if len(versions) > 1 else "",
     )
+
+
+# Fewer points often lie on a straight line by chance.
+_FEWEST = 5
+# A smaller drift neither hides nor feigns a change that matters.
+_SLIGHT = 0.01
+
+Points = list[tuple[int, float]]
+
+
+def drift(sides: Sides) -> Iterator[str]:
+    """Yield a sentence for each metric that drifts over the trials of a run.
+
+    A metric drifts if its trials, each as a share of its version's mean, correlate with their
+    order (Pearson, two-sided 95 %) and move by 1 % or more. Both versions of one run are tested
+    together, because they took turns.
+    """
+    for pair in sides.pairs():
+        each = [
+            ([_shares(reading)], f"the trials of {side.name}")
+            for reading, side in sides.readings(pair)
+            if reading
+        ]
+        if sides.in_one_run and len(each) == 2:
+            each = [(each[0][0] + each[1][0], "the trials of both")]
+        for versions, label in each:
+            if trend := _trend(versions):
+                yield f"{pair.name} {trend} over {label}, in the order in which they ran."
+
+
+def _shares(reading: Reading) -> Points:
+    mean = reading.rate.value
+    if not mean:
+        return []
+    return [
+        (measurement.trial.trial, measurement.counted / mean)
+        for measurement in reading.measurements
+        if measurement.counted is not None
+    ]
+
+
+def _trend(versions: Sequence[Points]) -> str:
+    """Return the rise or fall of the points in words, '' if it is small or may be chance.
+
+    The ends are the ends of the straight line through the points (least squares).
+    """
+    points = sorted(point for version in versions for point in version)
+    shares = [share for _, share in points]
+    if len(points) < _FEWEST or min(shares) == max(shares):
+        return ""
+    order = [trial for trial, _ in points]
+    r = statistics.correlation(order, shares)
+    # Each version's mean takes a degree of freedom, and the slope takes another.
+    freedom = len(points) - 1 - sum(map(bool, versions))
+    if abs(r) < 1 and abs(r) * math.sqrt(freedom / (1 - r * r)) <= quantile(0.05, freedom):
+        return ""
+    slope, intercept = statistics.linear_regression(order, shares)
+    start, end = (intercept + slope * trial for trial in (order[0], order[-1]))
+    if abs(end - start) < _SLIGHT:
+        return ""
+    moves = "rises" if end > start else "falls"
+    return f"{moves} from {percent(start)} to {percent(end)} of its mean (r = {decimal(r, 2)})"

@@ -21,7 +21,6 @@ from tidemark.report.run_report import (
     contenders,
     course,
     decisions,
-    log_queries,
     machines,
     trials,
 )
@@ -115,12 +114,6 @@ def _report_sections(run: MeasuredRun) -> Iterator[Section]:
     yield Section("Time and cost", spent(run), details=True)
     yield Section("Set-up", setup(run), details=True)
     yield from trials.artefact_sections(run)
-    yield Section("Logs", tuple(_logs(run)), details=True)
-
-
-def _logs(run: MeasuredRun) -> Iterator[Block]:
-    yield from log_queries.query_blocks(run)
-    yield trials.LOGS
     yield trials.logs(run)
 
 

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from datetime import datetime
 from itertools import islice
+from typing import NamedTuple
 
 from tidemark.figures.version_rates import Quantity, rate_key, shared_names
 from tidemark.model.labels import canonical
 from tidemark.model.metric import Metric
 from tidemark.model.numerals import MISSING, figure, moment
 from tidemark.model.plan import PlannedTrial
-from tidemark.model.results import Status, TrialResult
+from tidemark.model.results import Status, TestResult, TrialResult
 from tidemark.model.sentences import listed, part_of
+from tidemark.model.suite_asset import query_file, query_text, written_queries
+from tidemark.model.telemetry import CONSOLES
 from tidemark.money.run_cost import task_seconds
-from tidemark.report.blocks import Block, Bullets, Row, Section, Table
+from tidemark.report.blocks import Block, Bullets, Command, Link, Row, Section, Table
 from tidemark.report.run_report.measured import MeasuredRun
 from tidemark.store import keys
 
 _NOT_COMPLETE: tuple[Status, ...] = ("failed", "incomplete", "skipped")
-LOGS = (
-    "tidemark query FILE --log-group GROUP reads these logs on one machine, and --from-aws GROUP "
-    "on AWS, for as long as the setting logRetention says."
-)
 
 
 def count(run: MeasuredRun) -> str:
@@ -96,29 +97,6 @@ def table(run: MeasuredRun) -> Table:
         ),
         rows=tuple(_row(run, trial, recorded.get(trial.trial)) for trial in run.plan.trials),
         numbers=frozenset({*rates, "Repetition", "Task seconds", "Took [s]"}),
-    )
-
-
-def logs(run: MeasuredRun) -> Table:
-    """Return the table of each task's log stream."""
-    return Table(
-        caption="Log stream of each task",
-        columns=("Trial", "Version", "Test", "Task", "Log group", "Log stream"),
-        rows=tuple(
-            Row(
-                (
-                    str(trial.trial),
-                    trial.version,
-                    result.test,
-                    str(task.index),
-                    result.log_group or MISSING,
-                    (task.log_stream or MISSING) if task.task_id else "never started",
-                )
-            )
-            for trial in run.trials
-            for result in trial.tests
-            for task in result.tasks
-        ),
     )
 
 
@@ -223,3 +201,155 @@ def _artefact_notes(run: MeasuredRun) -> Iterator[str]:
         for result in trial.tests:
             for note in result.artefact_notes:
                 yield f"trial {trial.trial} ({trial.name}), {result.test}: {note}"
+
+
+_KEPT = (
+    "tidemark query FILE --log-group GROUP reads these logs on one machine, and --from-aws GROUP "
+    "on AWS, for as long as the setting logRetention says."
+)
+_LINES = "fields @timestamp, @message | filter @logStream = '{stream}' | sort @timestamp"
+# The account of AWS's examples, which the cloud of one machine has: no console shows its logs.
+_EXAMPLES = "123456789012"
+_ARN = re.compile("arn:(?P<partition>[^:]*):states:(?P<region>[^:]*):(?P<account>[^:]*):")
+
+
+def logs(run: MeasuredRun) -> Section:
+    """Return the section of the logs: how to query them, and the log stream of each task."""
+    return Section("Logs", (*query_blocks(run), _KEPT, _streams(run)), details=True)
+
+
+class Window(NamedTuple):
+    """The log group of a test, and the time of all its trials in a run."""
+
+    group: str
+    start: datetime
+    end: datetime
+    stream: str
+    """The log stream of one task, '' if no task logged."""
+
+
+def query_blocks(run: MeasuredRun) -> Iterator[Block]:
+    """Yield how to repeat the query of each metric over the logs of all trials, and to read lines.
+
+    On AWS each query has an address of the console, too.
+    """
+    plan, account = run.plan, _account(run.plan.execution_arn)
+    windows = {
+        test.name: window for test in plan.suite.tests if (window := _window(run, test.name))
+    }
+    queries = {
+        (test.name, metric.query): listed(
+            each.name for each in test.metrics if each.query == metric.query
+        )
+        for test in plan.suite.tests
+        if test.name in windows
+        for metric in test.metrics
+    }
+    if not queries:
+        return
+    rows = tuple(
+        Row((test, metrics, _command(_place(run, query), windows[test], account)))
+        for (test, query), metrics in queries.items()
+    )
+    yield Table("The query of each figure, by log stream", ("Test", "Metric", "Command"), rows)
+    written = written_queries(plan.suite)
+    for test, query in queries:
+        file = query_file(plan.suite.name, query)
+        text = query_text(plan.suite, query) if query in written or file.exists() else ""
+        if text and (address := console_address(plan.execution_arn, windows[test], text)):
+            yield Link(f"{query} of {test} in the console of CloudWatch", address)
+    window = next(iter(windows.values()))
+    if window.stream:
+        lines = _LINES.format(stream=window.stream)
+        yield Command("Each line of one task", _command(f'"{lines}"', window, account))
+
+
+def _window(run: MeasuredRun, test: str) -> Window | None:
+    """Return where and when the trials logged for a test, None if none did."""
+    results = [
+        result
+        for trial in run.trials
+        for result in trial.tests
+        if result.test == test and result.log_group and result.started_at and result.ended_at
+    ]
+    if not results:
+        return None
+    starts = [result.started_at for result in results if result.started_at]
+    ends = [result.ended_at for result in results if result.ended_at]
+    return Window(results[0].log_group or "", min(starts), max(ends), _stream(results[0]))
+
+
+def _stream(result: TestResult) -> str:
+    return next((task.log_stream for task in result.tasks if task.log_stream), "")
+
+
+def _streams(run: MeasuredRun) -> Table:
+    return Table(
+        caption="Log stream of each task",
+        columns=("Trial", "Version", "Test", "Task", "Log group", "Log stream"),
+        rows=tuple(
+            Row(
+                (
+                    str(trial.trial),
+                    trial.version,
+                    result.test,
+                    str(task.index),
+                    result.log_group or MISSING,
+                    (task.log_stream or MISSING) if task.task_id else "never started",
+                )
+            )
+            for trial in run.trials
+            for result in trial.tests
+            for task in result.tasks
+        ),
+    )
+
+
+def _place(run: MeasuredRun, query: str) -> str:
+    """Return the file of a query in a checkout, or the command that shows what Tidemark writes."""
+    suite = run.plan.suite.name
+    if query in written_queries(run.plan.suite):
+        return f'"$(tidemark suite show {suite} {query})"'
+    own = query_file(suite, query).parent.name == suite
+    return f"{f'suites/{suite}' if own else 'queries/logs'}/{query}.cwli"
+
+
+def _account(execution_arn: str) -> str:
+    """Return the account of an execution, '' for one of this machine."""
+    found = _ARN.match(execution_arn)
+    return "" if found is None or found["account"] == _EXAMPLES else found["account"]
+
+
+def _command(query: str, window: Window, account: str) -> str:
+    start, end = (f"{time:%Y-%m-%dT%H:%M:%SZ}" for time in (window.start, window.end))
+    option = "--from-aws" if account else "--log-group"
+    return f"tidemark query {query} {option} {window.group} --start {start} --end {end}"
+
+
+def console_address(execution_arn: str, window: Window, query: str) -> str:
+    """Return the address of a query over a window in the console of Logs Insights.
+
+    Return '' for an account without a console. AWS publishes no description of the address; its
+    form is that which the console writes: ``*`` and two digits for each byte that is no letter or
+    digit, and ``$`` for each percent sign.
+    """
+    found = _ARN.match(execution_arn)
+    if not found or found["partition"] not in CONSOLES or found["account"] == _EXAMPLES:
+        return ""
+    partition, region = found["partition"], found["region"]
+    start, end = (_escaped(f"{time:%Y-%m-%dT%H:%M:%S.000Z}") for time in (window.start, window.end))
+    detail = (
+        f"~(end~'{end}~start~'{start}~timeType~'ABSOLUTE~tz~'UTC~editorString~'{_escaped(query)}"
+        f"~source~(~'{_escaped(window.group)}))"
+    )
+    for sign, code in (("~", "$257E"), ("(", "$2528"), (")", "$2529"), ("'", "$2527")):
+        detail = detail.replace(sign, code)
+    page = f"https://{region}.{CONSOLES[partition]}/cloudwatch/home?region={region}"
+    return f"{page}#logsV2:logs-insights$3FqueryDetail$3D{detail}"
+
+
+def _escaped(text: str) -> str:
+    return "".join(
+        chr(byte) if (chr(byte).isalnum() and byte < 128) or byte in b"-." else f"*{byte:02x}"
+        for byte in text.encode()
+    )

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tidemark.figures.load.label_changes import LabelChange, label_changes
 from tidemark.model.metric import Metric
+from tidemark.report.comparison.by_labels import LabelChange, label_changes
 
 LATENCY = Metric(
     name="latency", unit="ms", direction="lower", query="latency", labels=("operation",),
