@@ -6,7 +6,7 @@ import math
 import random
 from collections.abc import Callable, Sequence
 
-from tidemark.figures.load.stop_rule import Decision, Level, decide
+from tidemark.figures.stop_rule import Decision, Level, decide
 from tidemark.model.load import Bounds, Feedback, Plateaus
 
 SERVICE_MS, LIMIT_MS = 15.0, 100.0

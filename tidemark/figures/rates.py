@@ -7,9 +7,15 @@ import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 
-from tidemark.figures.load.histogram import mean, quantile
-from tidemark.figures.metric_rows import Answered, Group, MetricRows
-from tidemark.figures.statistic import QUANTILES, merged, of_samples, of_streams
+from tidemark.figures.query_rows import Answered, Group, MetricRows
+from tidemark.figures.statistic import (
+    QUANTILES,
+    histogram_mean,
+    histogram_quantile,
+    merged,
+    of_samples,
+    of_streams,
+)
 from tidemark.model.labels import canonical, figure_name
 from tidemark.model.metric import MOST_SAMPLES, Basis, Metric, Statistic, basis
 from tidemark.model.results import Rate, Sample, TaskResult
@@ -160,7 +166,11 @@ def _differences(kind: Basis, group: Group) -> Iterator[tuple[str, str]]:
 
 def _own(kind: Basis, group: Group, values: Sequence[float]) -> tuple[float, float]:
     """Return the figure of the values, and the most by which it may be wrong."""
-    return mean(group.histogram) if group.histogram else (of_samples(kind, values, None), 0.0)
+    return (
+        histogram_mean(group.histogram)
+        if group.histogram
+        else (of_samples(kind, values, None), 0.0)
+    )
 
 
 def _last_digit(kind: Basis, printed: Sequence[Decimal]) -> float:
@@ -274,7 +284,7 @@ def _figure(metric: Metric, statistic: Statistic, group: Group, seconds: float |
     if metric.samples is not None:
         return of_samples(statistic, _finite(group.samples), seconds)
     if metric.histograms is not None and statistic in QUANTILES:
-        return quantile(group.histogram, QUANTILES[statistic]).value
+        return histogram_quantile(group.histogram, QUANTILES[statistic]).value
     return of_streams(statistic, _figures(group.answered), seconds)
 
 

@@ -1,5 +1,7 @@
 """The lines that tasks log besides metrics: machine and packages, usage, and the last lines.
 
+The facts of machines tell whether those of two versions differ.
+
 A system under test may log anything, so each environment is kept within bounds.
 
 Source of usages: Amazon CloudWatch user guide, "Container Insights performance log events for
@@ -10,17 +12,74 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import islice
 from statistics import fmean
 from typing import Any
 
 from tidemark.model.load import HeldLevel, LoadCourse
-from tidemark.model.results import CLOUD, TaskResult, Usage
+from tidemark.model.results import CLOUD, TaskResult, TrialResult, Usage
 from tidemark.model.sentences import shortened, visible
 
 Environment = dict[str, Any]
+
+MACHINE = frozenset({
+    "arch", "cores", "cpu_model", "instance_type", "kernel", "memory", "os",
+})  # fmt: skip
+"""The fields of a machine. Any other field may be one of the system's or its author's own."""
+OF_VERSION = ("version", "engine_version", "package", "package_digest")
+"""The fields of a version."""
+DATA_SET_FIELD = "data_set"
+"""The start of other fields of a version: digests of the data that it made."""
+HOST = "host"
+"""The field of the name of the host: each task may have its own host."""
+
+
+def environments(trials: Iterable[TrialResult]) -> Iterator[tuple[TrialResult, Environment]]:
+    """Yield what each task logged of itself, with its trial."""
+    for trial in trials:
+        for result in trial.tests:
+            for environment in result.environments:
+                yield trial, environment
+
+
+def fact_names(environment: Environment) -> list[str]:
+    """Return the names of the fields that are facts of a machine."""
+    return sorted(MACHINE & environment.keys())
+
+
+def other_names(environment: Environment) -> list[str]:
+    """Return the names of the fields of neither a machine nor a version, such as programs."""
+    return sorted(
+        name
+        for name in environment.keys() - {*MACHINE, *OF_VERSION, HOST}
+        if not name.startswith(DATA_SET_FIELD)
+    )
+
+
+def fact_text(name: str, value: object) -> str:
+    """Return the value of a field in words."""
+    if name == "memory" and isinstance(value, int):
+        return f"{value / 2**30:,.1f} GiB"
+    return value if isinstance(value, str) else json.dumps(value, sort_keys=True)
+
+
+def facts(trials: Iterable[TrialResult]) -> dict[str, set[str]]:
+    """Return the different values of each fact of the machines of some trials."""
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for _, environment in environments(trials):
+        for name in fact_names(environment):
+            found[name].add(fact_text(name, environment[name]))
+    return found
+
+
+def unlike(base: Iterable[TrialResult], new: Iterable[TrialResult]) -> bool:
+    """Tell whether a fact that the tasks of both logged of their machines differs."""
+    before, after = facts(base), facts(new)
+    return any(before[name] != after[name] for name in before.keys() & after.keys())
+
+
 MOST_FIELDS = 40
 LONGEST_NAME = 60
 """[B]."""
@@ -30,7 +89,7 @@ CUT = "cut short or left out"
 """The field that counts the fields of an environment that were not kept as logged."""
 
 
-def environments(rows: Sequence[Mapping[str, str]]) -> dict[str, Environment]:
+def environments_by_stream(rows: Sequence[Mapping[str, str]]) -> dict[str, Environment]:
     """Return the environment that the task of each log stream logged, by stream."""
     return {
         row["@logStream"]: _environment(row["environment"]) for row in rows if "environment" in row

@@ -9,11 +9,11 @@ from itertools import islice
 from typing import NamedTuple
 
 from tidemark.figures import rates
-from tidemark.figures.metric_rows import MetricRows
+from tidemark.figures.query_rows import MetricRows
 from tidemark.figures.task_logs import (
     Environment,
     different,
-    environments,
+    environments_by_stream,
     last_lines,
     other_version,
     usages,
@@ -82,7 +82,7 @@ def test_result(
 ) -> TestResult:
     """Return the result of a test whose logs are complete, or whose deadline for logs is over."""
     rows, streams = logged.metrics, logged.streams
-    machines = environments(logged.environments)
+    machines = environments_by_stream(logged.environments)
     # Without its service a task fails, too: the cause comes first.
     causes = sorted(tasks, key=lambda task: not task.service)
     failed = [_failure(task, logged, streams) for task in causes if task.status == "failed"]

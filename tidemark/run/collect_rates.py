@@ -11,9 +11,8 @@ from functools import partial
 from threading import Lock
 from typing import NamedTuple
 
-from tidemark.figures.metric_rows import MetricRows
+from tidemark.figures.query_rows import MetricRows, measured_series
 from tidemark.figures.rates import missing
-from tidemark.figures.series_points import measured_series
 from tidemark.figures.test_result import Logged, test_result
 from tidemark.model.base import Frozen
 from tidemark.model.load import LoadCourse

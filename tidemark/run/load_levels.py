@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from tidemark.figures.load.stop_rule import Decision, Level, decide
+from tidemark.figures.stop_rule import Decision, Level, decide
 from tidemark.model.load import CONNECTED, HeldLevel, Load, LoadCourse
 from tidemark.model.plan import Plan
 from tidemark.model.refusal import Refused

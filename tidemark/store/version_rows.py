@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
-from tidemark.figures.machines import unlike
+from tidemark.figures.task_logs import unlike
 from tidemark.figures.verdicts.rule import SHOWN, Judgement
 from tidemark.figures.verdicts.version_verdicts import Verdict, verdicts, version_pairs
 from tidemark.figures.version_rates import VersionRate, counting, summarise

@@ -7,7 +7,7 @@ import pytest
 
 from aws.log_queries import InsightsQueries
 from tidemark.figures import statistic
-from tidemark.figures.metric_rows import MetricRows
+from tidemark.figures.query_rows import MetricRows
 from tidemark.figures.rates import differing, missing, rates
 from tidemark.model.checkout import ROOT
 from tidemark.model.metric import Metric

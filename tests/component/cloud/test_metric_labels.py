@@ -5,9 +5,8 @@ import re
 import pytest
 
 from aws.log_queries import InsightsQueries
-from tidemark.figures.metric_rows import MetricRows
+from tidemark.figures.query_rows import MetricRows, measured_series
 from tidemark.figures.rates import differing, missing, rates
-from tidemark.figures.series_points import measured_series
 from tidemark.model.checkout import ROOT
 from tidemark.model.metric import Metric, Series
 from tidemark.model.results import TaskResult

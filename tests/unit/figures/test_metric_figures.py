@@ -2,7 +2,7 @@
 
 import pytest
 
-from tidemark.figures.metric_rows import MetricRows
+from tidemark.figures.query_rows import MetricRows
 from tidemark.figures.rates import differing, missing, rates, surplus
 from tidemark.model.metric import MOST_SAMPLES, Metric
 from tidemark.model.refusal import Refused

@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from tidemark.figures.metric_rows import MetricRows
+from tidemark.figures.query_rows import MetricRows
 from tidemark.figures.rates import impossible, missing, rates, surplus
 from tidemark.model.refusal import Refused
 from tidemark.model.results import TaskResult

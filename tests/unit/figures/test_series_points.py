@@ -2,7 +2,7 @@
 
 import pytest
 
-from tidemark.figures.series_points import measured_series
+from tidemark.figures.query_rows import measured_series
 from tidemark.model.metric import MOST_POINTS, Series
 from tidemark.model.refusal import Refused
 

@@ -2,13 +2,13 @@ import json
 
 import pytest
 
-from tidemark.figures.task_logs import CUT, different, environments
+from tidemark.figures.task_logs import CUT, different, environments_by_stream
 from tidemark.model.results import TestResult
 
 
 def logged(text):
     """Return the environment that is kept of a logged text."""
-    return environments([{"@logStream": "s", "environment": text}])["s"]
+    return environments_by_stream([{"@logStream": "s", "environment": text}])["s"]
 
 
 def test_each_different_environment_is_kept_once():
@@ -18,7 +18,7 @@ def test_each_different_environment_is_kept_once():
         {"@logStream": "t1", "environment": '{"cpu": "B"}'},
     ]
 
-    found = environments(rows)
+    found = environments_by_stream(rows)
 
     assert found["t1"] == {"cpu": "B"}
     assert different(found.values()) == [{"cpu": "A", "arch": "x"}, {"cpu": "B"}]

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tidemark.figures import test_result
-from tidemark.figures.metric_rows import MetricRows
+from tidemark.figures.query_rows import MetricRows
 from tidemark.figures.test_result import Logged
 from tidemark.model.kept_files import Kept
 from tidemark.model.results import TaskResult

@@ -7,7 +7,7 @@ import pytest
 from tests.unit.fakes import FakeMetrics
 from tests.unit.measured_runs import charts, measured, planned, row, with_ingest
 from tidemark.cli import live
-from tidemark.figures.metric_rows import MetricRows
+from tidemark.figures.query_rows import MetricRows
 from tidemark.figures.rates import rates
 from tidemark.model.results import NO_EXCLUSIONS
 from tidemark.pages.shell import json_for_script

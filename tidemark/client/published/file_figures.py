@@ -34,7 +34,7 @@ from tidemark.client.published.status_reports import (
 )
 from tidemark.client.published.tables import PageTable, TableRow, is_page, listed_table, tables
 from tidemark.client.published.version_columns import DERIVED, version_columns
-from tidemark.figures.load.call_rates import Printed, contradict, rate
+from tidemark.figures.call_rates import Printed, contradict, rate
 from tidemark.figures.version_rates import change
 from tidemark.model.numerals import percent
 from tidemark.model.publication import Publication, PublishedMetric, plain_name

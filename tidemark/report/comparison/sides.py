@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from tidemark.figures.machines import unlike
+from tidemark.figures.task_logs import unlike
 from tidemark.figures.verdicts.rule import Margins
 from tidemark.figures.verdicts.version_verdicts import Verdict
 from tidemark.figures.verdicts.welch import APART, judge_apart

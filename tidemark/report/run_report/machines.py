@@ -5,11 +5,11 @@ A changed machine looks like a changed version, and the mean of two levels descr
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Collection, Iterable, Iterator, Sequence, Sized
 from itertools import islice
 from typing import NamedTuple
 
-from tidemark.figures.machines import (
+from tidemark.figures.task_logs import (
     DATA_SET_FIELD,
     HOST,
     OF_VERSION,
@@ -150,7 +150,7 @@ def _more(everything: Sized) -> str:
     return f", and {more} more" if more > 0 else ""
 
 
-def _pulled(trials: Iterable[TrialResult]) -> Iterator[tuple[TrialResult, Mapping[str, str]]]:
+def _pulled(trials: Iterable[TrialResult]) -> Iterator[tuple[TrialResult, Environment]]:
     for trial in trials:
         for result in trial.tests:
             for task in result.own_tasks:

@@ -6,7 +6,12 @@ import random
 import pytest
 
 from tidemark.figures import statistic
-from tidemark.figures.load.histogram import histogram, mean, merged, quantile
+from tidemark.figures.statistic import (
+    histogram,
+    histogram_mean,
+    histogram_quantile,
+    merged_histogram,
+)
 
 
 def text_of(values):
@@ -30,21 +35,21 @@ def drawn(seed, count=400):
 def test_a_quantile_is_that_of_the_values_within_its_error(share, seed):
     values = drawn(seed)
 
-    found = quantile(histogram(text_of(values)), share)
+    found = histogram_quantile(histogram(text_of(values)), share)
     assert abs(found.value - statistic.quantile(values, share)) <= found.error + 1e-9
 
 
 def test_the_mean_is_that_of_the_values_within_its_error():
     values = drawn(7)
 
-    found = mean(histogram(text_of(values)))
+    found = histogram_mean(histogram(text_of(values)))
     assert abs(found.value - sum(values) / len(values)) <= found.error
 
 
 def test_histograms_of_agents_merge_into_that_of_all_values():
     slow, fast = drawn(1), [value / 10 for value in drawn(2)]
 
-    assert merged(histogram(text_of(part)) for part in (slow, fast)) == histogram(
+    assert merged_histogram(histogram(text_of(part)) for part in (slow, fast)) == histogram(
         text_of(slow + fast)
     )
 
@@ -52,8 +57,8 @@ def test_histograms_of_agents_merge_into_that_of_all_values():
 def test_the_quantile_of_all_agents_is_no_mean_of_theirs():
     idle, busy = histogram("5:99 6:1"), histogram("5:900 500:100")
 
-    assert quantile(merged([idle, busy]), 0.99).value == pytest.approx(500.5)
-    assert quantile(idle, 0.99).value < 7
+    assert histogram_quantile(merged_histogram([idle, busy]), 0.99).value == pytest.approx(500.5)
+    assert histogram_quantile(idle, 0.99).value < 7
 
 
 @pytest.mark.parametrize(
@@ -61,7 +66,7 @@ def test_the_quantile_of_all_agents_is_no_mean_of_theirs():
     [("0.3:4", 0.05), ("9.9:4", 0.05), ("10:4", 0.5), ("999:4", 0.5), ("1000:4", 5)],
 )
 def test_the_error_is_half_a_bucket(text, error):
-    assert quantile(histogram(text), 0.5).error == pytest.approx(error)
+    assert histogram_quantile(histogram(text), 0.5).error == pytest.approx(error)
 
 
 @pytest.mark.parametrize(

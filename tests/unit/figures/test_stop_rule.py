@@ -5,7 +5,7 @@ import math
 import pytest
 
 from tests.simulated_service import SimulatedService, search
-from tidemark.figures.load.stop_rule import Level, decide
+from tidemark.figures.stop_rule import Level, decide
 from tidemark.model.load import Bounds, Feedback, Plateaus
 
 PLATEAUS = Plateaus(searches=1)

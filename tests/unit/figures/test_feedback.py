@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from tidemark.figures.load.stop_rule import last_window, window
+from tidemark.figures.stop_rule import last_window, window
 from tidemark.model.load import Equilibrium
 
 RULE = Equilibrium()

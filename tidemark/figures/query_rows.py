@@ -1,4 +1,4 @@
-"""The rows of the log queries of a metric."""
+"""The rows of the log queries of metrics and of series."""
 
 from __future__ import annotations
 
@@ -6,14 +6,22 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
 from decimal import Decimal, InvalidOperation
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
-from tidemark.figures.load.histogram import Histogram, histogram, merged
+from tidemark.figures.statistic import (
+    QUANTILES,
+    Histogram,
+    histogram,
+    histogram_quantile,
+    merged_histogram,
+    of_streams,
+)
 from tidemark.model.labels import canonical
-from tidemark.model.metric import Metric
+from tidemark.model.metric import MOST_POINTS, Metric, Series
 from tidemark.model.refusal import Refused
-from tidemark.model.results import Sample
+from tidemark.model.results import MeasuredSeries, Point, Sample
 from tidemark.model.sentences import shortened, shown
 
 Row = Mapping[str, str]
@@ -137,7 +145,7 @@ class MetricRows:
             histograms[canonical(each.labels)].append(each.values)
             labels[canonical(each.labels)] = each.labels
         return [
-            Group(labels[key], answered[key], samples[key], merged(histograms[key]))
+            Group(labels[key], answered[key], samples[key], merged_histogram(histograms[key]))
             for key in sorted(labels)
         ]
 
@@ -163,13 +171,17 @@ def _refusal(metric: Metric, row: Row) -> Refused:
 
 
 def _binned(metric: Metric, row: Row) -> Binned:
+    values = _histogram(metric.histograms, row)
+    return Binned(row["@logStream"], _labels(metric, row), values)
+
+
+def _histogram(query: str | None, row: Row) -> Histogram:
     text = row.get("histogram", "")
     try:
-        values = histogram(text)
+        return histogram(text)
     except ValueError as error:
-        sentence = f"{metric.histograms}.cwli: histogram {shown(text)} is not accepted"
-        raise Refused(f"{sentence}; {error}") from None
-    return Binned(row["@logStream"], _labels(metric, row), values)
+        sentence = f"{query}.cwli: histogram {shown(text)} is not accepted; {error}"
+        raise Refused(sentence) from None
 
 
 def _sample(metric: Metric, row: Row) -> Sample:
@@ -196,3 +208,77 @@ def _finite(text: str) -> float | None:
     number = float(text) if re.fullmatch(r"\d+(\.\d+)?", text) else math.inf
     # A text of about three hundred digits or more becomes infinity.
     return number if math.isfinite(number) else None
+
+
+T = TypeVar("T")
+
+
+def measured_series(series: Series, rows: Sequence[Row]) -> MeasuredSeries:
+    """Return the values of a series in order of time, those of all log streams in one.
+
+    There are at most ``MOST_POINTS``.
+
+    Raises
+    ------
+    Refused
+        If a row has no time, a value or an ``n`` that is no number, or a histogram that is none.
+
+    """
+    by_time: defaultdict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        by_time[_time(series, row)].append(row)
+    figure = _quantile if series.of_histograms else _merged
+    times = thinned(sorted(by_time), MOST_POINTS)
+    points = tuple(Point(at=at, value=figure(series, by_time[at])) for at in times)
+    return MeasuredSeries(name=series.name, unit=series.unit, points=points)
+
+
+def thinned(points: Sequence[T], most: int) -> Sequence[T]:
+    """Return points, or an even choice with the first and the last if there are too many."""
+    if len(points) <= most:
+        return points
+    step = (len(points) - 1) / (most - 1)
+    return [points[round(number * step)] for number in range(most)]
+
+
+def _merged(series: Series, rows: Sequence[Row]) -> float:
+    figures = [(_value(series, row), _n(series, row)) for row in rows]
+    return of_streams(series.statistic, figures, None)
+
+
+def _quantile(series: Series, rows: Sequence[Row]) -> float:
+    values = merged_histogram(_histogram(series.query, row) for row in rows)
+    return histogram_quantile(values, QUANTILES[series.statistic]).value
+
+
+def _time(series: Series, row: Row) -> str:
+    text = row.get("at", "")
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        raise _refused(series, "at", text, "a time, such as bin(1s) or @timestamp gives") from None
+    return text
+
+
+def _value(series: Series, row: Row) -> float:
+    text = row.get("value", "")
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise _refused(series, "value", text, "a finite number")
+    return value
+
+
+def _n(series: Series, row: Row) -> int:
+    """Return the number of values that a value is of; each counts as one if the query has none."""
+    text = row.get("n", "1")
+    if not text.isdecimal() or not int(text):
+        raise _refused(series, "n", text, "a whole number above 0")
+    return int(text)
+
+
+def _refused(series: Series, column: str, text: str, accepted: str) -> Refused:
+    sentence = f"{series.query}.cwli: {column} {shown(text)} is not accepted; expected {accepted}"
+    return Refused(sentence)

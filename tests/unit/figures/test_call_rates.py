@@ -2,7 +2,7 @@
 
 import pytest
 
-from tidemark.figures.load.call_rates import contradict, rate
+from tidemark.figures.call_rates import contradict, rate
 
 # Kiwi TCMS publishes 71,500 API calls an hour, "19 requests/second" and 50 ms a request.
 HOURLY = rate("71,500", "calls/h")
