@@ -1,5 +1,6 @@
 """The rates of a run by version and quantity, over its trials: means, spreads and changes."""
 
+import json
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence, Set
@@ -48,6 +49,21 @@ class Quantity(NamedTuple):
     def name_in_test(self) -> str:
         """The name of the quantity beside that of its test."""
         return figure_name(self.metric.name, self.statistic, self.labels)
+
+    @property
+    def without_labels(self) -> "Quantity":
+        """The quantity with names that have no labels, which are columns of a table."""
+        return self._replace(labels="")
+
+    @property
+    def all_labels(self) -> dict[str, str]:
+        """The values of its labels, by name."""
+        return json.loads(self.labels) if self.labels else {}
+
+    @property
+    def own_labels(self) -> dict[str, str]:
+        """The values of its labels beside its axes, by name."""
+        return {name: text for name, text in self.all_labels.items() if name not in self.axes}
 
     @property
     def key(self) -> Key:

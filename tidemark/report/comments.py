@@ -75,7 +75,7 @@ def figures_of_sides(sides: Sides) -> Figures:
         f"{pair.name} of {side.name}": Known(
             reading.rate, pair.verdict if side is sides.new else None
         )
-        for pair in sides.pairs()
+        for pair in sides.pairs
         for reading, side in sides.readings(pair)
         if reading
     }

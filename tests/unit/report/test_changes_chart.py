@@ -3,6 +3,7 @@
 import itertools
 import json
 import re
+from dataclasses import replace
 
 import pytest
 import vl_convert
@@ -64,7 +65,7 @@ def test_an_undecided_metric_has_a_hollow_point():
 
 
 def test_a_change_between_unlike_machines_is_hollow_and_says_so():
-    both = both_sides(SLOWER)._replace(unlike_machines=True)
+    both = replace(both_sides(SLOWER), unlike_machines=True)
 
     chart, layers = drawn(both)
 

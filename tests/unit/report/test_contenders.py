@@ -2,8 +2,8 @@
 
 from tests.unit.drawn_runs import engines
 from tests.unit.load_results import NEW, load_run
-from tidemark.report.run_report.contenders import contenders
 from tidemark.report.run_report.measured import measured_run
+from tidemark.report.run_report.versions import contenders
 
 
 def slower(trial, result):

@@ -83,7 +83,7 @@ def test_each_number_of_pairs_and_trials_is_that_of_the_trials_which_count(compa
 def test_the_advised_repetitions_are_those_that_the_judge_misses(compared):
     advised = 0
     for run, both in compared:
-        verdicts = [pair.verdict for pair in both.pairs() if pair.verdict]
+        verdicts = [pair.verdict for pair in both.pairs if pair.verdict]
         needed = [each.judgement.pairs + each.more_pairs for each in verdicts if each.more_pairs]
         text = str(next_step(both))
         if found := re.search(r"--repetitions (\d+)", text):

@@ -138,7 +138,7 @@ def test_the_verdicts_of_a_comparison_are_those_of_the_whole_run():
 
     both = sides((run, "9.0.0"), (run, "9.8.4"))
 
-    told = {pair.name: pair.verdict.family for pair in both.pairs() if pair.verdict}
+    told = {pair.name: pair.verdict.family for pair in both.pairs if pair.verdict}
     assert told["latency {operation: create}"] == 6
     rows = [row for row in verdict_rows(run) if row["baseline"] == "9.0.0"]
     assert {row["family"] for row in rows if row["labels"]} == {6}

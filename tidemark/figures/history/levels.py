@@ -18,10 +18,10 @@ from tidemark.figures.history.change_points import (
     Scaled,
     Windows,
     change_points,
+    clipped,
     scaled_values,
 )
 from tidemark.figures.history.newest import Newest, Unclear, newest, unclear
-from tidemark.figures.history.robust import clipped
 
 _SHORTEST = 12
 """The fewest releases of a drift; a level that moves in fewer has steps."""

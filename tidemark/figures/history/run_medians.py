@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from tidemark.figures.history.robust import median
+from tidemark.figures.history.change_points import median
 from tidemark.figures.statistic import quantile
 from tidemark.figures.version_rates import Key, Quantity, quantities, rate_key
 from tidemark.model.base import Frozen

@@ -24,9 +24,9 @@ from tidemark.report.comparison.sides import USERS, Pair, Side, Sides, text_of, 
 _MOST_ROWS = 20
 
 
-def blocks(sides: Sides, pairs: Iterable[Pair]) -> Iterator[Block]:
+def blocks(sides: Sides) -> Iterator[Block]:
     """Yield the changes of each metric with labels of its own, and what its tables leave out."""
-    labelled = [pair for pair in pairs if pair.metric.labels and pair.quantity.labels]
+    labelled = [pair for pair in sides.pairs if pair.metric.labels and pair.quantity.labels]
     for (test, name), group in groupby(labelled, key=_name):
         of_metric = list(group)
         metric = of_metric[-1].metric
@@ -59,10 +59,7 @@ def _change(pair: Pair) -> LabelChange:
 
 def _own_labels(pair: Pair) -> str:
     """Return the canonical labels of a quantity beside its axes."""
-    labels = json.loads(pair.quantity.labels)
-    return canonical(
-        {name: value for name, value in labels.items() if name not in pair.quantity.axes}
-    )
+    return canonical(pair.quantity.own_labels)
 
 
 def _table(
@@ -103,14 +100,14 @@ def _lacks_new(each: LabelChange) -> bool:
     return each.new is None
 
 
-def supported_users(sides: Sides, pairs: Sequence[Pair]) -> Iterator[Table]:
+def supported_users(sides: Sides) -> Iterator[Table]:
     """Yield the table of supported users; nothing if no metric has them.
 
     A metric counts supported users if its unit is users and more are better; its first figure is
     shown.
     """
     figures = (*(f"Mean of {side.name}" for side in sides.both), "Δ")
-    if rows := tuple(_users_row(sides, pair) for pair in pairs if _has_users(pair)):
+    if rows := tuple(_users_row(sides, pair) for pair in sides.pairs if _has_users(pair)):
         yield Table("Supported users", ("Test", *figures), rows, frozenset(figures))
 
 
@@ -173,13 +170,14 @@ class _Difference(NamedTuple):
         return bool(self.metric.labels) and not is_large(self.metric, self.means)
 
 
-def axis_blocks(sides: Sides, pairs: Sequence[Pair]) -> Iterator[Block]:
+def axis_blocks(sides: Sides) -> Iterator[Block]:
     """Yield a table for each axis that has several values on both sides together.
 
     Small differences under labels are only counted.
     """
     for axis in dict.fromkeys(name for axes in sides.combinations() for name in axes):
-        found = [each for values in _beside(axis, pairs) for each in _differences(values, sides)]
+        beside = _beside(axis, sides.pairs)
+        found = [each for values in beside for each in _differences(values, sides)]
         if rows := tuple(_axis_row(each) for each in found if not each.is_small):
             caption = f"The values of {axis} beside each other"
             yield Table(caption, _AXIS_COLUMNS, rows, frozenset((_AXIS_COLUMNS[-1],)))
@@ -193,7 +191,7 @@ def _beside(axis: str, pairs: Iterable[Pair]) -> Iterator[_Values]:
     first: dict[tuple[str, str], tuple[str, Pair]] = {}
     for pair in (each for each in pairs if axis in each.quantity.axes):
         value, quantity = pair.quantity.axes[axis], pair.quantity
-        labels = {k: v for k, v in json.loads(quantity.labels).items() if k != axis}
+        labels = {k: v for k, v in quantity.all_labels.items() if k != axis}
         name = figure_name(quantity.metric.name, quantity.statistic, canonical(labels))
         known, base = first.setdefault((quantity.test, name), (value, pair))
         if known != value:

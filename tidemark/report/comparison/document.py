@@ -9,8 +9,7 @@ from tidemark.model.base import Frozen
 from tidemark.model.comment import Comment
 from tidemark.model.numerals import NONE, change, interval
 from tidemark.report.comments import outdated_quotes, with_figures
-from tidemark.report.comparison.results import why_incomparable
-from tidemark.report.comparison.sides import Pair, Reading, Side, Sides
+from tidemark.report.comparison.sides import Pair, Reading, Side, Sides, why_incomparable
 from tidemark.report.marks import qualified
 from tidemark.report.rule import confirmation
 
@@ -112,7 +111,7 @@ def document(sides: Sides, said: Sequence[Comment] = ()) -> ComparisonDocument:
         base=_side(sides.base),
         new=_side(sides.new),
         unlike_machines=sides.unlike_machines,
-        cpu_time=tuple(beside_cpu_time(sides.pairs())),
+        cpu_time=tuple(beside_cpu_time(sides.pairs)),
         comments=tuple(
             SaidComment(
                 title=comment.title,
@@ -123,7 +122,7 @@ def document(sides: Sides, said: Sequence[Comment] = ()) -> ComparisonDocument:
             )
             for comment, figures in with_figures(said, sides)
         ),
-        metrics=tuple(_metric(pair, sides) for pair in sides.pairs()),
+        metrics=tuple(_metric(pair, sides) for pair in sides.pairs),
     )
 
 

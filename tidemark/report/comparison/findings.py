@@ -13,9 +13,8 @@ from tidemark.model.numerals import NONE, change, decimal, figure, interval, per
 from tidemark.model.sentences import listed, plural, shortened
 from tidemark.report import advice
 from tidemark.report.blocks import Block, Bullets, Command
-from tidemark.report.comparison.results import why_incomparable
 from tidemark.report.comparison.setup import differing_settings, unlike_work
-from tidemark.report.comparison.sides import Pair, Reading, Side, Sides
+from tidemark.report.comparison.sides import Pair, Reading, Side, Sides, why_incomparable
 from tidemark.report.marks import CHANGES, MOST_NAMES, first_names
 from tidemark.report.rule import left_out, within
 from tidemark.report.run_report import trials
@@ -185,14 +184,14 @@ def _first(sentences: Sequence[str]) -> tuple[str, ...]:
 def _judged_metrics(sides: Sides) -> list[_JudgedMetric]:
     return [
         _JudgedMetric(pair, pair.base, pair.new, verdict)
-        for pair in sides.pairs()
+        for pair in sides.pairs
         if pair.base and pair.new and (verdict := pair.verdict)
     ]
 
 
 def _incomparable(sides: Sides) -> dict[str, list[Pair]]:
     """Return the metrics that cannot be compared, by the reason."""
-    why = _grouped(sides.pairs(), lambda pair: why_incomparable(pair, sides))
+    why = _grouped(sides.pairs, lambda pair: why_incomparable(pair, sides))
     return {reason: pairs for reason, pairs in why.items() if reason}
 
 
@@ -228,7 +227,7 @@ def _suspicious(sides: Sides) -> Iterator[str]:
 def _scattered(sides: Sides) -> Iterator[str]:
     """Yield the metrics whose trials scatter widely; many of a side are one sentence."""
     wide: list[tuple[str, float, Pair, Reading]] = []
-    for pair in sides.pairs():
+    for pair in sides.pairs:
         for reading, side in sides.readings(pair):
             if reading and reading.rate.spread and reading.rate.value:
                 share = reading.rate.spread / abs(reading.rate.value)
@@ -369,7 +368,7 @@ def drift(sides: Sides) -> Iterator[str]:
     order (Pearson, two-sided 95 %) and move by 1 % or more. Both versions of one run are tested
     together, because they took turns.
     """
-    for pair in sides.pairs():
+    for pair in sides.pairs:
         each = [
             ([_shares(reading)], f"the trials of {side.name}")
             for reading, side in sides.readings(pair)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 from tidemark.figures.task_logs import unlike
@@ -11,11 +12,11 @@ from tidemark.figures.verdicts.rule import Margins
 from tidemark.figures.verdicts.version_verdicts import Verdict
 from tidemark.figures.verdicts.welch import APART, judge_apart
 from tidemark.figures.version_rates import Quantity, VersionRate, change, version_rate
-from tidemark.model.labels import canonical
+from tidemark.model.labels import canonical, labelled_name
 from tidemark.model.metric import Metric
 from tidemark.model.numerals import MISSING, decimal, percent_places, supported
 from tidemark.model.parameters import Combination, combinations
-from tidemark.model.sentences import listed
+from tidemark.model.sentences import listed, part_of
 from tidemark.model.suite import Test
 from tidemark.report.marks import CHANGES, qualified
 from tidemark.report.run_report.measured import MeasuredRun, Measurement, measured_run
@@ -145,7 +146,8 @@ class Pair(NamedTuple):
         return qualified(word, unlike=self.unlike)
 
 
-class Sides(NamedTuple):
+@dataclass(frozen=True)
+class Sides:
     """Both sides."""
 
     base: Side
@@ -177,8 +179,12 @@ class Sides(NamedTuple):
             dict.fromkeys(test.name for side in (self.new, self.base) for test in side.tests)
         )
 
-    def pairs(self) -> Iterator[Pair]:
-        """Yield every quantity that either side has, in the order of the tests."""
+    @cached_property
+    def pairs(self) -> Sequence[Pair]:
+        """Every quantity that either side has, in the order of the tests."""
+        return list(self._pairs())
+
+    def _pairs(self) -> Iterator[Pair]:
         own = {q.key: q for side in (self.base, self.new) for q in side.run.quantities}
         named = {q.key[:3] for q in own.values() if q.labels}
         for test in self.tests():
@@ -228,6 +234,49 @@ class Sides(NamedTuple):
     def readings(self, pair: Pair) -> tuple[tuple[Reading | None, Side], ...]:
         """Return the reading of a metric on each side, with the side."""
         return (pair.base, self.base), (pair.new, self.new)
+
+
+def why_incomparable(pair: Pair, sides: Sides) -> str:
+    """Return why both sides of a metric cannot be compared, '' if they can."""
+    reasons = [
+        why for reading, side in sides.readings(pair) if (why := _why_missing(pair, reading, side))
+    ]
+    if reasons:
+        return "; ".join(reasons)
+    assert pair.base
+    assert pair.new
+    before, after = pair.base.metric, pair.new.metric
+    if before.unit != after.unit:
+        return (
+            f"its unit is {before.unit} for {sides.base.name} and {after.unit} for {sides.new.name}"
+        )
+    if before.direction != after.direction:
+        return (
+            f"{before.direction} is better for {sides.base.name}, {after.direction} for "
+            f"{sides.new.name}"
+        )
+    return ""
+
+
+def _why_missing(pair: Pair, reading: Reading | None, side: Side) -> str:
+    if reading is None:
+        lacks = f"no {pair.quantity.name_in_test} of {pair.quantity.test}"
+        measured = f"the suite that measured {side.name} has {lacks}"
+        return f"{lacks} of {side.name} is published" if side.run.plan.imported else measured
+    if reading.values:
+        return ""
+    axes, measurements = pair.quantity.axes, reading.measurements
+    name = labelled_name(side.name, axes)
+    left_out = [each for each in measurements if side.run.is_excluded(each.trial)]
+    if not measurements:
+        without = " without axes" if side.run.plan.request.axes and not axes else ""
+        return f"no trial of {name}{without} is recorded"
+    if len(left_out) == len(measurements):
+        return f"every trial of {name} is left out on request"
+    if {each.trial.status for each in measurements} == {"failed"}:
+        count = len(measurements)
+        return f"{part_of(count, count, 'trial')} of {name} failed"
+    return f"no trial of {name} that counts has this rate"
 
 
 def sides(base: tuple[StoredRun, str], new: tuple[StoredRun, str]) -> Sides:

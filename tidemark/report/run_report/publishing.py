@@ -18,13 +18,12 @@ from tidemark.report.grown_functions import write_functions_of_run
 from tidemark.report.markdown import markdown
 from tidemark.report.page import page
 from tidemark.report.run_report import (
-    contenders,
     course,
     decisions,
     machines,
     trials,
+    versions,
 )
-from tidemark.report.run_report import versions as comparison
 from tidemark.report.run_report.decisions import search_path
 from tidemark.report.run_report.measured import MeasuredRun, measured_run
 from tidemark.report.run_report.setup import setup, spent
@@ -48,14 +47,14 @@ def report(run: MeasuredRun) -> Report:
 
 def _report_summary(run: MeasuredRun) -> Iterator[Block]:
     if run.plan.imported:
-        yield from comparison.answer(run)
+        yield from versions.answer(run)
         yield f"{run.plan.suite.title} {listed(run.plan.request.versions)}: {trials.count(run)}"
         return
     search = run.plan.request.bisect
     if search:
         yield decisions.search_path(run, search).sentence
     else:
-        yield from comparison.answer(run)
+        yield from versions.answer(run)
     if run.plan.of_unknown_order:
         yield run.plan.of_unknown_order
     if advised := advice.advice_on_run(run):
@@ -81,17 +80,17 @@ def _what_was_measured(run: MeasuredRun) -> str:
     )
 
 
-def _versions(versions: Sequence[str]) -> str:
+def _versions(names: Sequence[str]) -> str:
     """Return versions in words, many of them by the first and the last."""
-    if len(versions) <= _MOST_VERSIONS:
-        return ", ".join(versions)
-    return f"{versions[0]} to {versions[-1]} ({len(versions)} versions)"
+    if len(names) <= _MOST_VERSIONS:
+        return ", ".join(names)
+    return f"{names[0]} to {names[-1]} ({len(names)} versions)"
 
 
 def _report_sections(run: MeasuredRun) -> Iterator[Section]:
     yield from comments.sections_of_run(run)
     if not run.plan.imported:
-        yield comparison.results(run)
+        yield versions.results(run)
     if sentences := machines.differences(run.counting()):
         yield Section("The trials did not run alike", (Bullets(tuple(sentences)),))
     yield from machines.level_sections(run)
@@ -107,8 +106,8 @@ def _report_sections(run: MeasuredRun) -> Iterator[Section]:
         yield Section("Functions", told or ("There are no profiles of two versions to compare.",))
     yield from decisions.sections(run)
     yield from decisions.verdict_sections(run)
-    yield from contenders.contenders(run)
-    yield from comparison.sections(run)
+    yield from versions.contenders(run)
+    yield from versions.sections(run)
     yield from course.sections(run)
     yield Section("Trials", (trials.table(run),), details=True)
     yield Section("Time and cost", spent(run), details=True)

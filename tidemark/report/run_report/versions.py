@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
 from tidemark.figures.verdicts.version_verdicts import Verdict
 from tidemark.figures.version_rates import Quantity, VersionRate
+from tidemark.model.labels import labelled_name
 from tidemark.model.numerals import (
     MISSING,
     NONE,
+    RULES,
     change,
     figure,
     interval,
+    percent,
     percent_places,
     supported,
 )
 from tidemark.model.sentences import plural
 from tidemark.report import charts
 from tidemark.report.blocks import Block, Bullets, Details, Row, Section, Table
-from tidemark.report.label_columns import label_cells, label_columns, without_labels
 from tidemark.report.marks import CHANGES, FAILURES, Told, answer_items, headline, marked
 from tidemark.report.rule import left_out, note, rule
 from tidemark.report.run_report import trials
@@ -213,6 +217,16 @@ def _rates(rows: Sequence[tuple[Quantity, _Step]], *, exact: bool = False) -> Ta
     )
 
 
+def label_columns(quantities: Iterable[Quantity]) -> tuple[str, ...]:
+    """Return the names of all labels, in the order in which figures have them."""
+    return tuple(dict.fromkeys(name for each in quantities for name in each.all_labels))
+
+
+def label_cells(quantity: Quantity, columns: Sequence[str]) -> tuple[str, ...]:
+    """Return the labels of a figure by column, '' for a label that it lacks."""
+    return tuple(quantity.all_labels.get(name, "") for name in columns)
+
+
 def _levels(run: MeasuredRun) -> Iterator[Block]:
     """Yield the charts of a few quantities over the versions, those with changes first."""
     steps = [(quantity, _steps(run, quantity)) for quantity in run.quantities]
@@ -227,7 +241,7 @@ def _result(
     quantity: Quantity, step: _Step, labels: Sequence[str], *, exact: bool
 ) -> tuple[str, ...]:
     rate = step.rate
-    name = f"{without_labels(quantity).name} [{rate.unit}]"
+    name = f"{quantity.without_labels.name} [{rate.unit}]"
     values: tuple[str, ...] = _supported(rate)
     if exact:
         spread = "" if rate.spread is None else figure(rate.spread)
@@ -253,7 +267,7 @@ def _section(run: MeasuredRun, quantities: Sequence[Quantity]) -> Section:
     rest = [f"The table has {more} more, without charts."] if more > 0 else []
     if count == 1:
         return Section(first.name, (_table(run, quantities), *drawn), details=True)
-    name = without_labels(first)._replace(statistic="mean").name
+    name = first.without_labels._replace(statistic="mean").name
     heading = f"{name}: {count:,} by label and statistic"
     return Section(heading, (_table(run, quantities), *rest, *drawn), details=True)
 
@@ -341,3 +355,57 @@ def _cells(step: _Step, measurements: Sequence[Measurement]) -> tuple[str, ...]:
 def _supported(rate: VersionRate) -> tuple[str, str]:
     """Return a rate and its spread in the digits that the spread supports."""
     return (MISSING, "") if rate.value is None else supported(rate.value, rate.spread)
+
+
+_OF_CONTENDERS = (
+    "An operation takes the number of its calls times their mean time, over all trials that count. "
+    "Its share is that of the time of all operations, so the first rows are the biggest contenders."
+)
+_FEWEST_CONTENDERS = 2
+
+
+def contenders(run: MeasuredRun) -> Iterator[Section]:
+    """Yield the section of each test's operations by their share of the time, if it has any."""
+    groups: defaultdict[tuple[str, str], list[Quantity]] = defaultdict(list)
+    for quantity in filter(_is_time, run.quantities):
+        name = labelled_name(quantity.metric.name, quantity.axes)
+        groups[quantity.test, name].append(quantity)
+    tables = tuple(
+        _contenders(run, f"{name} of {test}", quantities)
+        for (test, name), quantities in groups.items()
+        if len(quantities) >= _FEWEST_CONTENDERS
+    )
+    if tables:
+        yield Section("Where the time goes", (_OF_CONTENDERS, *tables), details=True)
+
+
+def _is_time(quantity: Quantity) -> bool:
+    """Tell whether a quantity is the mean time of an operation."""
+    is_mean = quantity.statistic == "mean" and quantity.metric.unit in RULES.times_units
+    return is_mean and bool(quantity.own_labels)
+
+
+def _contenders(run: MeasuredRun, name: str, quantities: Sequence[Quantity]) -> Table:
+    rates = {", ".join(each.own_labels.values()): run.rates_of(each) for each in quantities}
+    versions = dict.fromkeys(rate.version for of_one in rates.values() for rate in of_one)
+    totals = [math.fsum(map(_time, of_version)) for of_version in zip(*rates.values(), strict=True)]
+    ranked = sorted(rates.items(), key=lambda each: -_time(each[1][-1]))
+    figures = tuple(
+        f"{what} of {version}" for version in versions for what in ("Calls", "Mean", "Share")
+    )
+    return Table(
+        caption=f"{name} [{quantities[0].metric.unit}], by the share of all time",
+        columns=("Operation", *figures),
+        rows=tuple(Row((labels, *_shares(of_one, totals))) for labels, of_one in ranked),
+        numbers=frozenset(figures),
+    )
+
+
+def _time(rate: VersionRate) -> float:
+    return (rate.value or 0.0) * rate.samples
+
+
+def _shares(rates: Sequence[VersionRate], totals: Sequence[float]) -> Iterator[str]:
+    for rate, total in zip(rates, totals, strict=True):
+        share = _time(rate) / total if total and rate.value is not None else None
+        yield from (f"{rate.samples:,}", _supported(rate)[0], percent(share, 1))
