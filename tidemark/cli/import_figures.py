@@ -20,16 +20,14 @@ from tidemark.client.imports import (
     Differences,
     differences,
     finish,
+    in_git_order,
     releases,
     store,
     stored_metrics,
 )
-from tidemark.client.published.amounts import Point
-from tidemark.client.published.dates import Order
 from tidemark.client.published.file_figures import figures_without_suite, published_figures
-from tidemark.client.published.git_order import in_git_order
 from tidemark.client.published.own_figures import Direction, Found, Known
-from tidemark.client.published.release_figure import ReleaseFigure, refused_at
+from tidemark.client.published.release_figure import Order, Point, ReleaseFigure, refused_at
 from tidemark.client.published.release_tables import Wishes
 from tidemark.client.published.tables import page_context
 from tidemark.model.base import NAME

@@ -15,8 +15,7 @@ from tidemark.client.decisions import exclude
 from tidemark.client.deployed import Stored
 from tidemark.client.imports import differences, finish, releases, store
 from tidemark.client.in_process import InProcessPublisher
-from tidemark.client.published.amounts import amount
-from tidemark.client.published.release_figure import ReleaseFigure
+from tidemark.client.published.release_figure import ReleaseFigure, amount
 from tidemark.client.tables import Answer
 from tidemark.model.checkout import ROOT
 from tidemark.model.plan import Import

@@ -10,9 +10,7 @@ from datetime import date
 from itertools import combinations
 from typing import NamedTuple
 
-from tidemark.client.published.amounts import amount, is_amount
 from tidemark.client.published.foreign import TOOLS, foreign
-from tidemark.client.published.layout import layout
 from tidemark.client.published.own_figures import (
     Direction,
     Found,
@@ -23,8 +21,15 @@ from tidemark.client.published.own_figures import (
     own_tables,
     readings_of,
 )
-from tidemark.client.published.release_figure import ReleaseFigure, refused_at
-from tidemark.client.published.release_tables import Wishes, release_figures, tables_left_out
+from tidemark.client.published.release_figure import ReleaseFigure, amount, is_amount, refused_at
+from tidemark.client.published.release_tables import (
+    DERIVED,
+    Wishes,
+    layout,
+    release_figures,
+    tables_left_out,
+    version_columns,
+)
 from tidemark.client.published.status_reports import (
     JobReport,
     json_report,
@@ -33,7 +38,6 @@ from tidemark.client.published.status_reports import (
     text_reports,
 )
 from tidemark.client.published.tables import PageTable, TableRow, is_page, listed_table, tables
-from tidemark.client.published.version_columns import DERIVED, version_columns
 from tidemark.figures.call_rates import Printed, contradict, rate
 from tidemark.figures.version_rates import change
 from tidemark.model.numerals import percent

@@ -14,9 +14,8 @@ from datetime import UTC, date, datetime
 from runpy import run_path
 from typing import Any, NamedTuple
 
-from tidemark.client.published.amounts import Amount
 from tidemark.client.published.own_figures import Direction, OwnFigure, stored_version
-from tidemark.client.published.release_figure import Environment
+from tidemark.client.published.release_figure import Amount, Environment
 from tidemark.client.published.release_tables import Wishes
 from tidemark.model.refusal import Refused
 from tidemark.model.task import HARNESS

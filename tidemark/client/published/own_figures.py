@@ -14,19 +14,24 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from typing import Literal, NamedTuple
 
-from tidemark.client.published.amounts import (
+from tidemark.client.published.release_figure import (
     Amount,
+    Day,
+    Environment,
     Point,
+    ReleaseFigure,
     amount,
+    day_of,
     decimal_point,
+    in_line,
     is_figure,
     is_missing,
+    order_of,
+    refused_at,
+    without_figure,
 )
-from tidemark.client.published.dates import Day, day_of, order_of
-from tidemark.client.published.layout import DAY_NAMES, VERSION_NAMES, heading_parts
-from tidemark.client.published.release_figure import Environment, ReleaseFigure, refused_at
-from tidemark.client.published.release_tables import Wishes
-from tidemark.client.published.tables import PageTable, TableRow
+from tidemark.client.published.release_tables import DAY_NAMES, VERSION_NAMES, Wishes, heading_parts
+from tidemark.client.published.tables import PageTable, TableRow, cells
 from tidemark.model.parameters import NO_AXES
 from tidemark.model.publication import Publication, PublishedMetric, plain_name
 from tidemark.model.refusal import Refused
@@ -276,15 +281,13 @@ def own_tables(tables: Sequence[PageTable], wishes: Wishes, today: date) -> Iter
             "FILE: no table has a version or a day, and figures; expected headings such as "
             f"Version, Date and a metric, and not {headings or 'none'}"
         )
-    cells = [
-        row.cells[column]
-        for table, columns in read
-        for row in table.rows
-        for column in columns.values
-    ]
-    point = decimal_point(cells, wishes.point)
+    point = decimal_point(_cells(read), wishes.point)
     for table, columns in read:
         yield from _of_table(table, columns, wishes, point, today)
+
+
+def _cells(read: Sequence[tuple[PageTable, _Columns]]) -> Iterator[str]:
+    return cells((table, columns.values) for table, columns in read)
 
 
 def _columns(table: PageTable, wishes: Wishes) -> _Columns:
@@ -406,14 +409,7 @@ def left_out_of(tables: Sequence[PageTable], wishes: Wishes) -> Iterator[str]:
     if headings:
         named = listed(map(shown, headings))
         yield f"{plural(len(headings), 'column')} without figures, {named}"
-    missing = sum(
-        is_missing(row.cells[column])
-        for table, columns in read
-        for row in table.rows
-        for column in columns.values
-    )
-    if missing:
-        yield plural(missing, "cell") + " without a figure"
+    yield from without_figure(_cells(read))
     if none := [table.line for table, columns in read if not columns.values]:
         yield f"{plural(len(none), 'table')} without figures, in lines {listed(none)}"
 
@@ -441,10 +437,8 @@ def _of_table(
                 name = of_row if len(columns.values) == 1 else f"{of_row} {name}"
             if columns.unit is not None:
                 unit = row.cells[columns.unit]
-            try:
+            with in_line(row.line, f"{name}: "):
                 read = amount(text, unit, point)
-            except ValueError as error:
-                raise refused_at(row.line, f"{name}: {error}") from None
             yield OwnFigure(
                 version, day, name, unit, None, read, row.line, labels=labels, environment=machine
             )
@@ -454,11 +448,11 @@ def _version(row: TableRow, columns: _Columns, wishes: Wishes) -> str:
     if columns.version is None:
         if wishes.version is not None:
             return wishes.version
-        return _text_of_day(row, columns)
-    try:
+        # A nightly figure has no other name than its day.
+        assert columns.day is not None  # a table without both has no figures
+        return stored_version(row.cells[columns.day])
+    with in_line(row.line):
         return stored_version(row.cells[columns.version])
-    except ValueError as error:
-        raise refused_at(row.line, str(error)) from None
 
 
 def _labels(row: TableRow, columns: _Columns) -> tuple[tuple[str, str], ...]:
@@ -469,12 +463,6 @@ def _labels(row: TableRow, columns: _Columns) -> tuple[tuple[str, str], ...]:
         )
     except ValueError as error:
         raise refused_at(row.line, str(error).replace("no version", "no label")) from None
-
-
-def _text_of_day(row: TableRow, columns: _Columns) -> str:
-    """Return the day of a row as its version: a nightly figure has no other name."""
-    assert columns.day is not None  # a table without both has no figures
-    return stored_version(row.cells[columns.day])
 
 
 def _day(

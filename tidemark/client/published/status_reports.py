@@ -13,8 +13,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from tidemark.client.published.amounts import Amount, amount
-from tidemark.client.published.release_figure import ReleaseFigure, refused_at
+from tidemark.client.published.release_figure import (
+    Amount,
+    ReleaseFigure,
+    amount,
+    in_line,
+    refused_at,
+)
 from tidemark.model.publication import Publication
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import shown
@@ -52,15 +57,10 @@ class JobReport(NamedTuple):
     def mean(self) -> Amount:
         """The mean of each job's own rate."""
         if self.average is not None:
-            return self._printed(self.average)
+            with in_line(self.line, "the average: "):
+                return amount(self.average, _UNIT)._replace(samples=len(self.jobs))
         rates = [_rate(self, job.records, job.started_at, job.finished_at) for job in self.jobs]
         return _computed(sum(rates) / len(rates), len(rates))
-
-    def _printed(self, average: str) -> Amount:
-        try:
-            return amount(average, _UNIT)._replace(samples=len(self.jobs))
-        except ValueError as error:
-            raise refused_at(self.line, f"the average: {error}") from None
 
     @property
     def total(self) -> Amount:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, takewhile
 from typing import NamedTuple
 
@@ -49,6 +49,11 @@ class PageTable(NamedTuple):
 def tables(text: str) -> list[PageTable]:
     """Return the tables of a Markdown page, or else the one of comma-separated values."""
     return list(_markdown(text) if is_page(text) else _separated(text))
+
+
+def cells(columns: Iterable[tuple[PageTable, Sequence[int]]]) -> Iterator[str]:
+    """Yield the cells in some columns of tables."""
+    return (row.cells[n] for table, numbers in columns for row in table.rows for n in numbers)
 
 
 def is_page(text: str) -> bool:

@@ -4,9 +4,9 @@ from datetime import date
 
 import pytest
 
-from tidemark.client.published.amounts import Amount
 from tidemark.client.published.file_figures import figures_without_suite
 from tidemark.client.published.own_figures import Known
+from tidemark.client.published.release_figure import Amount
 from tidemark.client.published.release_tables import Wishes
 from tidemark.model.refusal import Refused
 
