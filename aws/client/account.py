@@ -13,8 +13,7 @@ from botocore.exceptions import ClientError
 
 from aws.client import AccountFailed, in_one_sentence
 from aws.client.deployed import deployed_stack
-from tidemark.client.deployed import Deployed
-from tidemark.client.ports import DeploymentFailed, Stack
+from tidemark.client.deployed import Deployed, DeploymentFailed, Stack
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudformation import CloudFormationClient

@@ -9,9 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from aws.bucket import S3Bucket
-from tidemark.client.deployed import Deployed
-from tidemark.client.ports import FunctionFailed, Stack
-from tidemark.client.publisher import FunctionPublisher
+from tidemark.client.deployed import Deployed, FunctionFailed, FunctionPublisher, Stack
 from tidemark.client.runs import RunClient
 from tidemark.client.tables import Answer, StatementFailed, Value, literal
 from tidemark.model.refusal import Refused

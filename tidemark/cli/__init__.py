@@ -53,10 +53,10 @@ COMMANDS = {
         "Show what runs of SUITE find on this machine, or with --aws in your account.",
     ),
     "sql": ("sql.command", "Query the tables of results with a SELECT in Athena's SQL."),
-    "exclude": ("exclude.exclude", "Leave a run, or one trial of it, out of every figure."),
-    "include": ("exclude.include", "Include an excluded run or trial in the figures again."),
+    "exclude": ("decisions.exclude", "Leave a run, or one trial of it, out of every figure."),
+    "include": ("decisions.include", "Include an excluded run or trial in the figures again."),
     "acknowledge": (
-        "acknowledge.command",
+        "decisions.acknowledge",
         "Accept the new level of a metric since RUN, until a date.",
     ),
     "query": ("query.command", "Run a Logs Insights query over log files or stored logs."),

@@ -28,9 +28,8 @@ from tidemark.cli.this_machine import (
     starting_seconds,
 )
 from tidemark.cli.wording import around, bound, cost
-from tidemark.client.deployed import Deployed
+from tidemark.client.deployed import Deployed, Stack
 from tidemark.client.earlier_runs import earlier_paces
-from tidemark.client.ports import Stack
 from tidemark.client.runs import Run, RunClient
 from tidemark.model.numerals import duration
 from tidemark.model.parameters import described, varied

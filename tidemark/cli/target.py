@@ -14,8 +14,7 @@ import click
 
 from tidemark.cli.options import state_flag, state_option
 from tidemark.cli.this_machine import has_results, on_this_machine, stored_on_this_machine
-from tidemark.client.deployed import Deployed, Stored
-from tidemark.client.ports import Stack
+from tidemark.client.deployed import Deployed, Stack, Stored
 from tidemark.client.tables import StatementFailed
 from tidemark.model.context import written_stack
 from tidemark.model.refusal import Refused

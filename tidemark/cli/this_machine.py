@@ -19,8 +19,7 @@ from onebox.cloud.cloud_note import Presence, announced, find_cloud, forget, has
 from onebox.store.errors import FolderInUse, ObjectFilesError
 from onebox.store.index import Index
 from tidemark.cli.wording import ending
-from tidemark.client.deployed import Deployed, Stored
-from tidemark.client.ports import Stack
+from tidemark.client.deployed import Deployed, Stack, Stored
 from tidemark.model.context import (
     context_digest,
     stored_suites,

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
-from tidemark.client.ports import Functions, Stack, StateMachines
+from tidemark.client.deployed import Functions, Stack, StateMachines
 from tidemark.model.run_id import run_id, trial_execution
 from tidemark.store.bucket import Bucket
 from tidemark.store.claims import claimed_runs

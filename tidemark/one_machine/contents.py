@@ -21,12 +21,11 @@ from onebox.disk import gunzipped, quarantine, sync_folder
 from onebox.doctor.examination import Finding, Rebuilding
 from onebox.store.errors import DamagedObject
 from onebox.store.object_files import ObjectFiles
-from tidemark.client.in_process import InProcessPublisher
 from tidemark.model.outcome import LevelAlarm, Outcome
 from tidemark.model.results import Exclusion, TrialResult
 from tidemark.model.run_id import RUN_ID
 from tidemark.model.sentences import plural
-from tidemark.one_machine.stored import FileBucket, own_bucket, results_bucket
+from tidemark.one_machine.stored import FileBucket, InProcessPublisher, own_bucket, results_bucket
 from tidemark.run.run_outcome import planned_outcome, published_keys
 from tidemark.store import claims, keys
 from tidemark.store.run_ends import record_run, write_alarms

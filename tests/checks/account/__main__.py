@@ -26,7 +26,7 @@ from aws.client.deployed import deployed_stack
 from tests.checks.account import stacks
 from tests.checks.account.claims import CLAIMS, Check, NotSeen, Verified
 from tests.checks.account.stacks import Client, CommandFailed
-from tidemark.client.ports import DeploymentFailed, Stack
+from tidemark.client.deployed import DeploymentFailed, Stack
 from tidemark.money.run_cost import run_cost
 from tidemark.store.run_ends import find_outcome
 from tidemark.store.run_objects import all_trials

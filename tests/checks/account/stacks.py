@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from botocore.exceptions import ClientError
 
 from aws.client.account import find_stack
-from tidemark.client.ports import Stack
+from tidemark.client.deployed import Stack
 from tidemark.model.checkout import ROOT
 from tidemark.model.settings import EPHEMERAL_STACK
 

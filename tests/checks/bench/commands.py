@@ -17,9 +17,8 @@ from pathlib import Path
 
 from onebox.store.object_files import ObjectFiles
 from tests.unit.measured_runs import measured, planned
-from tidemark.client.in_process import InProcessPublisher
 from tidemark.model.checkout import ROOT
-from tidemark.one_machine.stored import FileBucket, own_bucket
+from tidemark.one_machine.stored import FileBucket, InProcessPublisher, own_bucket
 from tidemark.run.run_outcome import planned_outcome
 from tidemark.store import keys
 from tidemark.store.bucket import Bucket

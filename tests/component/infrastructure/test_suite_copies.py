@@ -1,6 +1,6 @@
 """The digests that a deployment states of its copies of the suites."""
 
-from tidemark.client.ports import Stack
+from tidemark.client.deployed import Stack
 from tidemark.model.checkout import ROOT
 from tidemark.model.suite_asset import copy_digest, programs_digest
 from tidemark.model.suite_files import read_suites

@@ -18,7 +18,7 @@ from aws.client.deployed import deployed_stack
 from onebox.cloud.cloud import Cloud, start_cloud
 from tests.system.policies.recording import recorded
 from tidemark.client.deployed import Deployed as App
-from tidemark.client.ports import Stack
+from tidemark.client.deployed import Stack
 from tidemark.client.runs import Run, RunClient
 from tidemark.one_machine import app
 from tidemark.store import keys

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.checks.conformance.figures import measured_run
-from tidemark.client.decisions import exclude
+from tidemark.cli.decisions import record_exclusion
 from tidemark.client.history import histories
 from tidemark.client.tables import StatementFailed, ask_saved
 from tidemark.figures.version_rates import summarise
@@ -86,7 +86,7 @@ def repeated(deployed):
         deployed.cloud.endpoint.client("s3").put_object(
             Bucket=deployed.stack.bucket, Key=key, Body=model.model_dump_json().encode()
         )
-    exclude(deployed.app, plan.run_id, noisy, "a noisy hour", excluded=True)
+    record_exclusion(deployed.app, plan.run_id, noisy, "a noisy hour", excluded=True)
     return plan
 
 

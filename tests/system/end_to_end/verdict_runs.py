@@ -16,7 +16,7 @@ from typing import Any
 from aws.bucket import S3Bucket
 from aws.client.deployed import deployed_stack
 from onebox.cloud.cloud import start_cloud
-from tidemark.client.decisions import exclude
+from tidemark.cli.decisions import record_exclusion
 from tidemark.client.deployed import Deployed
 from tidemark.dashboard.data_sets import read_data_set
 from tidemark.dashboard.page import read_rows
@@ -67,7 +67,7 @@ def stopped_and_resumed(app: Deployed) -> str:
 def with_an_excluded_trial(app: Deployed) -> str:
     """Exclude a trial of a run that has ended."""
     run_id = measure(app, _PLANNED)
-    exclude(app, run_id, 3, "busy", excluded=True)
+    record_exclusion(app, run_id, 3, "busy", excluded=True)
     return run_id
 
 

@@ -11,8 +11,8 @@ from tests.plans import RUN
 from tests.unit.measured_runs import bucket_of, ingest_of, planned
 from tidemark.cli import comment
 from tidemark.client.deployed import Stored
-from tidemark.client.in_process import InProcessPublisher
 from tidemark.model.refusal import Refused
+from tidemark.one_machine.stored import InProcessPublisher
 from tidemark.report.files import load
 from tidemark.report.terminal import screen_lines
 from tidemark.store import keys

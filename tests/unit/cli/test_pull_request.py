@@ -12,8 +12,8 @@ import pytest
 
 from tests.unit.measured_runs import bucket_of, measured, planned
 from tidemark.cli.pull_request import comment_on_run, comment_once
-from tidemark.client.in_process import InProcessPublisher
 from tidemark.model.refusal import Refused
+from tidemark.one_machine.stored import InProcessPublisher
 from tidemark.report.run_report.publishing import publish_report
 from tidemark.run.run_outcome import planned_outcome
 from tidemark.store import keys

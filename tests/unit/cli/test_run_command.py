@@ -13,7 +13,7 @@ from tests.plans import DATABASES, with_axes
 from tests.unit.fakes import FakeBucket
 from tests.unit.measured_runs import bucket_of, measured, planned
 from tidemark.cli import attended_run, chosen_suite, run
-from tidemark.client.ports import Stack
+from tidemark.client.deployed import Stack
 from tidemark.model.checkout import ROOT
 from tidemark.model.refusal import Refused
 from tidemark.model.subject import Subject

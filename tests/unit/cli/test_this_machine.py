@@ -20,7 +20,7 @@ from tidemark.cli.this_machine import (
     check_room,
     on_this_machine,
 )
-from tidemark.client.ports import Stack
+from tidemark.client.deployed import Stack
 from tidemark.model.checkout import ROOT
 from tidemark.model.context import context_digest
 from tidemark.model.refusal import Refused

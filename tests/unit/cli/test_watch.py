@@ -15,11 +15,11 @@ from tests.unit.run.test_choose_trial import Measuring
 from tests.unit.run.test_profiled_trials import plan as profiled_plan
 from tidemark.cli import attended_run, watch
 from tidemark.cli.watch import Chain
-from tidemark.client.in_process import InProcessPublisher
 from tidemark.client.releases import Releases
 from tidemark.model.refusal import Refused
 from tidemark.money import budget
 from tidemark.money.budget import Spent
+from tidemark.one_machine.stored import InProcessPublisher
 from tidemark.report.run_report.publishing import publish_report
 from tidemark.store import keys
 

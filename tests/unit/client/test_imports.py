@@ -11,15 +11,15 @@ import pytest
 
 from tests.checks.conformance.figures import SLEEPER
 from tests.unit.fakes import FakeBucket
-from tidemark.client.decisions import exclude
+from tidemark.cli.decisions import record_exclusion
 from tidemark.client.deployed import Stored
 from tidemark.client.imports import differences, finish, releases, store
-from tidemark.client.in_process import InProcessPublisher
 from tidemark.client.published.release_figure import ReleaseFigure, amount
 from tidemark.client.tables import Answer
 from tidemark.model.checkout import ROOT
 from tidemark.model.plan import Import
 from tidemark.model.publication import find_publication
+from tidemark.one_machine.stored import InProcessPublisher
 from tidemark.report.comparison.publishing import publish_comparison
 from tidemark.store import keys
 from tidemark.store.run_objects import find_report
@@ -136,7 +136,7 @@ def test_a_corrected_figure_replaces_an_excluded_one_with_the_others_of_its_rele
             yield figure("0.12.0", "2022-10-18", metric, text)
 
     _, (wrong,) = take_in(target, page("37800"))
-    exclude(target, wrong, None, "a typo", excluded=True)
+    record_exclusion(target, wrong, None, "a typo", excluded=True)
 
     again, _ = take_in(target, page("37800"))
     corrected, _ = take_in(target, page("378000"))

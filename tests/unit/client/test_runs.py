@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from tests.unit.measured_runs import planned
-from tidemark.client.ports import Stack
+from tidemark.client.deployed import Stack
 from tidemark.client.runs import Run, RunClient
 from tidemark.model.run_id import run_id
 from tidemark.model.steps import RunTasks, Step, WaitUntil

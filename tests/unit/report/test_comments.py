@@ -10,9 +10,9 @@ from tests.plans import RUN
 from tests.unit.measured_runs import HOSTILE, bucket_of, ingest_of, planned
 from tidemark.client.comments import HEADING, add, commented_run, commented_sides, written
 from tidemark.client.deployed import Stored
-from tidemark.client.in_process import InProcessPublisher
 from tidemark.model.comment import Comment, Quote, quote
 from tidemark.model.refusal import Refused
+from tidemark.one_machine.stored import InProcessPublisher
 from tidemark.report.blocks import Said
 from tidemark.report.filled import Filler
 from tidemark.store import keys

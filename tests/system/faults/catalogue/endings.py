@@ -8,7 +8,7 @@ from tests.system.faults.catalogue.services import invocations, kill_for_memory
 from tests.system.faults.fault import Ending, Fault
 from tests.system.faults.ground import SUITE, Ground
 from tests.system.faults.wire import error_answer
-from tidemark.client.decisions import exclude
+from tidemark.cli.decisions import record_exclusion
 from tidemark.client.runs import Run
 
 _TWICE = {"repetitions": 2, "tasks": 1}
@@ -60,7 +60,7 @@ def _included(ground: Ground, run: Run) -> None:
 
 def _excluded_and_included(ground: Ground, run: Run) -> None:
     for excluded in (True, False):
-        exclude(ground.app, run.run_id, 1, "a second look", excluded=excluded)
+        record_exclusion(ground.app, run.run_id, 1, "a second look", excluded=excluded)
 
 
 def _swept(ground: Ground) -> list[Run]:
