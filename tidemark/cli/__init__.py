@@ -24,8 +24,8 @@ COMMANDS = {
     "profile": ("profile.command", "Show which functions take the CPU time of each version."),
     "dashboard": ("dashboard.command", "Write the dashboard of all figures as one HTML page."),
     "runs": ("runs.command", "List the runs of SUITE, or of all suites, the newest first."),
-    "show": ("show.command", "Show the results of RUN, or of the newest run, and how it ended."),
-    "report": ("report.command", "Write the report of RUN again from its stored results."),
+    "show": ("show.show", "Show the results of RUN, or of the newest run, and how it ended."),
+    "report": ("show.report", "Write the report of RUN again from its stored results."),
     "comment": (
         "comment.command",
         "Add a comment to RUN, or to the comparison of version NEW with version BASE.",

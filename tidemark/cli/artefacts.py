@@ -18,7 +18,6 @@ from tidemark.model.sentences import plural
 from tidemark.store import keys
 from tidemark.store.bucket import Bucket
 from tidemark.store.run_objects import all_trials
-from tidemark.store.stored_plan import find_plan
 
 if TYPE_CHECKING:
     from tidemark.model.kept_files import KeptFile
@@ -69,9 +68,7 @@ def command(run: str, folder: Path | None, form: str, target: Target) -> None:
     if folder and folder.exists() and any(folder.iterdir()):
         raise Refused(f"--to: {folder} is not empty; expected a new or an empty folder")
     with stored(target) as store:
-        plan = find_plan(store.bucket, run)
-        if plan is None:
-            raise target.not_stored(run)
+        plan = target.plan(store.bucket, run)
         trials = list(all_trials(store.bucket, run))
         files = list(_files(trials))
         for file in files if folder else ():

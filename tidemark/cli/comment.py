@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from tidemark.cli.chosen_suite import suite_to_read
 from tidemark.cli.options import DayType
-from tidemark.cli.report import save_report
+from tidemark.cli.show import save_report
 from tidemark.cli.target import Target, stored, target_options
 from tidemark.client.comments import (
     HEADING,
@@ -30,7 +30,6 @@ from tidemark.model.refusal import Refused, refusal
 from tidemark.model.run_id import is_run_id
 from tidemark.model.sentences import listed
 from tidemark.store.claims import claimed_runs
-from tidemark.store.stored_plan import find_plan
 
 _TITLE = re.compile(r"\s*#[ \t]+(\S[^\n]*)(?:\n|\Z)")
 _REMARK = re.compile(r"<!--.*?-->", re.DOTALL)
@@ -101,9 +100,7 @@ def _commented(store: Stored, words: Sequence[str], suite: str | None, target: T
     run = words[0]
     if len(words) > 2 or not is_run_id(run):
         raise Refused(f"RUN: {listed(words)} is not accepted; expected a run, or BASE NEW")
-    plan = find_plan(store.bucket, run)
-    if plan is None:
-        raise target.not_stored(run)
+    plan = target.plan(store.bucket, run)
     if run in claimed_runs(store.bucket):
         raise click.ClickException(f"run {run} is active; comment on it when it has ended")
     return commented_run(store.bucket, plan)

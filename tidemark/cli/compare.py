@@ -10,8 +10,8 @@ import click
 
 from tidemark.cli.chosen_suite import suite_to_read, suites
 from tidemark.cli.options import fail_on_option
-from tidemark.cli.printed_report import all_option, print_comparison
 from tidemark.cli.saving import PICTURES, check_folder, is_picture, save
+from tidemark.cli.show import all_option, print_comparison
 from tidemark.cli.target import Target, stored, target_options
 from tidemark.client.deployed import Stored
 from tidemark.model.context import written_suites

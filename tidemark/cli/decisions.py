@@ -16,7 +16,6 @@ from tidemark.model.request import LONGEST_NOTE
 from tidemark.model.run_id import RUN_ID
 from tidemark.model.sentences import listed, shown
 from tidemark.store import history, run_objects
-from tidemark.store.stored_plan import find_plan
 
 _TRIALS = re.compile(rf"({RUN_ID})(?:/(\d{{1,3}}))?")
 # By two facts: whether the command excludes, and whether the trials already have that mark.
@@ -69,9 +68,7 @@ def _mark(trials: str, reason: str, target: Target, *, excluded: bool) -> None:
     run_id, trial = match.group(1), int(match.group(2)) if match.group(2) else None
     with stored(target) as store:
         bucket = store.bucket
-        plan = find_plan(bucket, run_id)
-        if plan is None:
-            raise target.not_stored(run_id)
+        plan = target.plan(bucket, run_id)
         if trial is not None and not 1 <= trial <= len(plan.trials):
             raise Refused(
                 f"TRIAL: run {run_id} has no trial {trial}; expected 1 to {len(plan.trials)}"

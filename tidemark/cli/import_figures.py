@@ -11,8 +11,7 @@ from pathlib import Path
 import click
 
 from tidemark.cli.chosen_suite import suites, systems
-from tidemark.cli.options import DayType
-from tidemark.cli.release_options import check_version, day_refusal, source_option
+from tidemark.cli.options import DayType, check_version, day_refusal, source_option
 from tidemark.cli.saving import show
 from tidemark.cli.target import Target, stored, target_options
 from tidemark.client.events import answer

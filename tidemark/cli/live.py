@@ -11,9 +11,8 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from tidemark.cli.printed_report import rates
 from tidemark.cli.remaining import Ahead, Countdown, Outlook, ahead
-from tidemark.cli.report import FILES, save_report
+from tidemark.cli.show import FILES, rates, save_report
 from tidemark.cli.target import Target
 from tidemark.cli.wording import resume_hint
 from tidemark.client.runs import Run, RunClient

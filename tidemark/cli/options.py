@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 
 import click
@@ -13,6 +13,10 @@ from click.core import ParameterSource
 from tidemark.model.refusal import Refused
 from tidemark.model.run_id import RUN_ID
 from tidemark.model.sentences import shown
+
+_LONGEST_SOURCE = 200
+# No run's name has an earlier year.
+_FIRST_DAY = date(2000, 1, 1)
 
 
 class DayType(click.DateTime):
@@ -98,4 +102,40 @@ exact_option = click.option(
     "--exact",
     is_flag=True,
     help="Print all digits, not only those that spreads support.",
+)
+
+
+def check_version(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    """Return the version without the ``v`` of a tag, None without a version."""
+    # The other commands with these options need no models.
+    from tidemark.client.published.release_figure import release_version  # noqa: PLC0415
+
+    try:
+        return None if value is None else release_version(value)
+    except ValueError as error:
+        raise Refused(f"--version: {error}") from None
+
+
+def day_refusal(day: date, today: date) -> str | None:
+    """Return why a day is not accepted, None if it is."""
+    if _FIRST_DAY <= day <= today:
+        return None
+    return f"{day} is not accepted; expected a day from {_FIRST_DAY} to {today}"
+
+
+def _check_source(_: click.Context, __: click.Parameter, value: str) -> str:
+    """Return the place of publication; refuse one that is too long for a table."""
+    if len(value) > _LONGEST_SOURCE or not value.isprintable():
+        raise Refused(
+            f"--source: {shown(value)} is not accepted; expected up to {_LONGEST_SOURCE} "
+            "printable characters"
+        )
+    return value
+
+
+source_option = click.option(
+    "--source",
+    default="",
+    callback=_check_source,
+    help="Place where FILE is published, such as its URL; stored.",
 )

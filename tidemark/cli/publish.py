@@ -37,7 +37,6 @@ from tidemark.report.page import page
 from tidemark.report.run_report.measured import measured_run
 from tidemark.report.run_report.publishing import report
 from tidemark.store.run_objects import each_profiled, read_comments
-from tidemark.store.stored_plan import find_plan
 from tidemark.store.stored_run import read_run
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -203,9 +202,7 @@ class _Sources:
     def _read(self, what: str) -> Subject:
         bucket = self._store.bucket
         if is_run_id(what):
-            plan = find_plan(bucket, what)
-            if plan is None:
-                raise self._target.not_stored(what, "DOC.md")
+            plan = self._target.plan(bucket, what, "DOC.md")
             run = replace(
                 measured_run(read_run(bucket, plan)),
                 comments=read_comments(bucket, what),

@@ -18,7 +18,6 @@ from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed
 from tidemark.model.services import SIZE, UNITS_OF_VCPU
 from tidemark.store.run_objects import all_trials, read_exclusions
-from tidemark.store.stored_plan import find_plan
 
 
 @click.command(name="sizes")
@@ -37,9 +36,7 @@ def command(run: str, form: str, target: Target) -> None:
       tidemark sizes 20261120T124455Z-0a1b2c
     """
     with stored(target) as store:
-        plan = find_plan(store.bucket, run)
-        if plan is None:
-            raise target.not_stored(run)
+        plan = target.plan(store.bucket, run)
         _check(plan)
         trials = list(all_trials(store.bucket, run))
         rows = sizing(plan, trials, read_exclusions(store.bucket, run))

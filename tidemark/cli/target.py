@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -19,6 +20,10 @@ from tidemark.client.tables import StatementFailed
 from tidemark.model.context import written_stack
 from tidemark.model.refusal import Refused
 from tidemark.model.telemetry import CONSOLES
+
+if TYPE_CHECKING:
+    from tidemark.model.plan import Plan
+    from tidemark.store.bucket import Bucket
 
 # AWS documentation, "AWS Management Console endpoints", "AWS GovCloud", "China".
 
@@ -78,6 +83,16 @@ class Target:
     def nothing_stored(self) -> str:
         """The sentence that no run is stored here, with the command that makes one."""
         return f"no run is stored yet; `tidemark run{self.flags}` measures some versions"
+
+    def plan(self, bucket: Bucket, run_id: str, parameter: str = "RUN") -> Plan:
+        """Return the plan of a run; refuse a run that is not stored here."""
+        # A command that reads tables alone imports no models.
+        from tidemark.store.stored_plan import find_plan  # noqa: PLC0415
+
+        plan = find_plan(bucket, run_id)
+        if plan is None:
+            raise self.not_stored(run_id, parameter)
+        return plan
 
     def not_stored(self, run_id: str, parameter: str = "RUN") -> Refused:
         """Return the refusal of a run that is not stored here, for a parameter of the command."""

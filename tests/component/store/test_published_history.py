@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from onebox.store.object_files import ObjectFiles
-from tidemark.cli import compare, doctor, exclude, history, import_figures, runs, show
+from tidemark.cli import compare, decisions, doctor, history, import_figures, runs, show
 from tidemark.model.checkout import ROOT
 from tidemark.model.refusal import Refused
 from tidemark.one_machine.stored import FileBucket, own_bucket
@@ -88,7 +88,7 @@ def test_the_import_of_a_corrected_file_replaces_an_excluded_release(tmp_path):
     file.write_text("Version,Date,Ingest rate\n0.11.0,2022-06-13,16000\n")
     imported(state, file)
     listed = json.loads(invoke(runs.command, state, "--format", "json").stdout)
-    excluded = invoke(exclude.exclude, state, listed[0]["run_id"], "--reason", "a typo")
+    excluded = invoke(decisions.exclude, state, listed[0]["run_id"], "--reason", "a typo")
     file.write_text("Version,Date,Ingest rate\n0.11.0,2022-06-13,160000\n")
 
     done = imported(state, file)
@@ -124,7 +124,7 @@ def test_a_page_that_is_published_again_adds_only_its_new_releases(state, tmp_pa
 
 def test_other_commands_know_published_figures(state):
     listed = invoke(runs.command, state, "--format", "json")
-    shown = invoke(show.command, state)
+    shown = invoke(show.show, state)
     compared = invoke(compare.command, state, "previous", "newest", "--suite", "sleeper")
     checked = invoke(doctor.command, state)
 

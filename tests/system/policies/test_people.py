@@ -13,9 +13,8 @@ from tidemark.cli import (
     comment,
     compare,
     dashboard,
-    exclude,
+    decisions,
     history,
-    report,
     run,
     runs,
     show,
@@ -29,7 +28,7 @@ pytestmark = pytest.mark.systems
 VERSIONS = ("--versions", "9.0.0,9.8.4", "--layout", "trials", "--repetitions", "1")
 READING = {
     "runs": (runs.command, []),
-    "show": (show.command, []),
+    "show": (show.show, []),
     "compare": (compare.command, ["9.0.0", "9.8.4"]),
     "history": (history.command, ["rocksdb"]),
     "sql": (sql.command, ["SELECT version, value FROM rates"]),
@@ -38,9 +37,9 @@ READING = {
 RUNNING = {"run": (run.command, ["rocksdb", *VERSIONS, "--set", "records=2000"])}
 CHANGING = {
     # It works the rows of a run out again.
-    "report": (report.command, ["RUN"]),
-    "exclude": (exclude.exclude, ["RUN", "--reason", "seen"]),
-    "include": (exclude.include, ["RUN"]),
+    "report": (show.report, ["RUN"]),
+    "exclude": (decisions.exclude, ["RUN", "--reason", "seen"]),
+    "include": (decisions.include, ["RUN"]),
     "comment": (comment.command, ["RUN", "--file", str(ROOT / "docs/profiles/pairs.txt")]),
 }
 STOPPING = {"stop": (stop.command, ["RUN", "--reason", "seen"])}

@@ -31,7 +31,7 @@ from tests.unit.measured_runs import (
     with_values,
 )
 from tests.unit.prepared_results import PREPARED
-from tidemark.cli.printed_report import rates
+from tidemark.cli.show import rates
 from tidemark.model.checkout import ROOT
 from tidemark.model.kept_files import Artefact, KeptFile
 from tidemark.model.numerals import figure, ranges

@@ -11,9 +11,8 @@ from typing import NamedTuple
 import click
 
 from tidemark.cli.chosen_suite import check_suite
-from tidemark.cli.options import DayType, NumberType
+from tidemark.cli.options import DayType, NumberType, check_version, day_refusal, source_option
 from tidemark.cli.profile.options import check_test
-from tidemark.cli.release_options import check_version, day_refusal, source_option
 from tidemark.cli.saving import show
 from tidemark.cli.target import Target, stored, target_options
 from tidemark.client.profiled.profile_file import ReadProfile, read_profile

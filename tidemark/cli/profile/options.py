@@ -18,7 +18,6 @@ from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed, shown, there_are
 from tidemark.report.flame_page import flame_graph_scripts
 from tidemark.store.bucket import Bucket
-from tidemark.store.stored_plan import find_plan
 from tidemark.store.stored_profile import read_profiles
 
 output_option = click.option(
@@ -42,9 +41,7 @@ def check_test(_: click.Context, __: click.Parameter, value: str) -> str:
 
 def plan_of(store: Stored, target: Target, run: str, suite: str | None = None) -> Plan:
     """Return the plan of a run; refuse one that is not stored, or is of another suite."""
-    plan = find_plan(store.bucket, run)
-    if plan is None:
-        raise target.not_stored(run)
+    plan = target.plan(store.bucket, run)
     if suite not in {None, plan.suite.name}:
         raise Refused(f"--suite: {run} is a run of {plan.suite.name}, not of {suite}")
     return plan

@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 from rich.console import Console
 
-from tidemark.cli.printed_report import first_screen, print_comparison, print_lines, print_run
+from tidemark.cli.show import first_screen, print_comparison, print_lines, print_run
 from tidemark.report.blocks import Bullets, Command, Details, Report, Row, Section, Table
 from tidemark.report.markdown import markdown
 from tidemark.report.terminal import screen_lines
