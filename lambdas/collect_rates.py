@@ -1,7 +1,6 @@
 """CollectRates: the rates of a test, once its log streams have all of them."""
 
 from lambdas import answers, services
-from lambdas.services import Environment
 from tidemark.run.collect_rates import CollectRatesEvent, collect
 
 
@@ -14,5 +13,5 @@ def handler(event: CollectRatesEvent) -> object:
         services.tasks(),
         services.properties(),
         event,
-        Environment().logs_deadline_seconds,
+        services.logs_deadline_seconds(),
     )

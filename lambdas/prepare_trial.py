@@ -1,7 +1,6 @@
 """PrepareTrial: the steps of each test of a trial, ready for the state machine."""
 
 from lambdas import answers, services
-from lambdas.services import Environment
 from tidemark.run.ecs_resources import with_image
 from tidemark.run.instance_look_up import check_version_of
 from tidemark.run.prepare_trial import PrepareTrialEvent, prepare
@@ -25,4 +24,4 @@ def handler(event: PrepareTrialEvent) -> object:
         system = with_image(system, plan.suite, trial.package, services.task_definitions())
     if plan.suite.subject.instance:
         check_version_of(services.properties(), plan, trial)
-    return prepare(plan, together, system, Environment().bucket)
+    return prepare(plan, together, system, services.bucket_name())

@@ -1,4 +1,4 @@
-"""The services that functions need, with the variables of their environment.
+"""The services that functions need, and the variables that their stack gives them.
 
 Each adapter is imported where it is made: most functions need few of them, and each import delays
 a cold start.
@@ -39,56 +39,6 @@ if TYPE_CHECKING:
     from tidemark.store.stored_run import StoredRun
 
 
-class Environment:
-    """The variables of a function; one that its stack did not set raises KeyError."""
-
-    @property
-    def bucket(self) -> str:
-        """Name of the results bucket."""
-        return os.environ["BUCKET"]
-
-    @property
-    def stack(self) -> str:
-        """Name of the stack."""
-        return os.environ["STACK"]
-
-    @property
-    def topic(self) -> str:
-        """ARN of the topic of outcomes."""
-        return os.environ["TOPIC"]
-
-    @property
-    def logs_deadline_seconds(self) -> float:
-        """The longest wait for the logs of a test after its tasks have ended [s]."""
-        return float(os.environ["LOGS_DEADLINE_SECONDS"])
-
-    @property
-    def region(self) -> str:
-        """Region of the stack."""
-        return os.environ["AWS_REGION"]
-
-    @property
-    def endpoint_url(self) -> str | None:
-        """Endpoint of the one-machine cloud; None in AWS."""
-        return os.environ.get("AWS_ENDPOINT_URL")
-
-    @property
-    def cluster(self) -> str:
-        """ARN of the cluster that tasks run in; for the functions that find or stop tasks."""
-        return os.environ["CLUSTER"]
-
-    @property
-    def trial_state_machine(self) -> str:
-        """ARN of the state machine of a trial; for the functions that end runs."""
-        return os.environ["TRIAL_STATE_MACHINE"]
-
-    @property
-    def schedules(self) -> Mapping[str, str]:
-        """Name of each suite's schedule; for the functions that end runs."""
-        schedules: Mapping[str, str] = json.loads(os.environ.get("SCHEDULES", "{}"))
-        return schedules
-
-
 @cache
 def _session() -> Session:
     # boto3 would also import s3transfer, which costs a cold start 100 ms and no function uses.
@@ -101,13 +51,30 @@ def _client(service: str) -> Any:  # noqa: ANN401 (botocore makes its clients at
 
 def on_one_machine() -> bool:
     """Tell whether the functions run in the one-machine cloud."""
-    return Environment().endpoint_url is not None
+    # AWS SDKs and Tools Reference, "Service-specific endpoints": AWS itself does not set it.
+    return "AWS_ENDPOINT_URL" in os.environ
+
+
+def bucket_name() -> str:
+    """Return the name of the results bucket."""
+    return os.environ["BUCKET"]
+
+
+def logs_deadline_seconds() -> float:
+    """Return the longest wait for the logs of a test after its tasks have ended [s]."""
+    return float(os.environ["LOGS_DEADLINE_SECONDS"])
+
+
+def watched_schedules() -> Mapping[str, str]:
+    """Return the name of each suite's schedule, for the function that looks for missed ones."""
+    schedules: Mapping[str, str] = json.loads(os.environ.get("SCHEDULES", "{}"))
+    return schedules
 
 
 @cache
 def bucket() -> CopyingBucket:
     """Return the results bucket."""
-    return S3Bucket(_client("s3"), Environment().bucket)
+    return S3Bucket(_client("s3"), bucket_name())
 
 
 @cache
@@ -131,7 +98,7 @@ def tasks() -> Tasks:
     """Return the tasks of the cluster."""
     from aws.ecs import EcsTasks
 
-    return EcsTasks(_client("ecs"), Environment().cluster)
+    return EcsTasks(_client("ecs"), os.environ["CLUSTER"])
 
 
 @cache
@@ -163,17 +130,15 @@ def topic() -> Topic:
     """Return the topic of outcomes."""
     from aws.announcements import SnsTopic
 
-    return SnsTopic(_client("sns"), Environment().topic)
+    return SnsTopic(_client("sns"), os.environ["TOPIC"])
 
 
 def listeners() -> Listeners:
     """Return the topic, bus and metric of the stack, with links to its bucket."""
     from tidemark.run.run_outcome import Listeners, ObjectLinks
 
-    environment = Environment()
-    # AWS SDKs and Tools Reference, "Service-specific endpoints": only the one-machine cloud sets
-    # this variable, and it has no console.
-    links = ObjectLinks(environment.bucket, environment.region, in_console=not on_one_machine())
+    # The one-machine cloud has no console.
+    links = ObjectLinks(bucket_name(), os.environ["AWS_REGION"], in_console=not on_one_machine())
     return Listeners(topic(), bus(), metrics(), links)
 
 
@@ -181,7 +146,7 @@ def ending() -> Ending:
     """Return the ending of dead runs."""
     from tidemark.run.end_run import Ending
 
-    machine = Environment().trial_state_machine
+    machine = os.environ["TRIAL_STATE_MACHINE"]
     return Ending(bucket(), executions(), tasks(), rules(), listeners(), machine, _publish)
 
 
@@ -204,7 +169,7 @@ def metrics() -> Metrics:
     """Return the stack's CloudWatch metrics."""
     from aws.announcements import EmbeddedMetrics
 
-    return EmbeddedMetrics(Environment().stack)
+    return EmbeddedMetrics(os.environ["STACK"])
 
 
 @cache
@@ -212,7 +177,7 @@ def releases() -> Releases:
     """Return the versions that release pipelines have announced to the stack."""
     from aws.look_ups import ParameterReleases
 
-    return ParameterReleases(_client("ssm"), Environment().stack)
+    return ParameterReleases(_client("ssm"), os.environ["STACK"])
 
 
 @cache

@@ -28,7 +28,7 @@ def handler(_event: object, _: LambdaContext) -> dict[str, Any]:
         services.bucket(),
         services.schedules(),
         services.metrics(),
-        services.Environment().schedules,
+        services.watched_schedules(),
         now,
         attempts,
     )

@@ -1,5 +1,7 @@
 """The world that surrounds handlers, and a run of two trials."""
 
+from functools import partial
+
 import pytest
 
 from lambdas import services
@@ -8,6 +10,11 @@ from tests.unit.fakes import TRIAL_MACHINE, World
 from tidemark.model import suite_asset
 from tidemark.model.checkout import ROOT
 from tidemark.model.suite_files import read_suites
+
+SERVICES = (
+    "account", "bucket", "bus", "clusters", "executions", "properties", "queues", "quotas",
+    "releases", "rules", "schedules", "task_definitions", "tasks", "topic",
+)  # fmt: skip
 
 
 def _with_jobs(suite, jobs):
@@ -34,23 +41,11 @@ def packed(tmp_path, monkeypatch):
 @pytest.fixture
 def world(monkeypatch, plan):
     world = World()
-    monkeypatch.setattr(services, "bucket", lambda: world.bucket)
+    for name in SERVICES:
+        monkeypatch.setattr(services, name, partial(getattr, world, name))
     monkeypatch.setattr(services, "log_queries", lambda: world.logs)
-    monkeypatch.setattr(services, "executions", lambda: world.executions)
-    monkeypatch.setattr(services, "tasks", lambda: world.tasks)
-    monkeypatch.setattr(services, "task_definitions", lambda: world.task_definitions)
-    monkeypatch.setattr(services, "queues", lambda: world.queues)
-    monkeypatch.setattr(services, "clusters", lambda: world.clusters)
-    monkeypatch.setattr(services, "topic", lambda: world.topic)
-    monkeypatch.setattr(services, "bus", lambda: world.bus)
     monkeypatch.setenv("STACK", "Tidemark")
     monkeypatch.setenv("AWS_REGION", "eu-west-2")
-    monkeypatch.setattr(services, "releases", lambda: world.releases)
-    monkeypatch.setattr(services, "schedules", lambda: world.schedules)
-    monkeypatch.setattr(services, "rules", lambda: world.rules)
-    monkeypatch.setattr(services, "properties", lambda: world.properties)
-    monkeypatch.setattr(services, "account", lambda: world.account)
-    monkeypatch.setattr(services, "quotas", lambda: world.quotas)
     monkeypatch.setenv("TRIAL_STATE_MACHINE", TRIAL_MACHINE)
     monkeypatch.setenv("CLUSTER", "arn:aws:ecs:eu-west-2:1:cluster/c")
     monkeypatch.setenv("TOPIC", "arn:aws:sns:eu-west-2:1:outcomes")
