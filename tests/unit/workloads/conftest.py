@@ -10,6 +10,12 @@ FOLDER = Path(__file__).parents[3] / "workloads"
 sys.path.insert(0, str(FOLDER / "harness"))
 
 
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(monkeypatch, tmp_path):
+    """Run in a small folder: a task logs a digest of every file of the folder that it runs in."""
+    monkeypatch.chdir(tmp_path)
+
+
 def _importing(folder, monkeypatch):
     """Yield the function that imports a module of a workload, and forget the modules."""
     monkeypatch.syspath_prepend(folder)

@@ -57,6 +57,8 @@ def kiwi():
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        # An answer's body would else wait 40 ms for the receipt of its headers.
+        disable_nagle_algorithm = True
 
         def do_POST(self):
             content = self.rfile.read(int(self.headers["Content-Length"]))
