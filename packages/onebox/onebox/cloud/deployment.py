@@ -78,6 +78,8 @@ def _run(app: App, outdir: Path) -> None:
         **os.environ,
         "CDK_OUTDIR": str(outdir),
         "CDK_CONTEXT_JSON": app.context,
+        # The CDK would validate the templates for seconds, and print what it finds to nobody.
+        "CDK_VALIDATION": "false",
         # jsii runs on Node: that of the virtual environment, not an older one of the machine.
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}",
         # Node's small young generation would take a tenth of a synthesis to collect.
