@@ -19,6 +19,9 @@ from tidemark.model.checkout import ROOT
 
 # Tests measure beside each other, and beside a run of the machine's user.
 os.environ["TIDEMARK_BESIDE_OTHERS"] = "1"
+# At each synthesis the CDK would validate the templates, for seconds, and only warn of what it
+# finds; cfn-lint and cdk-nag check them once.
+os.environ["CDK_VALIDATION"] = "false"
 
 LONG = pytest.mark.timeout(3600)
 FAULTS = "tests/system/faults"
