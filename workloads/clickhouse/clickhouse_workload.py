@@ -8,8 +8,8 @@ from pathlib import Path
 from zlib import crc32
 
 from chdb.session import Session
-from harness.checks import CheckFailedError
-from harness.records import RECORD_BYTES, Tally
+from harness.engine import RECORD_BYTES, Tally
+from harness.task import CheckFailedError
 
 _COLUMNS = "key FixedString(16), value FixedString(100)"
 # Compaction is measured separately: no merge may begin by itself. SYSTEM STOP MERGES would not do,

@@ -14,8 +14,8 @@ import deltalake
 import pyarrow as pa
 from botocore.session import Session
 from deltalake import DeltaTable, write_deltalake
-from harness.configuration import ConfigurationError
-from harness.records import BATCH_RECORDS, KEY_BYTES, Tally
+from harness.engine import BATCH_RECORDS, KEY_BYTES, Tally
+from harness.task import ConfigurationError
 from pyarrow.parquet import read_metadata, read_table
 
 _SCHEMA = pa.schema([("key", pa.binary()), ("value", pa.binary())])

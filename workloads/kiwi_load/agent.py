@@ -9,11 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import gevent
-from botocore.session import Session
 from cpu_times import CpuTimes, Use
 from gevent.event import Event
 from harness import log
-from harness.levels import Levels
+from harness.load import Levels
 from intervals import Intervals
 from locust.env import Environment
 from tester import DRAIN_SECONDS, FAULTS, Load, Tester
@@ -77,7 +76,7 @@ def run(host: str, port: int, variables: Mapping[str, str]) -> None:
     CheckFailedError
         If the level cannot be read.
     """
-    levels = Levels(Session().create_client("s3"), variables["TIDEMARK_LEVELS"])
+    levels = Levels.of_task(variables)
     crew = Crew(host, port, f"{variables['TIDEMARK_SEED']}/{NAME}", begins=0.0, ends=0.0)
     environment = Environment(user_classes=[type("Measured", (Member,), {"load": crew})])
     agent = Agent(crew, environment)

@@ -11,7 +11,7 @@ from time import perf_counter
 import layers
 import server_timing
 from harness import log
-from harness.checks import CheckFailedError
+from harness.task import CheckFailedError
 from json_rpc import Answered, Session
 from sequence import calls, report, results
 

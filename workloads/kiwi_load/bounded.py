@@ -9,7 +9,7 @@ import gevent
 import lateness
 from cpu_times import MOST_CORES, CpuTimes
 from harness import log
-from harness.checks import CheckFailedError
+from harness.task import CheckFailedError
 from intervals import Intervals
 from locust.env import Environment
 from locust.runners import LocalRunner

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import server_timing
 from harness import log
-from harness.histogram import Histogram
+from harness.load import Histogram
 from json_rpc import Answered
 
 

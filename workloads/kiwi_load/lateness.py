@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from time import monotonic
 
-from harness.checks import CheckFailedError
+from harness.task import CheckFailedError
 
 MOST_MS = 20.0
 """The most by which requests may be late on average: a fifth of the limit of their mean time."""

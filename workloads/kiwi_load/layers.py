@@ -11,7 +11,7 @@ from time import perf_counter
 
 import sequence
 from harness import log
-from harness.checks import CheckFailedError
+from harness.task import CheckFailedError
 from json_rpc import Session
 
 # The answer is a constant. Kiwi TCMS's own middleware asks the database once for each request.

@@ -17,9 +17,8 @@ from importlib import import_module
 from importlib.metadata import version
 
 from harness import log
-from harness.checks import CheckFailedError
-from harness.cores import keep_apart
-from harness.machine import log_machine
+from harness.machine import keep_apart, log_machine
+from harness.task import CheckFailedError
 from json_rpc import Refusal
 
 PORT = 8080

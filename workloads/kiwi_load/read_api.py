@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from contextlib import closing
 
 from harness import log
-from harness.checks import CheckFailedError
+from harness.task import CheckFailedError
 from json_rpc import Session
 
 _SEARCHES = ("TestCase.filter", "TestRun.filter")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from harness.checks import CheckFailedError
+from harness.task import CheckFailedError
 
 
 def numbers_of(variables: Mapping[str, str]) -> range:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from botocore.session import Session
-from harness.levels import Levels, report
+from harness.load import Levels, report
 
 
 def run(_host: str, _port: int, variables: Mapping[str, str]) -> None:

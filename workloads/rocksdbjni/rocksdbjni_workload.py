@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
-from harness.checks import CheckFailedError
-from harness.records import Tally
+from harness.engine import Tally
+from harness.task import CheckFailedError
 
 _PREPARED = os.environ.get("TIDEMARK_PREPARED", "")
 _CLASSES = f"{_PREPARED}/rocksdbjni.jar:{_PREPARED}"

@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 import boto3
-from harness.checks import CheckFailedError
+from harness.task import CheckFailedError
 from upstream import has_rust
 
 

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from botocore.exceptions import BotoCoreError, ClientError
 from configured import configure
 from harness import log
-from harness.checks import CheckFailedError
+from harness.task import CheckFailedError
 from relay import Relay
 from removal import remove
 from upstream import DEPLOY, instance_id, run

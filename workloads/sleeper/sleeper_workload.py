@@ -12,9 +12,8 @@ from pathlib import Path
 from botocore.exceptions import BotoCoreError, ClientError
 from configured import config_bucket
 from harness import log
-from harness.checks import CheckFailedError
-from harness.configuration import Configuration, ConfigurationError
 from harness.machine import log_environment
+from harness.task import CheckFailedError, Configuration, ConfigurationError
 from relay import Relay
 from upstream import (
     COMPACT,

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from zipfile import ZipFile
 
-from harness.checks import CheckFailedError
+from harness.task import CheckFailedError
 from relay import Relay
 
 TABLE = "system-test"

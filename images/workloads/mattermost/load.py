@@ -15,11 +15,10 @@ import time
 from collections.abc import Mapping
 from typing import NoReturn
 
-from botocore.session import Session
 from harness import log
-from harness.checks import CheckFailedError
-from harness.levels import Levels, report
+from harness.load import Levels, report
 from harness.machine import log_machine
+from harness.task import CheckFailedError
 from load_test import ADMIN, PORT, VERSION, configuration
 from measurements import Measurements
 from tool import Tool
@@ -92,7 +91,7 @@ def bounded(variables: Mapping[str, str]) -> None:
 
 def supported_users(variables: Mapping[str, str]) -> None:
     """Log what each search of the test found."""
-    report(Levels(Session().create_client("s3"), variables["TIDEMARK_LEVELS"]))
+    report(Levels.of_task(variables))
 
 
 def agent(name: str, variables: Mapping[str, str]) -> NoReturn:
@@ -103,7 +102,7 @@ def agent(name: str, variables: Mapping[str, str]) -> NoReturn:
     CheckFailedError
         If the level cannot be read, or the tool fails.
     """
-    levels = Levels(Session().create_client("s3"), variables["TIDEMARK_LEVELS"])
+    levels = Levels.of_task(variables)
     tool, last = Tool(int(name.rpartition("_")[2])), 0
     with socket.create_server((variables["TIDEMARK_ADDRESS"], _READY_PORT)):
         program = None

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 import psycopg2
 from harness import log
-from harness.checks import CheckFailedError
 from harness.machine import log_version
+from harness.task import CheckFailedError
 from load_test import PORT
 from web import ask
 

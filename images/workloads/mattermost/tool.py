@@ -7,7 +7,7 @@ import subprocess
 import time
 from collections.abc import Mapping
 
-from harness.checks import CheckFailedError
+from harness.task import CheckFailedError
 from load_test import SIMULATION, configuration
 from measurements import Measurements, measurements
 from web import ask

@@ -6,7 +6,7 @@ import http.client
 import json
 from typing import Any
 
-from harness.checks import CheckFailedError
+from harness.task import CheckFailedError
 
 _PATIENCE_SECONDS = 60
 

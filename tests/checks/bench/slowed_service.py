@@ -65,8 +65,7 @@ class Server(ThreadingHTTPServer):
 def main() -> None:
     """Serve until stopped."""
     # The benchmark imports this module, too, and has no harness.
-    from harness.cores import keep_apart  # noqa: PLC0415
-    from harness.machine import log_version  # noqa: PLC0415
+    from harness.machine import keep_apart, log_version  # noqa: PLC0415
 
     version, address = os.environ["TIDEMARK_VERSION"], os.environ["TIDEMARK_ADDRESS"]
     log_version(version, version, Path(sys.argv[0]).name)

@@ -33,7 +33,7 @@ QUERIES = re.findall(
 def lines(monkeypatch):
     """Return a way to log times as the harness does."""
     monkeypatch.syspath_prepend(HARNESS)
-    from harness.histogram import Histogram  # noqa: PLC0415
+    from harness.load import Histogram  # noqa: PLC0415
 
     def lines(times):
         histogram = Histogram()

@@ -251,7 +251,7 @@ def test_a_task_under_py_spy_leaves_the_stacks_of_its_python_functions(run, s3, 
     for line in gzip.decompress(body).decode().splitlines():
         stack, _, count = line.rpartition(" ")
         samples.update(dict.fromkeys(stack.split(";"), int(count)))
-    assert samples["_write (harness/ingest.py)"] > 20, samples.most_common(30)
+    assert samples["_write (harness/measurement.py)"] > 20, samples.most_common(30)
 
 
 def test_a_missing_bucket_fails_the_test(run):

@@ -237,7 +237,7 @@ def step(modules, monkeypatch, folder, name, lines):
 def test_a_program_has_to_log_every_record_of_each_job(
     modules, monkeypatch, tmp_path, name, lines, found
 ):
-    checks = modules("harness.checks")
+    checks = modules("harness.task")
 
     with pytest.raises(checks.CheckFailedError, match=re.escape(found)):
         step(modules, monkeypatch, tmp_path, name, lines)
@@ -305,7 +305,7 @@ def test_the_engine_datafusion_needs_the_part_in_rust(
     objects.put_object(Bucket=f"{OWN}-config", Key="tables/t", Body=b"a=b")
     monkeypatch.setenv("TIDEMARK_ENGINE", "datafusion")
     monkeypatch.setenv("TIDEMARK_TASKS", "4")
-    configured, checks = modules("configured"), modules("harness.checks")
+    configured, checks = modules("configured"), modules("harness.task")
 
     if not rust:
         with pytest.raises(checks.CheckFailedError, match="build them with Rust installed"):
@@ -320,7 +320,7 @@ def test_the_engine_datafusion_needs_the_part_in_rust(
 
 
 def test_a_writer_without_its_folder_is_refused_before_it_writes(modules, monkeypatch, tmp_path):
-    workload, checks = modules("sleeper_workload"), modules("harness.checks")
+    workload, checks = modules("sleeper_workload"), modules("harness.task")
     scratch = tmp_path / "file" / "scratch"
     scratch.parent.touch()
     monkeypatch.setattr(workload, "_SCRATCH", scratch)

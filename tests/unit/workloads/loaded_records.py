@@ -1,6 +1,6 @@
 """Records that the tests of engines load, and their tally."""
 
-from harness.records import Tally, batches
+from harness.engine import Tally, batches
 
 RECORDS = 2500
 

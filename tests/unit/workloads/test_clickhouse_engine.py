@@ -7,8 +7,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from harness.checks import CheckFailedError
-from harness.records import RECORD_BYTES
+from harness.engine import RECORD_BYTES
+from harness.task import CheckFailedError
 
 from tests.unit.workloads.loaded_records import RECORDS, expected, load
 from tidemark.model.checkout import ROOT

@@ -1,5 +1,5 @@
 import pytest
-from harness.configuration import Configuration, ConfigurationError
+from harness.task import Configuration, ConfigurationError
 
 VARIABLES = {
     "TIDEMARK_VERSION": "9.0.0",

@@ -7,8 +7,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from harness.configuration import ConfigurationError
-from harness.records import BATCH_RECORDS, RECORD_BYTES, batches
+from harness.engine import BATCH_RECORDS, RECORD_BYTES, batches
+from harness.task import ConfigurationError
 
 from tests.unit.workloads.loaded_records import RECORDS, expected, load
 from tidemark.model.checkout import ROOT

@@ -4,8 +4,8 @@ import json
 import subprocess
 
 import pytest
-from harness.configuration import ConfigurationError
 from harness.installation import jars_of_version
+from harness.task import ConfigurationError
 
 from tidemark.cli.builds import with_builds
 from tidemark.model.refusal import Refused

@@ -4,7 +4,7 @@ import random
 from collections import Counter
 
 import pytest
-from harness.checks import CheckFailedError
+from harness.task import CheckFailedError
 
 
 class Session:

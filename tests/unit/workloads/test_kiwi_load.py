@@ -6,7 +6,7 @@ from collections import Counter
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-from harness.checks import CheckFailedError
+from harness.task import CheckFailedError
 
 ADMIN = "tidemark"
 

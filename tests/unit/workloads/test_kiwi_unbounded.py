@@ -5,8 +5,8 @@ import json
 
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
-from harness.checks import CheckFailedError
-from harness.levels import Levels
+from harness.load import Levels
+from harness.task import CheckFailedError
 
 ADDRESS = "s3://bucket/data/levels/unbounded.json"
 

@@ -1,9 +1,11 @@
+"""The environment that a task logs, and the cores of a server and its load on one machine."""
+
 import json
+import os
 
 import pytest
-from harness.checks import CheckFailedError
-from harness.configuration import Configuration
-from harness.machine import log_environment
+from harness.machine import keep_apart, log_environment
+from harness.task import CheckFailedError, Configuration
 
 WHEEL = f"demo@file:///dist/demo-1.2.3-py3-none-any.whl#sha256={'0' * 64}"
 
@@ -34,6 +36,7 @@ def test_a_release_and_a_build_are_measured_with_the_version_that_they_report(
     environment = logged(tmp_path, capsys, version, package)
 
     assert (environment["version"], environment["engine_version"]) == (version, "7.0.0")
+    assert environment["cores"] <= os.cpu_count()
 
 
 def test_an_edit_of_the_program_changes_its_digest(tmp_path, capsys, monkeypatch):
@@ -81,3 +84,32 @@ def test_a_release_that_reports_another_version_is_not_measured(tmp_path, capsys
         match=r"^The system that was measured is Demo 7\.0\.0: 7\.0\.1 was expected\.$",
     ):
         logged(tmp_path, capsys, "7.0.1", "demo==1.2.4")
+
+
+@pytest.fixture
+def kept(monkeypatch):
+    """Return a function that gives the cores of both sides of a machine with some cores."""
+
+    def kept(host, *cores):
+        sides = []
+        monkeypatch.setattr(os, "sched_getaffinity", lambda _: {*cores})
+        monkeypatch.setattr(os, "sched_setaffinity", lambda _, chosen: sides.append(chosen))
+        for serves in (True, False):
+            keep_apart(host, serves=serves)
+        return sides
+
+    return kept
+
+
+def test_a_server_and_its_load_have_no_core_in_common(kept):
+    assert kept("127.9.8.7", 0, 1) == [[1], [0]]
+    assert kept("127.9.8.7", 2, 4, 6) == [[4, 6], [2]]
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "10.0.12.7"])
+def test_a_server_on_a_machine_of_its_own_has_all_cores(kept, host):
+    assert kept(host, 0, 1) == []
+
+
+def test_one_core_is_shared(kept):
+    assert kept("127.9.8.7", 3) == []

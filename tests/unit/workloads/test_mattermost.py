@@ -7,7 +7,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import ModuleType
 
 import pytest
-from harness.checks import CheckFailedError
+from harness.task import CheckFailedError
 
 METRICS = """
 # HELP loadtest_http_request_time The time taken to execute client requests.

@@ -1,20 +1,18 @@
 """The tests of the harness over an engine that is a list of records."""
 
-import json
-import os
 import shutil
+import subprocess
+import sys
 
 import pytest
 from harness import log
-from harness.checks import CheckFailedError
-from harness.compaction import Compaction
-from harness.configuration import Configuration
-from harness.ingest import Ingest
-from harness.machine import log_environment
-from harness.records import Tally
+from harness.engine import Tally
+from harness.measurement import Compaction, Ingest
 from harness.storage import Storage
+from harness.task import CheckFailedError, Configuration
 
 from tests.unit.workloads.fake_bucket import Bucket
+from tidemark.model.task import HARNESS
 
 RECORDS = 2500
 
@@ -223,18 +221,25 @@ def test_files_of_another_configuration_are_not_compacted(
     assert "compaction read" not in capsys.readouterr().out
 
 
-def test_the_environment_has_the_version_that_the_system_reports(configuration, scratch, capsys):
-    log_environment(Engine(), configuration, scratch)
+FULL_DISK = """import sys
+from harness import measurement
+sys.excepthook = measurement.name_failure
+open("/dev/full", "w", buffering=1).write("line\\n")
+"""
 
-    _, _, environment = capsys.readouterr().out.partition("Environment: ")
-    assert json.loads(environment)["engine_version"] == "1.0.0"
-    assert json.loads(environment)["cores"] <= os.cpu_count()
 
+def test_a_full_disk_is_named_in_one_sentence_after_the_traceback(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", FULL_DISK],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(HARNESS)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
-def test_a_system_of_another_version_fails_the_task(configuration, scratch):
-    with pytest.raises(CheckFailedError) as failure:
-        log_environment(Engine(version="2.0.0"), configuration, scratch)
-
-    assert str(failure.value) == (
-        "The system that was measured is Lists 2.0.0: 1.0.0 was expected."
+    assert done.returncode == 1
+    assert "Traceback" in done.stderr
+    assert done.stdout == (
+        f"[main] {tmp_path.name}.Task ERROR  - OSError: [Errno 28] No space left on device\n"
     )

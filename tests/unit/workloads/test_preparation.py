@@ -9,11 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from harness import environment as environments
-from harness import preparation
-from harness.configuration import ConfigurationError
-from harness.environment import environment
+from harness import installation, preparation
+from harness.installation import environment
 from harness.preparation import prepare
+from harness.task import ConfigurationError
 from pydantic import TypeAdapter
 
 from tidemark.model.checkout import ROOT
@@ -232,8 +231,8 @@ def test_the_time_limit_holds_for_all_calls_of_uv_together(uv, monkeypatch):
     def hang(timeout):
         raise subprocess.TimeoutExpired("uv", timeout)
 
-    monkeypatch.setattr(environments.time, "monotonic", lambda: next(now))
-    monkeypatch.setattr(environments.subprocess, "run", run)
+    monkeypatch.setattr(installation.time, "monotonic", lambda: next(now))
+    monkeypatch.setattr(installation.subprocess, "run", run)
 
     with pytest.raises(subprocess.TimeoutExpired):
         environment(uv(MAKES), timeout=60)

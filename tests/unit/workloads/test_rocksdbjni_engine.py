@@ -4,8 +4,8 @@ import importlib
 import sys
 
 import pytest
-from harness.checks import CheckFailedError
-from harness.records import Tally, batches
+from harness.engine import Tally, batches
+from harness.task import CheckFailedError
 
 from tidemark.model.checkout import ROOT
 

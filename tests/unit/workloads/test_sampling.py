@@ -11,12 +11,11 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from harness import async_profiler
-from harness.async_profiler import variables_of
-from harness.configuration import ConfigurationError
+from harness import profilers
 from harness.preparation import main as prepare_and_run
-from harness.profiler import profiler
+from harness.profilers import profiler, variables_of
 from harness.sampling import FILE, main
+from harness.task import ConfigurationError
 
 from tests.unit.workloads.fake_bucket import Bucket
 from tidemark.model.profile import PROFILE_FILE
@@ -46,7 +45,7 @@ def maven(tmp_path, monkeypatch):
         jar.writestr("linux-x64/libasyncProfiler.so", "x64")
         jar.writestr("linux-arm64/libasyncProfiler.so", "arm64")
     digest = hashlib.sha256((tmp_path / "jar").read_bytes()).hexdigest()
-    monkeypatch.setattr(async_profiler, "_SHA256", digest)
+    monkeypatch.setattr(profilers, "_SHA256", digest)
 
     def make(script=COPIES):
         (tmp_path / "mvn").write_text(script)
@@ -78,7 +77,7 @@ def run(*words, file="/dev/null", program=FOLDS, name="async-profiler"):
 
 
 def test_the_library_of_this_machine_is_fetched_once(maven, tmp_path, monkeypatch):
-    monkeypatch.setattr(async_profiler.platform, "machine", lambda: "aarch64")
+    monkeypatch.setattr(profilers.platform, "machine", lambda: "aarch64")
 
     first, again = library(maven(), 60), library(maven(), 60)
 
@@ -107,9 +106,9 @@ def test_a_library_that_is_not_the_pinned_one_is_refused(maven, monkeypatch, cha
         "TIDEMARK_PROFILER": changed.get("name", "async-profiler")
     }
     if "machine" in changed:
-        monkeypatch.setattr(async_profiler.platform, "machine", lambda: changed["machine"])
+        monkeypatch.setattr(profilers.platform, "machine", lambda: changed["machine"])
     if "digest" in changed:
-        monkeypatch.setattr(async_profiler, "_SHA256", changed["digest"])
+        monkeypatch.setattr(profilers, "_SHA256", changed["digest"])
     variables |= {key: value for key, value in changed.items() if key == "PATH"}
 
     with pytest.raises(ConfigurationError, match=sentence):

@@ -2,8 +2,8 @@ import json
 
 import pytest
 from botocore.exceptions import ClientError
-from harness.checks import CheckFailedError
 from harness.storage import Manifest, Storage, digest
+from harness.task import CheckFailedError
 
 from tests.unit.workloads.fake_bucket import Bucket
 

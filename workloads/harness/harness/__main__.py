@@ -17,8 +17,8 @@ import tempfile
 from pathlib import Path
 
 from harness import log, rounds
-from harness.configuration import Configuration, ConfigurationError
-from harness.leftovers import adopt, end_left
+from harness.deadline import adopt, end_left
+from harness.task import Configuration, ConfigurationError
 
 TESTS = ("ingest", "compaction")
 

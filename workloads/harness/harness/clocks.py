@@ -38,15 +38,6 @@ class Took(NamedTuple):
         return f"{1e6 * self.cpu_seconds / records:.4f} CPU microseconds per record"
 
 
-class Done(NamedTuple):
-    """A job that was done."""
-
-    seconds: float
-    """The time of the engine for one unit of the work [s]."""
-    lines: Sequence[str]
-    """The lines of the log with the rates."""
-
-
 def cpu_seconds() -> float:
     """Return the CPU time of this process, its children and theirs [s].
 

@@ -1,4 +1,4 @@
-"""The deadline of a task: its program is ended then, whatever it does.
+"""The end of a task's processes: at its deadline, whatever they do, or after the program.
 
 A program may hold Python's lock, ignore a signal or hang, so that another process watches it.
 Nothing else ends a task that takes too long: Amazon ECS has no limit of its own.
@@ -6,17 +6,21 @@ Nothing else ends a task that takes too long: Amazon ECS has no limit of its own
 
 from __future__ import annotations
 
+import ctypes
+import os
 import signal
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import NoReturn
 
 from harness import log
-from harness.leftovers import adopt, end_left
 
 PASSED = 124
 """The exit code of a task that its deadline ended, as that of GNU's ``timeout``."""
 _GRACE_SECONDS = 5
+_PR_SET_CHILD_SUBREAPER = 36  # Linux manual, prctl(2)
+_ENDED = "Z"
 
 
 class _Passed(Exception):
@@ -72,3 +76,33 @@ def _end(program: subprocess.Popen[bytes]) -> None:
         program.kill()
         program.wait()
     end_left()
+
+
+def adopt() -> None:
+    """Become the parent of every process that a child of this process leaves behind."""
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def end_left() -> list[str]:
+    """Kill the children of this process, and theirs; return the names of those that still ran."""
+    names = []
+    while children := list(_children()):
+        for process, name, state in children:
+            if state != _ENDED:
+                names.append(name)
+            os.kill(process, signal.SIGKILL)
+            os.waitpid(process, 0)
+    return names
+
+
+def _children() -> Iterator[tuple[int, str, str]]:
+    """Yield the number, name and state of each child (Linux manual, proc_pid_stat(5))."""
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            text = stat.read_text(errors="replace")
+        except (FileNotFoundError, ProcessLookupError):
+            continue  # it has ended meanwhile
+        name, _, fields = text.partition("(")[2].rpartition(")")
+        state, parent, *_ = fields.split()
+        if int(parent) == os.getpid():
+            yield int(stat.parent.name), name, state

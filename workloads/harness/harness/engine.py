@@ -1,12 +1,20 @@
-"""The parts of a system under test that a workload provides; the harness does the rest."""
+"""The parts of a system under test that a workload provides, and the records that it stores.
+
+The harness does the rest: it makes the records, and compares what a store holds with them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
+from struct import unpack
 from typing import Any, Protocol
+from zlib import crc32
 
-from harness.records import Tally
+from harness.task import CheckFailedError
 
 
 class Store(Protocol):
@@ -54,3 +62,70 @@ class Engine(Protocol):
 
         A system that writes to S3 by itself has none.
         """
+
+
+# A record is a key of random bytes and its value.
+KEY_BYTES = 16
+VALUE_BYTES = 100
+RECORD_BYTES = KEY_BYTES + VALUE_BYTES
+BATCH_RECORDS = 1000
+
+
+@dataclass(frozen=True)
+class Tally:
+    """The number and the checksum of the records in a store.
+
+    Attributes
+    ----------
+    records
+        The number of records.
+    checksum
+        The CRC-32 of all keys, each followed by its value, in the order of the keys.
+    """
+
+    records: int
+    checksum: int
+
+    @classmethod
+    def of(cls, records: Iterable[bytes], pieces: int = 1) -> Tally:
+        """Return the tally of records in the order of their keys, each in as many ``pieces``."""
+        remaining = iter(records)
+        count = checksum = 0
+        # Many records at a time, because the check already takes longer than the measured work.
+        while block := list(islice(remaining, BATCH_RECORDS * pieces)):
+            count += len(block)
+            checksum = crc32(b"".join(block), checksum)
+        return cls(count // pieces, checksum)
+
+
+def batches(seed: int, task: int, records: int) -> Iterator[list[bytes]]:
+    """Yield the records of one task, in batches sorted by key.
+
+    Yields
+    ------
+    list of bytes
+        At most ``BATCH_RECORDS`` records of ``RECORD_BYTES``, each a key followed by its value.
+    """
+    source = random.Random(f"{seed}/{task}")  # noqa: S311 (repeatable data, not a secret)
+    for start in range(0, records, BATCH_RECORDS):
+        # One draw for the whole batch: drawing each record alone would take longer than RocksDB.
+        count = min(BATCH_RECORDS, records - start)
+        yield sorted(unpack(f"{RECORD_BYTES}s" * count, source.randbytes(count * RECORD_BYTES)))
+
+
+def check_tally(found: Tally, expected: Tally, where: str) -> None:
+    """Compare the records that the engine holds with those that were written.
+
+    Raises
+    ------
+    CheckFailedError
+        If a record was lost, added or changed.
+    """
+    if found.records != expected.records:
+        raise CheckFailedError(
+            f"{where} holds {found.records} records: {expected.records} were expected."
+        )
+    if found.checksum != expected.checksum:
+        raise CheckFailedError(
+            f"{where} has the checksum {found.checksum}: {expected.checksum} was expected."
+        )

@@ -1,4 +1,4 @@
-"""The environment of a measurement: the machine, the interpreter and the engine."""
+"""The environment of a measurement: the machine and its cores, the interpreter and the engine."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from importlib.metadata import distributions
 from pathlib import Path
 
 from harness import log
-from harness.checks import CheckFailedError
-from harness.configuration import Configuration
 from harness.engine import Engine
 from harness.storage import digest
+from harness.task import CheckFailedError, Configuration
 
 
 def log_environment(engine: Engine, configuration: Configuration, scratch: Path) -> None:
@@ -95,3 +94,15 @@ def installed_digest() -> str:
     prepared = Path(os.environ.get("TIDEMARK_PREPARED") or os.devnull)
     files = sorted(path for path in prepared.rglob("*") if path.is_file())
     return hashlib.sha256("".join([*listings, *map(digest, files)]).encode()).hexdigest()
+
+
+def keep_apart(host: str, *, serves: bool) -> None:
+    """Keep this process, and those that it starts, on the server's or the load's half of the cores.
+
+    A server at a loopback address shares its machine with the load, and each would slow the other.
+    At another ``host``, or with one core, nothing changes.
+    """
+    cores = sorted(os.sched_getaffinity(0))
+    half = len(cores) // 2
+    if half and host.startswith("127."):
+        os.sched_setaffinity(0, cores[half:] if serves else cores[:half])

@@ -33,11 +33,10 @@ import time
 from pathlib import Path
 
 from harness import deadline, log
-from harness.configuration import ConfigurationError
-from harness.environment import PACKAGES, environment
-from harness.installation import installed, jars_of_version
-from harness.profiler import profiler
+from harness.installation import PACKAGES, environment, installed, jars_of_version
+from harness.profilers import profiler
 from harness.rounds import ROUND
+from harness.task import ConfigurationError
 
 LONGEST_SECONDS = 600
 _ROOT = str(Path(__file__).parents[1])

@@ -24,8 +24,8 @@ from botocore.exceptions import BotoCoreError, ClientError
 from botocore.session import Session
 
 from harness import log
-from harness.configuration import ConfigurationError
-from harness.profiler import Profiler, profiler
+from harness.profilers import Profiler, profiler
+from harness.task import ConfigurationError
 
 FILE = "profile.folded.gz"
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from harness.checks import CheckFailedError
+from harness.task import CheckFailedError
 
 CHUNK_BYTES = 1 << 20
 MANIFEST = "manifest.json"
@@ -26,7 +26,7 @@ class Manifest:
     version, package, seed, records
         The configuration that the files were written with.
     checksum
-        The checksum of the records, as in ``records.Tally``.
+        The checksum of the records, as in ``engine.Tally``.
     store
         The name of the store's folder.
     files

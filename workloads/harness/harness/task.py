@@ -1,4 +1,4 @@
-"""The configuration of a task, read from its environment variables."""
+"""A task: its configuration, read from environment variables, and the errors that end it."""
 
 from __future__ import annotations
 
@@ -16,6 +16,10 @@ _CHECKED_SLICES = 4
 
 class ConfigurationError(Exception):
     """A variable that is missing or has a value that is not accepted; the message names it."""
+
+
+class CheckFailedError(Exception):
+    """A failed check: the task has no result. The message names the found and expected values."""
 
 
 @dataclass(frozen=True)

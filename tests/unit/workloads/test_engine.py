@@ -1,7 +1,10 @@
+"""The records of a test, their tally, and the check of a store."""
+
 from itertools import chain
 
 import pytest
-from harness.records import BATCH_RECORDS, KEY_BYTES, RECORD_BYTES, Tally, batches
+from harness.engine import BATCH_RECORDS, KEY_BYTES, RECORD_BYTES, Tally, batches, check_tally
+from harness.task import CheckFailedError
 
 
 def records(seed=1, task=0, count=2500):
@@ -55,3 +58,17 @@ def test_the_tally_shows_any_change_of_a_record(change):
 
 def test_the_tally_of_no_records_is_zero():
     assert Tally.of([]) == Tally(0, 0)
+
+
+def test_equal_tallies_pass():
+    check_tally(Tally(2, 5), Tally(2, 5), "The store")
+
+
+def test_a_lost_record_fails():
+    with pytest.raises(CheckFailedError, match="holds 1 records: 2 were expected"):
+        check_tally(Tally(1, 5), Tally(2, 5), "The store")
+
+
+def test_a_changed_record_fails():
+    with pytest.raises(CheckFailedError, match="has the checksum 4: 5 was expected"):
+        check_tally(Tally(2, 4), Tally(2, 5), "The store")
