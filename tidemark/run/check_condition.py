@@ -1,6 +1,5 @@
 """CheckCondition: whether a service is ready or the wait of a step is over."""
 
-import math
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
@@ -72,25 +71,18 @@ def _check_service(
     service = suite.services[running.name]
     task = tasks.describe([running.task_arn]).get(running.task_arn, {})
     streams = [system.stream(running.task_id, running.name)]
-    answer = ask(queries, suite.name, READY_QUERY, system.log_group, streams, event)
-    scanned = event.bytes_scanned + answer.bytes_scanned
+    rows, event = ask(queries, suite.name, READY_QUERY, system.log_group, streams, event)
     address = _address(task)
     if task.get("DesiredStatus") == "STOPPED":
-        why = f"service {running.name}: it ended before it was ready"
-        return CheckedCondition(over=True, stopped_by=why, bytes_scanned=scanned)
-    if answer.rows and address:
+        return event.over(f"service {running.name}: it ended before it was ready")
+    if rows and address:
         host = {"Name": f"TIDEMARK_{running.name.upper()}", "Value": address}
-        return CheckedCondition(over=True, environment=(host,), bytes_scanned=scanned)
-    if event.waited_seconds < service.within_seconds:
-        left = math.ceil(service.within_seconds - event.waited_seconds)
-        seconds = min(pause_seconds(event.waited_seconds), left)
-        return CheckedCondition(over=False, wait_seconds=seconds, bytes_scanned=scanned)
-    lines = ask(queries, suite.name, LAST_LINES_QUERY, system.log_group, streams, event)
-    return CheckedCondition(
-        over=True,
-        stopped_by=_late(running.name, service) + last_lines(lines.rows, streams[0]),
-        bytes_scanned=scanned + lines.bytes_scanned,
-    )
+        return event.over().model_copy(update={"environment": (host,)})
+    left = service.within_seconds - event.waited_seconds
+    if left > 0:
+        return event.again(min(pause_seconds(event.waited_seconds), left))
+    lines, event = ask(queries, suite.name, LAST_LINES_QUERY, system.log_group, streams, event)
+    return event.over(_late(running.name, service) + last_lines(lines, streams[0]))
 
 
 def _late(name: str, service: Service) -> str:
@@ -119,12 +111,12 @@ def _check_query(
 
     The streams are by log group.
     """
-    answers = [ask(queries, suite.name, query, group, own, event) for group, own in streams.items()]
-    scanned = event.bytes_scanned + sum(answer.bytes_scanned for answer in answers)
-    if any(answer.rows for answer in answers):
-        return CheckedCondition(over=True, bytes_scanned=scanned)
+    found = False
+    for group, own in streams.items():
+        rows, event = ask(queries, suite.name, query, group, own, event)
+        found = found or bool(rows)
     why = f"no row of query {query} within {wait.within_seconds} s"
-    return _wait_again(wait, event, why).model_copy(update={"bytes_scanned": scanned})
+    return event.over() if found else _wait_again(wait, event, why)
 
 
 def _check_backlog(backlogs: Backlogs, wait: WaitUntil, event: ConditionEvent) -> CheckedCondition:
@@ -134,11 +126,10 @@ def _check_backlog(backlogs: Backlogs, wait: WaitUntil, event: ConditionEvent) -
     names = list(filter(None, event.awaited.split(",")))
     lefts = {_shown(kind, name): backlogs[kind]().left(name) for name in names}
     if missing := [named for named, left in lefts.items() if left is None]:
-        why = f"step {event.step}: there is no {missing[0]}"
-        return CheckedCondition(over=True, stopped_by=why, bytes_scanned=event.bytes_scanned)
+        return event.failed(f"there is no {missing[0]}")
     holds, needed = (0 if any(lefts.values()) else event.holds + 1), wait.readings or _READINGS
     if holds >= needed or not names:
-        return CheckedCondition(over=True, bytes_scanned=event.bytes_scanned, holds=holds)
+        return event.over().model_copy(update={"holds": holds})
     named, left = max(lefts.items(), key=lambda entry: entry[1] or 0)
     why = f"{named} has {plural(left or 0, _ENTRIES[kind])} left after {wait.within_seconds} s"
     why += f", but only at {holds} of {needed} readings in sequence" if holds else ""
@@ -153,8 +144,4 @@ def _shown(kind: str, name: str) -> str:
 def _wait_again(wait: WaitUntil, event: ConditionEvent, why: str) -> CheckedCondition:
     """Return how long to wait for a condition, or that its time is over and ``why`` it failed."""
     left = wait.within_seconds - event.waited_seconds
-    if left <= 0:
-        why = f"step {event.step}: {why}"
-        return CheckedCondition(over=True, stopped_by=why, bytes_scanned=event.bytes_scanned)
-    seconds = min(wait.every_seconds, math.ceil(left))
-    return CheckedCondition(over=False, wait_seconds=seconds, bytes_scanned=event.bytes_scanned)
+    return event.again(min(wait.every_seconds, left)) if left > 0 else event.failed(why)

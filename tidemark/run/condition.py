@@ -1,5 +1,6 @@
 """The wait for a condition: its event, its answer, and the log query that both read."""
 
+import math
 from collections.abc import Collection
 from datetime import datetime, timedelta
 
@@ -8,7 +9,7 @@ from tidemark.model.results import TaskResult
 from tidemark.model.suite_asset import query_file
 from tidemark.run.ecs_resources import System
 from tidemark.run.events import TrialEvent
-from tidemark.run.ports import Answer, LogQueries, TooManyRows
+from tidemark.run.ports import LogQueries, TooManyRows
 from tidemark.run.stop_services import RunningService
 from tidemark.store import keys
 
@@ -34,6 +35,23 @@ class LoggedTest(TrialEvent):
 
 
 _LONGEST_QUERY_SECONDS = 60
+
+
+class CheckedCondition(Frozen):
+    """The answer to one question whether a step may end."""
+
+    over: bool
+    """Whether the wait is over: its condition holds, or there is no more time."""
+    wait_seconds: int = 0
+    """The wait before the next question [s]."""
+    stopped_by: str | None = None
+    """The reason why the test fails."""
+    bytes_scanned: int
+    """The bytes scanned by this query and the earlier ones of the test."""
+    environment: tuple[dict[str, str], ...] = ()
+    """The address of a service that is ready, as an environment variable of later tasks."""
+    holds: int = 0
+    """The readings in sequence that found the condition to hold, this reading included."""
 
 
 class ConditionEvent(LoggedTest):
@@ -65,28 +83,25 @@ class ConditionEvent(LoggedTest):
         """The time since the wait began [s]."""
         return (self.now - self.waiting_since).total_seconds()
 
+    def again(self, seconds: float) -> CheckedCondition:
+        """Return that the wait goes on, and how long until the next question [s]."""
+        wait = math.ceil(seconds)
+        return CheckedCondition(over=False, wait_seconds=wait, bytes_scanned=self.bytes_scanned)
+
+    def over(self, stopped_by: str | None = None) -> CheckedCondition:
+        """Return that the wait is over, with the reason if the test fails."""
+        scanned = self.bytes_scanned
+        return CheckedCondition(over=True, stopped_by=stopped_by, bytes_scanned=scanned)
+
+    def failed(self, why: str) -> CheckedCondition:
+        """Return that the step fails the test."""
+        return self.over(f"step {self.step}: {why}")
+
 
 def levels_key(artefacts: str, test: str) -> str:
     """Return the key of the levels of a test's load, from the address of its tasks' files."""
     left = artefacts.removeprefix("s3://").partition("/")[2]
     return f"{left.partition('/artefacts/')[0]}/{keys.levels(test)}"
-
-
-class CheckedCondition(Frozen):
-    """The answer to one question whether a step may end."""
-
-    over: bool
-    """Whether the wait is over: its condition holds, or there is no more time."""
-    wait_seconds: int = 0
-    """The wait before the next question [s]."""
-    stopped_by: str | None = None
-    """The reason why the test fails."""
-    bytes_scanned: int
-    """The bytes scanned by this query and the earlier ones of the test."""
-    environment: tuple[dict[str, str], ...] = ()
-    """The address of a service that is ready, as an environment variable of later tasks."""
-    holds: int = 0
-    """The readings in sequence that found the condition to hold, this reading included."""
 
 
 def ask(
@@ -96,11 +111,16 @@ def ask(
     log_group: str,
     streams: Collection[str],
     event: ConditionEvent,
-) -> Answer:
-    """Return the answer to a query over log streams; a single row if it has too many."""
+) -> tuple[list[dict[str, str]], ConditionEvent]:
+    """Return the rows of a query over log streams, and the event with the bytes that it scanned.
+
+    A query with too many rows has a single one.
+    """
     text = query_file(suite, query).read_text(encoding="utf-8")
     start, end = (moment.timestamp() for moment in event.window)
     try:
-        return queries.run(text, log_group, start, end, _LONGEST_QUERY_SECONDS, streams)
+        answer = queries.run(text, log_group, start, end, _LONGEST_QUERY_SECONDS, streams)
     except TooManyRows:  # one row is enough
-        return Answer([{}], 0)
+        return [{}], event
+    scanned = event.bytes_scanned + answer.bytes_scanned
+    return answer.rows, event.model_copy(update={"bytes_scanned": scanned})

@@ -49,16 +49,15 @@ def hold(
         return _wait(event, course, -late)
     agents = [each for each in event.services if each.name in load.agents]
     streams = [system.stream(each.task_id, each.name) for each in agents]
-    answer = ask(queries, plan.suite.name, load.query, system.log_group, streams, event)
-    event = event.model_copy(update={"bytes_scanned": event.bytes_scanned + answer.bytes_scanned})
-    rows = [row for row in answer.rows if row.get("level") == str(course.level)]
+    logged, event = ask(queries, plan.suite.name, load.query, system.log_group, streams, event)
+    rows = [row for row in logged if row.get("level") == str(course.level)]
     missing = len(streams) - len({row.get("@logStream") for row in rows})
     if missing > 0:
         return _without(missing, load, tasks, event, course)
     try:
         level = _held(load, event, course, rows)
     except Refused as refused:
-        return _over(event, str(refused))
+        return event.failed(str(refused))
     return _go_on(bucket, plan, load, event, course.started_at, (*course.held, level))
 
 
@@ -139,11 +138,11 @@ def _usd_per_second(plan: Plan, event: ConditionEvent) -> float:
 
 def _wait(event: ConditionEvent, course: LoadCourse, seconds: float) -> CheckedCondition:
     if not course.over:
-        return _again(event, seconds)
+        return event.again(seconds)
     # Without a figure, or without the service, there is nothing to report.
     if course.end in {"dropped", "agents"} or not course.found:
-        return _over(event, course.reason)
-    return CheckedCondition(over=True, bytes_scanned=event.bytes_scanned)
+        return event.failed(course.reason)
+    return event.over()
 
 
 def _without(
@@ -151,27 +150,14 @@ def _without(
 ) -> CheckedCondition:
     """Wait for the agents that have not logged their level, or end the load with the reason."""
     if gone := ended_services(tasks, event.services):
-        return _over(event, f"service {listed(gone)} ended before the search")
+        return event.failed(f"service {listed(gone)} ended before the search")
     late = _late_seconds(load, event, course)
     if late < load.report_seconds:
-        return _again(event, min(max(2.0, late), load.report_seconds - late))
+        return event.again(min(max(2.0, late), load.report_seconds - late))
     why = f"{missing} of {len(load.agents)} agents did not log level {course.level}"
     # An agent with a wrong clock logs outside of the searched time.
     within = f"within {load.report_seconds} s; {searched(event.window)}"
-    return _over(event, f"{why} {within}")
-
-
-def _again(event: ConditionEvent, seconds: float) -> CheckedCondition:
-    """Return the wait before the next question."""
-    wait = math.ceil(seconds)
-    return CheckedCondition(over=False, wait_seconds=wait, bytes_scanned=event.bytes_scanned)
-
-
-def _over(event: ConditionEvent, why: str) -> CheckedCondition:
-    """Return the end of the load without a figure."""
-    return CheckedCondition(
-        over=True, stopped_by=f"step {event.step}: {why}", bytes_scanned=event.bytes_scanned
-    )
+    return event.failed(f"{why} {within}")
 
 
 def _held(load: Load, event: ConditionEvent, course: LoadCourse, rows: _Rows) -> HeldLevel:
