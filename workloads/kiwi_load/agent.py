@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import gevent
-from cpu_times import CpuTimes, Use
 from gevent.event import Event
 from harness import log
 from harness.load import Levels
 from intervals import Intervals
+from limits import CpuTimes, Use
 from locust.env import Environment
 from tester import DRAIN_SECONDS, FAULTS, Load, Tester
 

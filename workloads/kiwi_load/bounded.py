@@ -6,14 +6,13 @@ import time
 from collections.abc import Mapping
 
 import gevent
-import lateness
-from cpu_times import MOST_CORES, CpuTimes
 from harness import log
 from harness.task import CheckFailedError
 from intervals import Intervals
+from limits import CpuTimes, check_cores, check_lateness
 from locust.env import Environment
 from locust.runners import LocalRunner
-from shares import numbers_of
+from operations import numbers_of
 from tester import DRAIN_SECONDS, Load, Tester
 
 _INTERVAL_SECONDS = 10
@@ -76,15 +75,11 @@ def _measure(load: Load, runner: LocalRunner, intervals: Intervals, seconds: int
         f"The load used {used.cores:.4f} cores of {used.machine:.4f}, "
         f"and {used.stolen:.4f} were stolen",
     )
-    if used.cores > MOST_CORES:
-        raise CheckFailedError(
-            f"The load was the limit, not the server: it used {used.cores:.2f} cores; "
-            f"up to {MOST_CORES} were accepted."
-        )
+    check_cores(used.cores)
     _drain(load, runner)
     late = load.lateness.mean()
     log.info("Bounded", f"The load sent requests {late:.3f} ms late")
-    lateness.check(late)
+    check_lateness(late)
     intervals.log(runner.user_count)
 
 

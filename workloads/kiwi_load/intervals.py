@@ -7,10 +7,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from typing import NamedTuple
 
-import server_timing
 from harness import log
 from harness.load import Histogram
-from json_rpc import Answered
+from json_rpc import Answered, Statements, database_line
 
 
 class Summary(NamedTuple):
@@ -32,7 +31,7 @@ class Intervals:
         self._times: defaultdict[str, Histogram] = defaultdict(Histogram)
         self._counts: Counter[str] = Counter()
         self._failures: Counter[str] = Counter()
-        self._statements: defaultdict[str, list[server_timing.Statements]] = defaultdict(list)
+        self._statements: defaultdict[str, list[Statements]] = defaultdict(list)
 
     def add(
         self,
@@ -72,7 +71,7 @@ class Intervals:
             failed, count = self._failures[operation], self._counts[operation]
             log.info("Bounded", f"Failures {operation} {failed} of {count} requests")
             if requests := self._statements[operation]:
-                log.info("Bounded", server_timing.line(operation, requests))
+                log.info("Bounded", database_line(operation, requests))
         self._all.clear()
         self._times.clear()
         self._counts.clear()

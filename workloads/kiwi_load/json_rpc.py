@@ -1,25 +1,36 @@
-"""A client of Kiwi TCMS's JSON-RPC."""
+"""A client of Kiwi TCMS's JSON-RPC, and the statements that its answers report."""
 
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Sequence
 from contextlib import closing
 from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException
+from statistics import fmean
 from time import perf_counter
 from typing import Any, NamedTuple
-
-from server_timing import HEADER, Statements, parsed
 
 USER = "tidemark"
 """The superuser of the server's data set, whose password is the same."""
 _PATIENCE_SECONDS = 60
 # A request beside Kiwi TCMS's own may do the work of a whole sequence.
 _LONG_PATIENCE_SECONDS = 1_200
+HEADER = "Server-Timing"
+_FORM = re.compile(r"db;dur=(\d+\.\d+);desc=(\d+)")
 
 
 class Refusal(Exception):
     """A call that the server refused; the message has the operation and the reason."""
+
+
+class Statements(NamedTuple):
+    """The statements of one request."""
+
+    milliseconds: float
+    """The time of all together."""
+    count: int
 
 
 class Answered(NamedTuple):
@@ -67,7 +78,7 @@ class Session:
             raise Refusal(f"{operation} was refused: {answer['error']['message']}")
         if "result" not in answer:
             raise Refusal(f"{operation} was answered without a result")
-        if (statements := parsed(timing)) is None:
+        if (statements := statements_of(timing)) is None:
             raise Refusal(f"{operation} was answered with {timing!r} as {HEADER}")
         self.answered.append(Answered(operation, seconds, len(body), statements))
         return answer["result"]
@@ -100,3 +111,18 @@ def _parsed(name: str, body: bytes) -> Any:  # noqa: ANN401 (any JSON)
         return json.loads(body)
     except ValueError:
         raise Refusal(f"{name} was answered without JSON") from None
+
+
+def statements_of(header: str) -> Statements | None:
+    """Return the statements in a header, None if it has another form."""
+    found = _FORM.fullmatch(header)
+    return Statements(float(found[1]), int(found[2])) if found else None
+
+
+def database_line(operation: str, requests: Sequence[Statements]) -> str:
+    """Return the line of an operation: its requests, and the means of their statements."""
+    milliseconds, counts = zip(*requests, strict=True)
+    return (
+        f"Database {operation} requests {len(requests)} time {fmean(milliseconds):.6f} ms "
+        f"statements {fmean(counts):.6f}"
+    )

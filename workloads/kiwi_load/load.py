@@ -1,5 +1,7 @@
 """Load on Kiwi TCMS: ``python load.py TEST``, the name of a module beside this one.
 
+``python load.py supported_users`` logs what each search of the unbounded test found.
+
 Exit codes: 0, 1 when a check failed or a call was refused.
 """
 
@@ -17,6 +19,7 @@ from importlib import import_module
 from importlib.metadata import version
 
 from harness import log
+from harness.load import Levels, report
 from harness.machine import keep_apart, log_machine
 from harness.task import CheckFailedError
 from json_rpc import Refusal
@@ -29,8 +32,11 @@ def main(test: str) -> int:
     log_machine(**_tool())
     keep_apart(os.environ["TIDEMARK_SERVER"], serves=False)
     try:
-        # Not every test needs Locust.
-        import_module(test).run(os.environ["TIDEMARK_SERVER"], PORT, os.environ)
+        if test == "supported_users":
+            report(Levels.of_task(os.environ))
+        else:
+            # Not every test needs Locust.
+            import_module(test).run(os.environ["TIDEMARK_SERVER"], PORT, os.environ)
     except CheckFailedError as failure:
         log.error("Check", str(failure))
         return 1

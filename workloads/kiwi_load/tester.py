@@ -17,7 +17,7 @@ from time import monotonic
 
 import gevent
 from json_rpc import Refusal, Session
-from lateness import Lateness
+from limits import Lateness
 from locust import User, constant, task
 from locust.exception import StopUser
 from operations import Work, drawn

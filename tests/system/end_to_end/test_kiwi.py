@@ -90,8 +90,8 @@ def state(database, tmp_path_factory):
     column = "max(connected) as users"
     level = systems / "suites" / "kiwi" / "level.cwli"
     replace(level, column, f"{column}, max(connected) as crowd")
-    lateness = systems / "workloads" / "kiwi_load" / "lateness.py"
-    replace(lateness, "MOST_MS = 20.0", "MOST_MS = 10_000.0")
+    limits = systems / "workloads" / "kiwi_load" / "limits.py"
+    replace(limits, "MOST_MS = 20.0", "MOST_MS = 10_000.0")
     state = tmp_path_factory.mktemp("kiwi")
     done = tidemark(*command(state, database), **in_systems(systems))
     assert done.returncode == 0, done.stdout + done.stderr

@@ -39,7 +39,7 @@ def test_the_requests_of_an_interval_are_logged_by_operation_and_then_begin_anew
 def test_the_statements_of_answered_requests_are_logged_as_means(kiwi_load, capsys):
     intervals, answered = kiwi_load("intervals").Intervals(), kiwi_load("json_rpc").Answered
     for milliseconds, count in ((2.5, 10), (3.5, 13)):
-        statements = kiwi_load("server_timing").Statements(milliseconds, count)
+        statements = kiwi_load("json_rpc").Statements(milliseconds, count)
         intervals.add("A.b", 5.0, None, [answered("A.b", 0.005, 7, statements)])
     intervals.add("A.b", 5.0, OSError(), [])
     intervals.log(1)
@@ -90,9 +90,9 @@ def test_operations_are_drawn_by_their_weights_and_the_same_for_the_same_seed(ki
 
 
 def test_the_lateness_of_requests_is_the_mean_since_the_one_before(kiwi_load, monkeypatch):
-    lateness = kiwi_load("lateness")
-    monkeypatch.setattr(lateness, "monotonic", lambda: 100.0)
-    late = lateness.Lateness()
+    limits = kiwi_load("limits")
+    monkeypatch.setattr(limits, "monotonic", lambda: 100.0)
+    late = limits.Lateness()
     for ready in (100.0, 99.99, 99.95):
         late.add(ready)
 
@@ -101,7 +101,7 @@ def test_the_lateness_of_requests_is_the_mean_since_the_one_before(kiwi_load, mo
 
 
 def test_a_load_that_sends_late_is_the_limit_itself(kiwi_load):
-    check = kiwi_load("lateness").check
+    check = kiwi_load("limits").check_lateness
     check(20.0)
 
     with pytest.raises(
@@ -111,9 +111,18 @@ def test_a_load_that_sends_late_is_the_limit_itself(kiwi_load):
         check(20.1)
 
 
+def test_a_load_that_uses_a_whole_core_is_the_limit_itself(kiwi_load):
+    check = kiwi_load("limits").check_cores
+    check(0.8)
+
+    sentence = "it used 0.81 cores; up to 0.8 were accepted."
+    with pytest.raises(CheckFailedError, match=f"not the server: {sentence}$"):
+        check(0.81)
+
+
 @pytest.mark.parametrize(("users", "tasks"), [(1, 1), (10, 1), (10, 3), (3, 3)])
 def test_the_tasks_of_a_load_share_its_users(kiwi_load, users, tasks):
-    numbers_of = kiwi_load("shares").numbers_of
+    numbers_of = kiwi_load("operations").numbers_of
     given = {"TIDEMARK_USERS": str(users), "TIDEMARK_TASKS": str(tasks)}
     shares = [numbers_of({**given, "TIDEMARK_TASK": str(task)}) for task in range(tasks)]
 
@@ -127,4 +136,4 @@ def test_a_load_with_fewer_users_than_tasks_is_refused(kiwi_load):
     with pytest.raises(
         CheckFailedError, match=r"^2 users are fewer than the 3 tasks that share them\.$"
     ):
-        kiwi_load("shares").numbers_of(variables)
+        kiwi_load("operations").numbers_of(variables)

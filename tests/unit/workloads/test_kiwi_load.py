@@ -97,7 +97,7 @@ def session(kiwi_load, kiwi):
 
 
 def test_a_sequence_reports_each_case_once_in_each_run(kiwi_load, session, kiwi):
-    kiwi_load("sequence").report(session, 3, "Plum")
+    kiwi_load("operations").report(session, 3, "Plum")
 
     assert len(kiwi.calls) == 10 + 3 * 3 + 2 * 3**2
     assert kiwi.operations["TestExecution.update"] == 9
@@ -107,7 +107,7 @@ def test_a_sequence_reports_each_case_once_in_each_run(kiwi_load, session, kiwi)
 
 
 def test_a_sequence_names_its_product_and_finds_its_user(kiwi_load, session, kiwi):
-    kiwi_load("sequence").report(session, 1, "Plum")
+    kiwi_load("operations").report(session, 1, "Plum")
 
     calls = {operation: arguments for operation, *arguments in kiwi.calls}
     assert calls["Product.create"][0]["name"] == "Plum"
@@ -142,7 +142,7 @@ def test_each_job_logs_the_statements_of_each_operation(kiwi_load, session, caps
 
 
 def test_the_layers_of_a_sequence_add_up_to_its_time(kiwi_load, session, capsys):
-    kiwi_load("layers").measure(session, 2, 24.0)
+    kiwi_load("api_baseline").log_layers(session, 2, 24.0)
 
     words = [line.partition("  - ")[2].split() for line in capsys.readouterr().out.splitlines()]
     assert [each[1] for each in words] == ["orm", "web", "rest"]
@@ -155,7 +155,7 @@ def test_the_same_work_with_other_results_has_no_layers(kiwi_load, session, kiwi
     kiwi.work = lambda _: 3
 
     with pytest.raises(CheckFailedError, match=r"^The models stored 3 results: 4 were expected\.$"):
-        kiwi_load("layers").measure(session, 2, 24.0)
+        kiwi_load("api_baseline").log_layers(session, 2, 24.0)
     assert capsys.readouterr().out == ""
 
 
@@ -199,7 +199,7 @@ def test_a_refused_call_is_named_with_the_reason(kiwi_load, session, kiwi):
     kiwi.refused = "TestRun.create"
 
     with pytest.raises(kiwi_load("json_rpc").Refusal) as refusal:
-        kiwi_load("sequence").report(session, 2, "Plum")
+        kiwi_load("operations").report(session, 2, "Plum")
 
     assert str(refusal.value) == "TestRun.create was refused: Internal error: no such table"
     assert "TestRun.add_case" not in kiwi.operations

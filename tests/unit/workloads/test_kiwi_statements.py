@@ -80,8 +80,8 @@ def test_a_statement_that_fails_counts_with_its_time(statements):
 
 
 def test_the_load_reads_what_the_server_reports(statements, kiwi_load):
-    counted, load = statements.Statements(), kiwi_load("server_timing")
+    counted, load = statements.Statements(), kiwi_load("json_rpc")
     counted(lambda: None)
 
     name, value = counted.header()
-    assert (name, load.parsed(value)) == (load.HEADER, (250.0, 1))
+    assert (name, load.statements_of(value)) == (load.HEADER, (250.0, 1))

@@ -5,7 +5,7 @@ import json
 
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
-from harness.load import Levels
+from harness.load import Levels, report
 from harness.task import CheckFailedError
 
 ADDRESS = "s3://bucket/data/levels/unbounded.json"
@@ -73,17 +73,17 @@ def test_an_object_that_is_no_level_is_named(levels, text):
         levels(Client(text)).read()
 
 
-def test_what_each_search_found_is_logged(kiwi_load, levels, capsys):
-    kiwi_load("supported_users").report(levels(Client(body(found=[51.5, 52.0]))))
+def test_what_each_search_found_is_logged(levels, capsys):
+    report(levels(Client(body(found=[51.5, 52.0]))))
 
     lines = [line.partition("  - ")[2] for line in capsys.readouterr().out.splitlines()]
     assert lines == ["Supported users 51.5", "Supported users 52"]
 
 
 @pytest.mark.parametrize("client", [Client(body(found=[])), Client(fault=refusal("NoSuchKey"))])
-def test_searches_that_found_nothing_have_no_figure(kiwi_load, levels, client):
+def test_searches_that_found_nothing_have_no_figure(levels, client):
     with pytest.raises(CheckFailedError, match="No search has found"):
-        kiwi_load("supported_users").report(levels(client))
+        report(levels(client))
 
 
 def test_an_interval_has_the_mean_and_the_p99_of_all_operations_together(kiwi_load):
@@ -104,7 +104,7 @@ def test_an_interval_of_one_request_has_its_time_as_p99(kiwi_load):
 
 
 def test_the_use_of_the_processors_is_in_cores(kiwi_load):
-    times = kiwi_load("cpu_times").CpuTimes
+    times = kiwi_load("limits").CpuTimes
 
     used = times(12.0, 3.5, 9.0, 8.0).since(times(10.0, 3.0, 6.0, 7.0))
     assert used == (0.25, 1.5, 0.5)
