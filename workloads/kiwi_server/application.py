@@ -16,12 +16,11 @@ from tcms.wsgi import application as untimed
 
 # isort: split
 # Models can be imported only now.
-import orm_sequence
-import records
+import orm
 
 kiwi = timed(untimed, connection)
 
-_WORKS = {"/tidemark/orm": orm_sequence.report, "/tidemark/records": records.add}
+_WORKS = {"/tidemark/orm": orm.report, "/tidemark/records": orm.add_records}
 
 
 def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:

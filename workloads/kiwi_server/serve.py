@@ -16,8 +16,16 @@ from pathlib import Path
 from typing import NoReturn
 
 import tcms
-from data_set import restore, variables_of
-from database import Database, DatabaseError, Program, database_of, ended, running
+from database import (
+    Database,
+    DatabaseError,
+    Program,
+    database_of,
+    ended,
+    restore,
+    running,
+    variables_of,
+)
 from harness import log
 from harness.machine import keep_apart, log_version
 from harness.service import ANYWHERE

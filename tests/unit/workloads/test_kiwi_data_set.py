@@ -1,8 +1,9 @@
 """The data sets of Kiwi TCMS, which a script makes here."""
 
+import inspect
 import sys
 from importlib import import_module
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import pytest
 
@@ -11,7 +12,7 @@ MADE = "import pathlib; pathlib.Path('kiwi.sqlite').write_text('rows')"
 
 @pytest.fixture
 def data_set(kiwi_server, monkeypatch, tmp_path):
-    module = kiwi_server("data_set")
+    module = kiwi_server("database")
     recipe = tmp_path / "recipe.py"
     recipe.write_text(MADE)
     monkeypatch.setattr(module, "_RECIPE", recipe)
@@ -75,16 +76,20 @@ def test_a_data_set_that_cannot_be_made_leaves_nothing(restore, data_set, tmp_pa
     assert list((tmp_path / "cache").iterdir()) == []
 
 
-def test_the_programs_have_kiwis_own_settings_but_their_mail_goes_nowhere(
+def test_the_programs_have_kiwis_own_settings_and_what_they_lack_but_mail_goes_nowhere(
     data_set, variables, monkeypatch
 ):
-    own = ModuleType("product")
+    own, calls = ModuleType("product"), []
     own.DEBUG, own.EMAIL_BACKEND = False, "smtp"
     for name in ("tcms", "tcms.settings", "tcms.settings.product"):
         monkeypatch.setitem(sys.modules, name, own)
+    mysql = SimpleNamespace(install_as_MySQLdb=lambda: calls.append("MySQLdb"))
+    monkeypatch.setitem(sys.modules, "pymysql", mysql)
+    monkeypatch.setattr(inspect, "getargspec", None, raising=False)
 
     found = data_set.variables_of(variables, data_set.database_of("sqlite"), "127.0.0.1")
     settings = import_module(found["DJANGO_SETTINGS_MODULE"])
 
     assert settings.DEBUG is False
     assert settings.EMAIL_BACKEND == "django.core.mail.backends.dummy.EmailBackend"
+    assert (calls, inspect.getargspec) == (["MySQLdb"], inspect.getfullargspec)

@@ -1,11 +1,12 @@
-"""The work of the load's sequence without its requests: what it stores, through Django's models.
+"""The work of the load through Django's models, without requests: its sequence, and many records.
 
-The chapter "Hardware and performance" of Kiwi TCMS's documentation compares both, to tell the time
-in the database from that of the rest.
+The chapter "Hardware and performance" of Kiwi TCMS's documentation compares a sequence with the
+same work without requests, to tell the time in the database from that of the rest.
 """
 
 from __future__ import annotations
 
+from copy import copy
 from itertools import count
 
 from django.contrib.auth import get_user_model
@@ -15,15 +16,17 @@ from tcms.testplans.models import PlanType, TestPlan
 from tcms.testruns.models import TestExecutionStatus, TestRun
 
 _NUMBERS = count()
+_RECORD = "Record"
+_AT_ONCE = 1_000
 
 
 def report(r: int) -> int:
     """Store ``r`` test runs of ``r`` test cases with a result each; return the results."""
-    plan = new_plan(f"ORM {next(_NUMBERS)}")
+    plan = _new_plan(f"ORM {next(_NUMBERS)}")
     cases = [_new_case(plan, number) for number in range(r)]
     passed = TestExecutionStatus.objects.filter(weight__gt=0).first()
     build = Build.objects.create(name="1", version=plan.product_version)
-    runs = [run_of(plan, build, f"Run {number}") for number in range(r)]
+    runs = [_run_of(plan, build, f"Run {number}") for number in range(r)]
     for run in runs:
         run.save()
     results = 0
@@ -33,7 +36,18 @@ def report(r: int) -> int:
     return results
 
 
-def new_plan(name: str) -> TestPlan:
+def add_records(number: int) -> int:
+    """Store as many test cases and test runs, of a plan of this name; return their number."""
+    plan = _new_plan(_RECORD)
+    build = Build.objects.create(name="1", version=plan.product_version)
+    case, run = _case_of(plan, _RECORD), _run_of(plan, build, _RECORD)
+    for one, model in ((case, TestCase), (run, TestRun)):
+        copies = (_numbered(one, place) for place in range(number))
+        model.objects.bulk_create(copies, batch_size=_AT_ONCE)
+    return number
+
+
+def _new_plan(name: str) -> TestPlan:
     """Return a new plan for a new product; both have the name."""
     user = get_user_model().objects.filter(is_superuser=True).first()
     classification = Classification.objects.first()
@@ -48,7 +62,7 @@ def new_plan(name: str) -> TestPlan:
     )
 
 
-def case_of(plan: TestPlan, summary: str) -> TestCase:
+def _case_of(plan: TestPlan, summary: str) -> TestCase:
     """Return a case for the product of a plan, which is not stored yet."""
     return TestCase(
         summary=summary,
@@ -59,7 +73,7 @@ def case_of(plan: TestPlan, summary: str) -> TestCase:
     )
 
 
-def run_of(plan: TestPlan, build: Build, summary: str) -> TestRun:
+def _run_of(plan: TestPlan, build: Build, summary: str) -> TestRun:
     """Return a test run of a plan, which is not stored yet."""
     run = TestRun(summary=summary, manager=plan.author, plan=plan, build=build)
     # Version 10.0 stores the version of the product with each run, too.
@@ -69,7 +83,7 @@ def run_of(plan: TestPlan, build: Build, summary: str) -> TestRun:
 
 
 def _new_case(plan: TestPlan, number: int) -> TestCase:
-    case = case_of(plan, f"Case {number}")
+    case = _case_of(plan, f"Case {number}")
     case.save()
     plan.add_case(case)
     return case
@@ -83,3 +97,9 @@ def _new_results(run: TestRun, case: TestCase, passed: TestExecutionStatus) -> i
         execution.status = passed
         execution.save()
     return len(executions)
+
+
+def _numbered(record: TestCase | TestRun, number: int) -> TestCase | TestRun:
+    new = copy(record)
+    new.summary = f"{_RECORD} {number}"
+    return new
