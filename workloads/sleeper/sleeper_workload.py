@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from botocore.exceptions import BotoCoreError, ClientError
-from configured import config_bucket
 from harness import log
 from harness.machine import log_environment
 from harness.task import CheckFailedError, Configuration, ConfigurationError
+from instance import config_bucket
 from relay import Relay
 from upstream import (
     COMPACT,

@@ -20,8 +20,7 @@ from harness.load import Levels, report
 from harness.machine import log_machine
 from harness.task import CheckFailedError
 from load_test import ADMIN, PORT, VERSION, configuration
-from measurements import Measurements
-from tool import Tool
+from tool import Measurements, Tool
 from web import ask
 
 # The trial takes an agent for ready once it accepts connections here.

@@ -88,7 +88,7 @@ def modules(variables, monkeypatch):
         monkeypatch.setenv(name, value)
     for folder in (FOLDER, FOLDER.parent / "harness"):
         monkeypatch.syspath_prepend(folder)
-    names = ("relay", "removal", "upstream", "configured", "sleeper_workload")
+    names = ("relay", "upstream", "instance", "sleeper_workload")
     yield importlib.import_module
     for name in names:
         sys.modules.pop(name, None)
@@ -132,7 +132,7 @@ def test_a_relay_signs_with_the_key_of_the_task_and_notes_what_is_made(relay, mo
 
     foreign = ("Table", "theirs")
     with pytest.raises(ClientError, match="theirs"):
-        modules("removal").remove([
+        modules("instance").remove([
             foreign, *relay.made, ("Bucket", f"{OWN}-d"), ("Queue", f"{OWN}-e"),
         ])  # fmt: skip
     names = [bucket["Name"] for bucket in endpoint.client("s3").list_buckets()["Buckets"]]
@@ -305,13 +305,13 @@ def test_the_engine_datafusion_needs_the_part_in_rust(
     objects.put_object(Bucket=f"{OWN}-config", Key="tables/t", Body=b"a=b")
     monkeypatch.setenv("TIDEMARK_ENGINE", "datafusion")
     monkeypatch.setenv("TIDEMARK_TASKS", "4")
-    configured, checks = modules("configured"), modules("harness.task")
+    instance, checks = modules("instance"), modules("harness.task")
 
     if not rust:
         with pytest.raises(checks.CheckFailedError, match="build them with Rust installed"):
-            configured.configure([f"{OWN}-config"])
+            instance.configure([f"{OWN}-config"])
         return
-    configured.configure([f"{OWN}-config"])
+    instance.configure([f"{OWN}-config"])
     stored = objects.get_object(Bucket=f"{OWN}-config", Key="tables/t")["Body"].read().decode()
     assert stored.split() == [
         "a=b", "sleeper.table.data.engine=DATAFUSION",

@@ -75,7 +75,7 @@ def tool(mattermost, api):
 
 
 def test_requests_are_read_from_the_metrics_of_the_tool(mattermost):
-    found = mattermost("measurements").measurements(METRICS)
+    found = mattermost("tool").measurements(METRICS)
 
     assert (found.requests, found.mean_ms, found.failed, found.failures) == (100, 125.0, 3, 0.03)
     # The 99th of 100 is the first of two between half a second and a second.
@@ -83,7 +83,7 @@ def test_requests_are_read_from_the_metrics_of_the_tool(mattermost):
 
 
 def test_an_interval_has_the_requests_since_the_one_before(mattermost):
-    measurements = mattermost("measurements").measurements
+    measurements = mattermost("tool").measurements
     later = METRICS.replace("_sum 12.5", "_sum 13.5").replace(" 100\n", " 102\n")
 
     found = measurements(later).since(measurements(METRICS))
@@ -93,7 +93,7 @@ def test_an_interval_has_the_requests_since_the_one_before(mattermost):
 
 
 def test_a_page_without_requests_has_no_times(mattermost):
-    found = mattermost("measurements").measurements("")
+    found = mattermost("tool").measurements("")
 
     assert (found.requests, found.mean_ms, found.p99_ms, found.failures) == (0, 0.0, 0.0, 0.0)
 
