@@ -129,7 +129,7 @@ def _over_stored(query: LogQuery, groups: tuple[str, ...], state: Path) -> Query
     from onebox.logs.store import LogStore, LogStoreError  # noqa: PLC0415
     from onebox.logs.value_cache import ValueCache  # noqa: PLC0415 (files need no store)
 
-    if groups and query.query.sources:
+    if groups and query.query.plan.sources:
         raise Refused(f"--log-group: {groups[0]!r} is given, but the query has a SOURCE")
     store = LogStore(state / "logs", ACCOUNT, cache=ValueCache(state / "parsed"))
     try:

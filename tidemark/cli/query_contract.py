@@ -60,7 +60,7 @@ def check_queries(suite: Suite, suites: Path) -> Sequence[str]:
             problems[query] = None
             continue
         found = [(*query.choice, sentence, True) for sentence in _misfits(query, need)]
-        for line, column, sentence, certain in [*query.undefined, *found]:
+        for line, column, sentence, certain in [*query.plan.undefined, *found]:
             (problems if certain else doubts)[_at(file, line, column, sentence)] = None
     if problems:
         raise Refused("\n".join(problems))
@@ -121,6 +121,7 @@ def _misfits(query: CompiledQuery, need: _Need) -> Iterator[str]:
     elif unknown := [column for column in query.columns if column not in known]:
         also = f" and, if the lines have them, {listed(need.more)}" if need.more else ""
         yield f"the result has {listed(unknown)}, too; expected only {expected}{also}"
-    for limit in (stage for stage in query.stages if stage.startswith("limit ")):
-        if limit.removeprefix("limit ").isdigit() and int(limit.split()[1]) <= MOST_SAMPLES:
-            yield f"{limit} may leave values out; expected limit {MOST_SAMPLES + 1} or no limit"
+    for limit in query.plan.limits:
+        if limit <= MOST_SAMPLES:
+            more = MOST_SAMPLES + 1
+            yield f"limit {limit} may leave values out; expected limit {more} or no limit"

@@ -68,7 +68,7 @@ class Following:
         LogFilesError
             If a file cannot be read, or is packed.
         """
-        warn(self.query.warnings)
+        warn(self.query.plan.warnings)
         # The newest rows are else the first.
         in_order = compile_query(f"{self.query.text}\n| sort @ptr")
         files = [Path(path) for path in paths]

@@ -94,8 +94,8 @@ def _over_no_events(compiled: CompiledQuery, tables: dict[str, Path]) -> QueryRe
 
 def _explain(compiled: CompiledQuery) -> None:
     sql = compiled.statements
-    for number, stage in enumerate(compiled.stages, 1):
-        click.echo(f"{number}. {stage}")
+    for number, each in enumerate(compiled.commands, 1):
+        click.echo(f"{number}. {each.span.text}")
     if sql.parsed:
         click.echo(f"\nCREATE TEMP VIEW parsed AS\n{sql.parsed.sql};")
     if sql.groups:

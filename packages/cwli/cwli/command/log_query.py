@@ -23,7 +23,7 @@ from cwli.command.paths import (
 from cwli.formats import listed, visible
 from cwli.insights import CompiledQuery, EventsError, EventSource, QueryResult, run
 from cwli.insights import compile as compile_query
-from cwli.insights.execution import ProgressReceiver
+from cwli.insights.engine import ProgressReceiver
 from cwli.insights.source import NoLogGroupError, chosen, split_log
 from cwli.program import Refused, tell, warn
 from cwli.readers.clocks import Beginning, Clock
@@ -119,8 +119,8 @@ class LogQuery(NamedTuple):
         self, files: list[Path], folder: Path, clock: Clock | None, begins: Beginning | None
     ) -> Mapping[Path, Path | None] | None:
         """Return copies with the events that may pass the filters, None if all are to be read."""
-        texts = [text.encode() for text in self.query.prefilter]
-        if not texts or self.query.named or _size(files) < _SEARCHED_BYTES:
+        texts = [text.encode() for text in self.query.plan.prefilter]
+        if not texts or self.query.plan.named or _size(files) < _SEARCHED_BYTES:
             return None
         from cwli.readers.searching import NotSearchedError, Search  # noqa: PLC0415
 
@@ -173,7 +173,7 @@ class LogQuery(NamedTuple):
     def named(self, account: str, known: Collection[str]) -> list[str]:
         """Return the log groups that the query names; raise Refused if one does not exist."""
         try:
-            return chosen(self.query.named, account, known)
+            return chosen(self.query.plan.named, account, known)
         except NoLogGroupError as error:
             raise Refused(f"{error}; there are {listed(known)}") from None
 
@@ -189,7 +189,7 @@ class LogQuery(NamedTuple):
         logs = inspected(files, clock, copies, log_name)
         result, events = self._timed(logs, found=found)
         is_empty = self.window != (None, None) and not result.statistics["recordsScanned"]
-        if is_empty and not (found or self.is_sorted or self.query.named):
+        if is_empty and not (found or self.is_sorted or self.query.plan.named):
             result = result._replace(warnings=(*result.warnings, *_missed(events)))
         if self.window != (None, None) or self.query.uses_times:
             tell(recognised(logs))
@@ -220,7 +220,7 @@ class LogQuery(NamedTuple):
 
     def _check_named(self, files: Sequence[LogFile], events: EventSource) -> None:
         """Raise Refused if the query names log groups that neither files nor their events have."""
-        if not self.query.named:
+        if not self.query.plan.named:
             return
         logs = [file.name for file in files]
         if name_groups(files):

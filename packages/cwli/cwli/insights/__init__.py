@@ -7,9 +7,8 @@
 
 from cwli.insights.engine import CompiledQuery, EventsError, QueryResult, run
 from cwli.insights.engine import compile_query as compile  # noqa: A004 (as re.compile)
-from cwli.insights.lookup_tables import LookupTableError
 from cwli.insights.source import EventSource
-from cwli.insights.syntax import QueryError
+from cwli.insights.syntax import LookupTableError, QueryError
 
 __all__ = [
     "CompiledQuery",

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import re
+import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cwli import duckdb_core as duckdb
 from cwli.cancellation import Cancellation
-from cwli.insights.execution import ProgressReceiver, count_events, execute, report_progress
-from cwli.insights.lookup_tables import Lookup, LookupTableError
 from cwli.insights.names import resolve
 from cwli.insights.parser import parse
-from cwli.insights.plan import MOST_ROWS, Comparison, UndefinedField
-from cwli.insights.prefilter import prefilter
+from cwli.insights.plan import MOST_ROWS, Plan
 from cwli.insights.regexes import Pattern
-from cwli.insights.source import EventSource, Groups
-from cwli.insights.sql import Statements, statements
-from cwli.insights.syntax import QueryError
+from cwli.insights.source import EventSource
+from cwli.insights.sql import MATCHED_OF_GROUPS, Statements, statements
+from cwli.insights.syntax import Command, LookupTableError, QueryError
 from cwli.insights.values import quoted
+
+if TYPE_CHECKING:
+    from cwli.insights.commands.lookup import Lookup
 
 # The most rows of a query without a limit command (AWS documentation, StartQuery: limit).
 DEFAULT_ROWS = 10_000
@@ -42,6 +45,10 @@ _MISSING = ("null", "none", "nil")
 _INDEX = "; on AWS filterIndex reads only log groups that have an index of the field"
 _CHOOSING = {"Display", "Fields", "Stats"}
 _TOO_LONG = re.compile(r"Maximum line size of (\d+) bytes exceeded")
+_SORTS = ("ORDER_BY", "TOP_N")
+_PROGRESS_SECONDS = 0.2
+ProgressReceiver = Callable[[float], None]
+"""A receiver of percentages from 0 to 100; each reading of the events begins again at 0."""
 
 
 class CompiledQuery(NamedTuple):
@@ -51,68 +58,44 @@ class CompiledQuery(NamedTuple):
     ----------
     text : str
         The query as written.
-    columns : tuple of str
-        The fields of the result, ``@ptr`` last unless the query names it.
-    choice : tuple of int
-        The line and column of the command that chooses the fields of the result, 1 and 1 if none
-        does.
-    grouped : bool
-        Whether the result has a row for each group of a stats command.
-    per_event : bool
-        Whether each row is of one event, in the order of the events.
-    warnings : tuple of str
-        The warnings to the author of the query, each with line and column.
-    undefined : tuple of UndefinedField
-        The fields that no command defines, in queries that take fields from texts.
-    stages : tuple of str
-        The commands, each as query text.
-    sources : tuple of Groups
-        The log groups that the query's own SOURCE commands name; empty without SOURCE.
-    named : tuple of Groups
-        The log groups that the query or its subqueries name.
-    lookups : tuple of Lookup
-        The uses of lookup tables.
-    comparisons : tuple of Comparison
-        The comparison with an earlier time range, if the query has one.
-    discovered : tuple of str
-        The fields that the query takes from messages.
-    compared : frozenset of str
-        The fields that values are compared with.
-    indexed : frozenset of str
-        The fields that filterIndex names.
+    commands : tuple of Command
+        Its commands.
+    plan : Plan
+        Its steps, and what it names.
     statements : Statements
         DuckDB's SQL for the result and its statistics, over the views ``events`` and ``named``.
-    patterns : tuple of Pattern
-        The regular expressions of the query.
-    most_rows : int
-        The largest number of rows that the query returns.
-    prefilter : frozenset of str
-        Literals: an event must hold one of them to pass the filters; empty if none is known.
     """
 
     text: str
-    columns: tuple[str, ...]
-    choice: tuple[int, int]
-    grouped: bool
-    per_event: bool
-    warnings: tuple[str, ...]
-    undefined: tuple[UndefinedField, ...]
-    stages: tuple[str, ...]
-    sources: tuple[Groups, ...]
-    named: tuple[Groups, ...]
-    lookups: tuple[Lookup, ...]
-    comparisons: tuple[Comparison, ...]
-    discovered: tuple[str, ...]
-    compared: frozenset[str]
-    indexed: frozenset[str]
+    commands: tuple[Command, ...]
+    plan: Plan
     statements: Statements
-    patterns: tuple[Pattern, ...]
-    most_rows: int
-    prefilter: frozenset[str]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The fields of the result, ``@ptr`` last unless the query names it."""
+        return tuple(self.plan.outputs)
+
+    @property
+    def choice(self) -> tuple[int, int]:
+        """The place of the command that chooses these fields, line 1 and column 1 without one."""
+        spans = [each.span for each in self.commands if each.kind in _CHOOSING]
+        return (spans[-1].line, spans[-1].column) if spans else (1, 1)
+
+    @property
+    def grouped(self) -> bool:
+        """Whether the result has a row for each group of a stats command."""
+        return any(each.kind == "Stats" for each in self.commands)
+
+    @property
+    def per_event(self) -> bool:
+        """Whether each row is of one event, in the order of the events."""
+        is_sorted = any(each.kind == "Sort" for each in self.commands)
+        return all(step.per_event for step in self.plan.steps) and not is_sorted
 
     def earlier(self, start: int | None, end: int | None) -> list[tuple[int, int]]:
         """Return the earlier time ranges that the query compares with its own; raise QueryError."""
-        return [each.earlier(start, end) for each in self.comparisons]
+        return [each.earlier(start, end) for each in self.plan.comparisons]
 
     @property
     def uses_times(self) -> bool:
@@ -160,30 +143,7 @@ def compile_query(query: str) -> CompiledQuery:
     """
     commands = parse(query)
     plan = resolve(commands)
-    # The modules of commands are imported with those that a query has.
-    kinds = {type(one).__name__ for one in commands}
-    choices = [one.span for one in commands if type(one).__name__ in _CHOOSING]
-    return CompiledQuery(
-        query,
-        tuple(plan.outputs),
-        (choices[-1].line, choices[-1].column) if choices else (1, 1),
-        "Stats" in kinds,
-        all(step.per_event for step in plan.steps) and "Sort" not in kinds,
-        plan.warnings,
-        plan.undefined,
-        tuple(map(str, commands)),
-        plan.sources,
-        plan.named,
-        plan.lookups,
-        plan.comparisons,
-        tuple(plan.discovered),
-        plan.compared,
-        plan.indexed,
-        statements(plan),
-        plan.patterns,
-        MOST_ROWS if plan.limited else DEFAULT_ROWS,
-        prefilter(plan),
-    )
+    return CompiledQuery(query, commands, plan, statements(plan))
 
 
 def run(
@@ -232,8 +192,9 @@ def run(
     """
     compiled = query if isinstance(query, CompiledQuery) else compile_query(query)
     ranges = [(start, end), *compiled.earlier(start, end)]
-    sql = compiled.statements
-    most = compiled.most_rows if limit is None else min(limit, compiled.most_rows)
+    plan, sql = compiled.plan, compiled.statements
+    most = MOST_ROWS if plan.limits else DEFAULT_ROWS
+    most = most if limit is None else min(limit, most)
     may_be_cut = limit is None and most == DEFAULT_ROWS
     with (
         duckdb.connect(config=_CONFIG) as connection,
@@ -242,22 +203,22 @@ def run(
     ):
         # DuckDB would draw a progress bar on standard output, terminal or not.
         connection.execute("SET enable_progress_bar_print = FALSE")
-        _check_patterns(connection, compiled.patterns)
+        _check_patterns(connection, plan.patterns)
         connection.execute(_variables(start, end))
         connection.execute("PRAGMA enable_profiling = 'no_output'")
-        _load(connection, compiled.lookups, tables or {})
+        _load(connection, plan.lookups, tables or {})
         try:
             parsed = sql.parsed.sql if sql.parsed else None
-            if sql.parsed and not compiled.comparisons:  # no cache has rows of two time ranges
+            if sql.parsed and not plan.comparisons:  # no cache has rows of two time ranges
                 parsed = events.parsed(sql.parsed, start, end, connection)
-            views = {"events": events} | ({"named": named or events} if compiled.named else {})
+            views = {"events": events} | ({"named": named or events} if plan.named else {})
             for view, source in views.items():
                 connection.execute(f"CREATE TEMP VIEW {view} AS {source.within(*ranges).sql}")
             if parsed:
                 connection.execute(f"CREATE TEMP VIEW parsed AS {parsed}")
             whole = start is None and end is None
             grouped = (
-                execute(connection, f"CREATE TEMP TABLE groups AS {sql.groups}")
+                _execute(connection, f"CREATE TEMP TABLE groups AS {sql.groups}")
                 if sql.groups
                 else None
             )
@@ -266,9 +227,9 @@ def run(
                 from cwli.insights.commands.patterns import create_patterns  # noqa: PLC0415
 
                 create_patterns(connection, sql.templates)
-            result = execute(connection, f"{sql.result} LIMIT {int(most) + may_be_cut}")
+            result = _execute(connection, f"{sql.result} LIMIT {int(most) + may_be_cut}")
             rows = result.rows
-            counts = count_events(connection, sql, events, grouped or result, whole=whole)
+            counts = _count_events(connection, sql, events, grouped or result, whole=whole)
             warnings = _absent_fields(connection, compiled, events) if counts.records else []
         except duckdb.Error as error:
             # Damage within a Parquet file has no class of its own.
@@ -288,7 +249,7 @@ def run(
             "recordsScanned": float(counts.records),
             "bytesScanned": float(counts.size),
         },
-        (*compiled.warnings, *warnings),
+        (*plan.warnings, *warnings),
         compiled.columns,
         events.found,
     )
@@ -331,7 +292,7 @@ def _absent_fields(
     All events are read only if the first ones lack a field, and once for all fields.
     """
     none = "no event that may pass the filters" if events.found else "no event"
-    select = compiled.statements.discovered
+    plan, select = compiled.plan, compiled.statements.discovered
     if select is None:
         return []
     for rows in (f"{select} LIMIT {_FIRST_EVENTS}", select):
@@ -341,9 +302,9 @@ def _absent_fields(
             break
     return [
         f"{none} has a field {name!r}"
-        f"{_INDEX if name in compiled.indexed else ''}"
-        f"{_quotes(name) if name in compiled.compared - compiled.indexed else ''}"
-        for name, is_present in zip(compiled.discovered, present, strict=True)
+        f"{_INDEX if name in plan.indexed else ''}"
+        f"{_quotes(name) if name in plan.compared - plan.indexed else ''}"
+        for name, is_present in zip(plan.discovered, present, strict=True)
         if not is_present
     ]
 
@@ -373,3 +334,114 @@ def _row(columns: tuple[str, ...], values: tuple[str | None, ...]) -> list[dict[
         for column, value in zip(columns, values, strict=True)
         if value is not None
     ]
+
+
+class _Counts(NamedTuple):
+    """The counts of GetQueryResults: events, bytes of messages or files, matching events."""
+
+    records: int
+    size: int
+    matched: int
+
+
+class _Executed(NamedTuple):
+    """The rows of an executed statement, and the operators that DuckDB made of it.
+
+    Counting the lines of a text afterwards would read the files again.
+    """
+
+    rows: list[tuple[Any, ...]]
+    operators: list[dict[str, Any]]
+
+    @property
+    def lines(self) -> int | None:
+        """The number of lines, if the statement scanned one text and no other table."""
+        scans = [node for node in _nodes(self.operators) if node["type"] == "TABLE_SCAN"]
+        if [scan["extra_info"].get("Function") for scan in scans] != ["READ_CSV"]:
+            return None
+        return int(scans[0]["intermediate_rows"])
+
+    @property
+    def sorted_rows(self) -> int | None:
+        """The number of rows that the first sort of the statement takes, None without a sort."""
+        sorts = [node for node in _nodes(self.operators) if node["type"] in _SORTS]
+        return int(sorts[-1]["children"][0]["intermediate_rows"]) if sorts else None
+
+
+def _execute(connection: duckdb.DuckDBPyConnection, statement: str) -> _Executed:
+    """Execute a statement; the connection profiles its statements."""
+    rows = connection.execute(statement).fetchall()
+    profile = json.loads(connection.get_profiling_information("json"))
+    return _Executed(rows, profile["operator"])
+
+
+def _count_events(
+    connection: duckdb.DuckDBPyConnection,
+    sql: Statements,
+    events: EventSource,
+    executed: _Executed,
+    *,
+    whole: bool,
+) -> _Counts:
+    """Return the counts of a query; read the events again only if its execution does not tell.
+
+    Parameters
+    ----------
+    connection : duckdb.DuckDBPyConnection
+        A connection with the views and the table that the statements read.
+    sql : Statements
+        The query.
+    events : EventSource
+        The events of the query.
+    executed : _Executed
+        The statement that read the events: ``groups`` if the query has it, else ``result``.
+    whole : bool
+        Whether the query reads all events, without a time window.
+    """
+    lines = executed.lines if whole else None
+    if (lines is not None or sql.matches_all) and events.bytes is not None:
+        matched = _matched(connection, sql, executed)
+        if matched is not None:
+            return _Counts(matched if lines is None else lines, events.bytes, matched)
+    ((records, size, matched),) = connection.execute(sql.statistics).fetchall()
+    return _Counts(records, size if events.bytes is None else events.bytes, matched)
+
+
+def _matched(
+    connection: duckdb.DuckDBPyConnection, sql: Statements, executed: _Executed
+) -> int | None:
+    if sql.groups:
+        ((matched,),) = connection.execute(MATCHED_OF_GROUPS).fetchall()
+        return int(matched)
+    return executed.sorted_rows if sql.sorts_matches else None
+
+
+def _nodes(operators: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    for operator in operators:
+        yield operator
+        yield from _nodes(operator.get("children", []))
+
+
+@contextmanager
+def report_progress(
+    connection: duckdb.DuckDBPyConnection, receiver: ProgressReceiver | None
+) -> Iterator[None]:
+    """Report the progress of the connection's statements until the block ends."""
+    if receiver is None:
+        yield
+        return
+    connection.execute("SET enable_progress_bar = TRUE")
+    ended = threading.Event()
+
+    def report() -> None:
+        while not ended.wait(_PROGRESS_SECONDS):
+            # DuckDB returns -1 between two statements.
+            receiver(max(connection.query_progress(), 0.0))
+
+    thread = threading.Thread(target=report, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()

@@ -95,9 +95,8 @@ class Reader(TokenReader):
         """Return an expression and the name of its value."""
         start = self.token.span
         expression = self.expression()
-        name = source_name(expression)
-        alias = self.alias()
-        return Item(self.since(start), expression, alias or name, alias is not None)
+        name = self.alias() or source_name(expression)
+        return Item(self.since(start), expression, name)
 
     def items(self, *following: str) -> tuple[Item, ...]:
         """Return expressions with the names of their values, up to a word that may follow."""

@@ -7,13 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import is_dataclass, replace
 from itertools import chain, count
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from cwli.insights.discovery import Discover, is_discovered
 from cwli.insights.expressions import source_name
 from cwli.insights.functions import FUNCTIONS
 from cwli.insights.hints import nearest, suggestion, unknown_function
-from cwli.insights.lookup_tables import Lookup
 from cwli.insights.plan import (
     SYSTEM_FIELDS,
     Comparison,
@@ -24,7 +23,6 @@ from cwli.insights.plan import (
     UndefinedField,
     columns_of,
 )
-from cwli.insights.printing import quoted
 from cwli.insights.regexes import Pattern
 from cwli.insights.scopes import (
     EventScope,
@@ -56,6 +54,9 @@ from cwli.insights.syntax import (
 )
 from cwli.insights.times import cap
 
+if TYPE_CHECKING:
+    from cwli.insights.commands.lookup import Lookup
+
 Applied = TypeVar("Applied", Operation, Call)
 
 # DuckDB binds nested selects by recursion; its limit is well above this.
@@ -84,6 +85,11 @@ def resolve(commands: Iterable[Command]) -> Plan:
     for command in commands:
         names.add(command)
     return names.plan()
+
+
+def _in_quotes(text: str) -> str:
+    """Return a text as a query has it."""
+    return "'" + re.sub(r"([\\'])", r"\\\1", text) + "'"
 
 
 def _fields_of(part: object) -> Iterator[Field]:
@@ -121,13 +127,14 @@ class Names:
         self.bins: tuple[str, Period] | None = None
         self.sources: list[Groups] = []
         self._subqueries: list[Names] = []
+        self.limits: list[int] = []
         self.lookups: list[Lookup] = []
         self.comparisons: list[Comparison] = []
         self.seen: list[str] = []
 
     def add(self, command: Command) -> None:
         """Add the steps of a command."""
-        kind = type(command).__name__
+        kind = command.kind
         if "Dedup" in self.seen and kind != "Limit":
             # AWS documentation, CloudWatch Logs Insights query syntax: dedup.
             raise QueryError("only limit may follow dedup", command.span)
@@ -145,7 +152,7 @@ class Names:
         """Warn of maps and lists, which AWS's page of structure types keeps from some commands."""
         for field in _fields_of(command):
             if self.scope.fields.get(field.name) in self._structures:
-                kind = type(command).__name__.lower()
+                kind = command.kind.lower()
                 self.warn(
                     field.span,
                     f"{field.name!r} is a map or a list, which {kind} does not take on AWS; "
@@ -176,7 +183,7 @@ class Names:
             (*self._patterns, *chain.from_iterable(plan.patterns for plan in subplans)),
             (*self._warnings, *chain.from_iterable(plan.warnings for plan in subplans)),
             (*self._undefined, *chain.from_iterable(plan.undefined for plan in subplans)),
-            limited="Limit" in self.seen,
+            limits=tuple(self.limits),
             discovered=self.discovered,
             compared=frozenset(self.compared),
             indexed=frozenset(self.indexed),
@@ -382,7 +389,7 @@ class Names:
                 self.warn(
                     pattern.span,
                     "% is an ordinary character in Logs Insights; "
-                    f"write like {quoted(text.strip('%'))} to find the text anywhere",
+                    f"write like {_in_quotes(text.strip('%'))} to find the text anywhere",
                 )
             case Operation(operator="like", arguments=[_, Text(span=span)]) if (
                 match := _LETTER.match(span.text)

@@ -43,7 +43,7 @@ def parse(query: str) -> tuple[Command, ...]:
     _check_beginning(reader, query)
     commands = _commands(reader)
     if reader.token.kind is not Kind.END:
-        is_list = type(commands[-1]).__name__ in _LISTS and reader.token.kind is Kind.NAME
+        is_list = commands[-1].kind in _LISTS and reader.token.kind is Kind.NAME
         comma = "',' between fields, " if is_list else ""
         raise reader.expected(f"{comma}'|' and the next command, or the end of the query")
     return commands

@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cwli.insights.regexes import Pattern
+from cwli.insights.regexes import Literals, Pattern, best, literals_of
 from cwli.insights.syntax import Attribute, Call, Column, Expression, Operation, QueryError, Span
 from cwli.insights.templates import Template, decided
 
 if TYPE_CHECKING:
-    from cwli.insights.lookup_tables import Lookup
+    from cwli.insights.commands.lookup import Lookup
     from cwli.insights.source import Groups
     from cwli.insights.sql import Writer
 
@@ -170,8 +171,8 @@ class Plan(NamedTuple):
         The warnings to the author of the query.
     undefined : tuple of UndefinedField
         The fields that no command defines, in queries that take fields from texts.
-    limited : bool
-        Whether the query has a ``limit``.
+    limits : tuple of int
+        The numbers of rows that ``limit`` commands keep.
     discovered : dict of str to str
         The fields that the query takes from messages, and their columns.
     compared : frozenset of str
@@ -196,7 +197,7 @@ class Plan(NamedTuple):
     patterns: tuple[Pattern, ...]
     warnings: tuple[str, ...]
     undefined: tuple[UndefinedField, ...]
-    limited: bool
+    limits: tuple[int, ...]
     discovered: Mapping[str, str]
     compared: frozenset[str]
     indexed: frozenset[str]
@@ -210,6 +211,17 @@ class Plan(NamedTuple):
     def result(self) -> frozenset[str]:
         """The columns that the result needs."""
         return frozenset(self.outputs.values()) | ordering(self.order)
+
+    @property
+    def row_by_row(self) -> tuple[Step, ...]:
+        """The first steps, as long as they keep each event as one row or drop it."""
+        return tuple(takewhile(lambda step: step.per_event, self.steps))
+
+    @property
+    def prefilter(self) -> Literals:
+        """The literals of the filters before any step that needs other events."""
+        steps = () if self.has_subqueries else self.row_by_row
+        return best(literals_of(step.condition) for step in steps if isinstance(step, Keep))
 
 
 def backwards(

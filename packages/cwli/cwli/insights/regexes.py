@@ -1,4 +1,4 @@
-r"""Regular expressions of queries, translated for RE2, or split into literals with gaps.
+r"""Regular expressions of queries: translated for RE2, split into texts with gaps, or prefiltered.
 
 A query names a group with ``(?<name>…)``. RE2 has no look-around and no back-references, and AWS
 documents RE2 for its functions (CloudWatch Logs Insights query syntax: regexReplace).
@@ -6,15 +6,18 @@ documents RE2 for its functions (CloudWatch Logs Insights query syntax: regexRep
 In an expression such as ``user=(\S+) took (\d+) ms``, each gap repeats one set of characters, to
 which the next character after the gap does not belong. So a gap ends where the next text first
 occurs, and a search for the texts finds each group.
+
+A search for literals is faster than any filter. Every event that passes a filter holds at least one
+of its literals, so a search for these may go before the query.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
-from cwli.insights.syntax import QueryError, Regex, Span
+from cwli.insights.syntax import Column, Expression, Operation, QueryError, Regex, Span, Text
 
 # The syntax of RE2 that Python shares; a set is of the same characters in both.
 _REPEAT = r"(?:[?*+]\??|\{[0-9,]+\}\??)"
@@ -240,3 +243,101 @@ class Pattern:
         start = self.span.start + 1 + part.start()
         span = Span(self.span.query, start, start + len(part[0]))
         return QueryError(f"{message} in a regular expression: {part[0]}", span)
+
+
+Literals = frozenset[str]
+"""A text must hold one of these literals; empty if nothing is known."""
+
+_NONE: Literals = frozenset()
+_MOST_LITERALS = 4
+_SHORTEST = 3
+# The pieces of the regular expressions that are understood, in the syntax of RE2.
+_PIECE = re.compile(
+    r"""
+      (?P<open> \((?:\?(?:P?<@?\w+>|:)|(?!\?)) )
+    | (?P<close> \) )
+    | (?P<or> \| )
+    | (?P<character> \\[^\w\s] | [^\\\[\](){}.?*+^$|] )
+    | (?P<other> \\[dDsSwWbBnrt] | \[\^?\]?(?:\[:\w+:\]|\\.|[^\]\\])*\] | [.^$] )
+    | (?P<repeat> [?*+]\?? | \{[0-9,]+\}\?? )
+    """,
+    re.VERBOSE,
+)
+
+
+def literals_of(condition: Expression) -> Literals:
+    """Return literals: every event for which a condition holds has one of them."""
+    if not isinstance(condition, Operation):
+        return _NONE
+    match condition.operator, condition.arguments:
+        case "and", parts:
+            return best(map(literals_of, parts))
+        case "or", parts:
+            return _any_of(map(literals_of, parts))
+        case "like", (Column(column="message"), Text(value=text)):
+            return _usable(text)
+        case "like", (Column(column="message"), Regex(pattern=pattern)):
+            return literals_of_pattern(pattern)
+    return _NONE
+
+
+def best(choices: Iterable[Literals]) -> Literals:
+    """Return the choice that lets the fewest events pass: its shortest literal is the longest."""
+    return max(choices, key=lambda texts: min(map(len, texts), default=0), default=_NONE)
+
+
+def _any_of(choices: Iterable[Literals]) -> Literals:
+    """Return the literals of all choices; none if a choice has none, or they are too many."""
+    each = list(choices)
+    texts = frozenset().union(*each)
+    return texts if all(each) and len(texts) <= _MOST_LITERALS else _NONE
+
+
+def _usable(text: str) -> Literals:
+    """Return a literal, nothing if it is too short or cannot be searched for."""
+    # U+FFFD stands for bytes that are not text.
+    usable = len(text) >= _SHORTEST and text.isprintable() and "\ufffd" not in text
+    return frozenset({text}) if usable else _NONE
+
+
+def literals_of_pattern(pattern: str) -> Literals:
+    """Return literals: every match of a regular expression contains one of them."""
+    pieces = list(_PIECE.finditer(pattern))
+    if sum(len(piece[0]) for piece in pieces) < len(pattern):
+        return _NONE
+    return _Alternatives(pieces).texts()
+
+
+class _Alternatives:
+    """A reader of the pieces of a regular expression."""
+
+    def __init__(self, pieces: Iterable[re.Match[str]]) -> None:
+        self._pieces = [(piece.lastgroup, piece[0]) for piece in pieces]
+        self._pieces.reverse()
+
+    def texts(self) -> Literals:
+        """Return the literals of the alternatives up to the end of the group."""
+        branches: list[list[Literals]] = [[]]
+        run = ""
+        while self._pieces:
+            kind, piece = self._pieces.pop()
+            if kind == "close":
+                break
+            texts = self.texts() if kind == "open" else _NONE
+            repeat = self._repeat()
+            if kind == "character" and repeat in ("", "+"):
+                run += piece[-1]
+                if not repeat:
+                    continue
+            branches[-1] += (_usable(run), texts if repeat in ("", "+") else _NONE)
+            run = ""
+            if kind == "or":
+                branches.append([])
+        branches[-1].append(_usable(run))
+        return _any_of(map(best, branches))
+
+    def _repeat(self) -> str:
+        """Take the repetition of a piece; return its sign, '' if the piece stands once."""
+        if self._pieces and self._pieces[-1][0] == "repeat":
+            return self._pieces.pop()[1][0]
+        return ""

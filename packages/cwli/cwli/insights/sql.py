@@ -8,7 +8,7 @@ names do not reach the SQL.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import count, takewhile
+from itertools import count
 from typing import NamedTuple
 
 from cwli.insights.discovery import Discover, attribute
@@ -158,13 +158,8 @@ def statements(plan: Plan) -> Statements:
         result,
         _discovered_fields(plan),
         all(step.per_event or step.cuts for step in plan.steps),
-        not any(isinstance(step, Keep | GroupFilter) for step in _row_by_row(plan.steps)),
+        not any(isinstance(step, Keep | GroupFilter) for step in plan.row_by_row),
     )
-
-
-def _row_by_row(steps: Iterable[Step]) -> Iterator[Step]:
-    """Return the first steps, as long as they work row by row."""
-    return takewhile(lambda step: step.per_event, steps)
 
 
 def members_sql(plan: Plan, column: str) -> str:
@@ -184,7 +179,7 @@ def _group_statistics(plan: Plan) -> str:
 def _event_statistics(plan: Plan) -> str:
     steps: list[Step] = []
     conditions: list[str] = []
-    for step in _row_by_row(plan.steps):
+    for step in plan.row_by_row:
         if isinstance(step, Keep):
             conditions.append(f"matches{len(conditions)}")
             steps.append(Extend({conditions[-1]: step.condition}))

@@ -74,6 +74,10 @@ class QueryError(Exception):
         return f"{before}{after}\n{margin}^"
 
 
+class LookupTableError(Exception):
+    """A failure to read a lookup table."""
+
+
 @dataclass(frozen=True)
 class Node:
     """A part of a query; its place does not count when two nodes are compared."""
@@ -172,10 +176,12 @@ class Call(_Application):
 
 
 class Command(Node):
-    """One command of a query; `cwli.insights.commands` defines and reads each kind.
+    """One command of a query; `cwli.insights.commands` defines and reads each kind."""
 
-    ``str`` returns a command as query text.
-    """
+    @property
+    def kind(self) -> str:
+        """The name of the class: its module is imported only with a query that needs it."""
+        return type(self).__name__
 
     def resolve(self, names: Names) -> None:
         """Add the steps of the command to ``names``, and the names that it defines.
@@ -226,11 +232,10 @@ Expression = (
 
 @dataclass(frozen=True)
 class Item(Node):
-    """An expression and the name of its value; ``aliased`` if the query gives the name."""
+    """An expression and the name of its value."""
 
     expression: Expression
     name: str
-    aliased: bool = field(compare=False)
 
 
 @dataclass(frozen=True)
@@ -239,8 +244,3 @@ class SortKey(Node):
 
     expression: Expression
     descending: bool
-
-    @property
-    def direction(self) -> str:
-        """``asc`` or ``desc``."""
-        return "desc" if self.descending else "asc"

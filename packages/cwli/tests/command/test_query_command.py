@@ -95,7 +95,7 @@ def test_explain_shows_stages_and_sql():
     )
     assert "CREATE TEMP TABLE groups AS\nWITH " in done.stdout
     done = query("--explain", "STATS COUNT(*) BY bin( 300s )")
-    assert done.stdout.startswith("1. stats COUNT(*) by bin( 300s )\n\n")
+    assert done.stdout.startswith("1. STATS COUNT(*) BY bin( 300s )\n\n")
     assert done.stderr.startswith("warning: line 1, column 24: Logs Insights reads 300s as 60s")
     both = query("--explain", "--lint", "STATS COUNT(*) BY bin( 300s )")
     assert (both.stdout, both.stderr) == (f"{done.stdout}accepted\n", done.stderr)

@@ -94,7 +94,7 @@ def test_two_joins_have_separate_names(events):
 def test_a_query_has_the_groups_and_patterns_of_its_join():
     inner = "SOURCE '/fn' | filter @message like /a{1001}/"
     compiled = insights.compile(f"join left=a right=b where a.x=b.x ({inner})")
-    assert [groups.names for groups in compiled.named] == [("/fn",)]
+    assert [groups.names for groups in compiled.plan.named] == [("/fn",)]
     with pytest.raises(QueryError, match="not a regular expression of RE2"):
         run(compiled, EventSource.union([]))
 

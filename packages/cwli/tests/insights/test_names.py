@@ -132,20 +132,20 @@ def test_case_matters_in_field_names_and_not_in_function_names(ask):
 def test_a_bin_beyond_the_cap_of_its_unit_is_capped_with_a_warning(ask):
     # AWS documentation, CloudWatch Logs Insights query syntax: bin caps seconds at 60.
     compiled = insights.compile("stats count(*)\nby bin(300s) as t")
-    assert compiled.warnings == (
+    assert compiled.plan.warnings == (
         "line 2, column 8: Logs Insights reads 300s as 60s, the largest amount of this unit",
     )
     assert len(ask("stats count(*) by bin(300s)", *["x"] * 61)) == 2
-    assert insights.compile("stats count(*) by bin(60s), bin(24h), bin(400d)").warnings == ()
+    assert insights.compile("stats count(*) by bin(60s), bin(24h), bin(400d)").plan.warnings == ()
 
 
 def test_percent_signs_around_a_text_to_find_get_a_warning():
     # AWS documentation, CloudWatch Logs Insights query syntax: filter (like finds a substring).
-    assert insights.compile("filter @message like '%a%b%'").warnings == (
+    assert insights.compile("filter @message like '%a%b%'").plan.warnings == (
         "line 1, column 22: % is an ordinary character in Logs Insights; "
         "write like 'a%b' to find the text anywhere",
     )
-    assert insights.compile("filter @message like '5% of'").warnings == ()
+    assert insights.compile("filter @message like '5% of'").plan.warnings == ()
 
 
 @pytest.mark.parametrize(
@@ -158,13 +158,13 @@ def test_percent_signs_around_a_text_to_find_get_a_warning():
     ],
 )
 def test_a_value_that_a_later_one_hides_gets_a_warning(query):
-    (warning,) = insights.compile(query).warnings
+    (warning,) = insights.compile(query).plan.warnings
     assert "'x' is another value from here on; Logs Insights refuses this" in warning
 
 
 def test_a_field_that_is_shown_twice_gets_no_warning():
     query = "parse @message '* *' as x, y | fields x, a | fields x, a, y as z | display x, @message"
-    assert insights.compile(query).warnings == ()
+    assert insights.compile(query).plan.warnings == ()
 
 
 @pytest.mark.parametrize(
@@ -197,7 +197,7 @@ def test_a_field_that_stats_does_not_return_is_missing_with_a_warning(source, qu
     ],
 )
 def test_maps_and_lists_are_warned_of_where_aws_takes_none(query, warned):
-    warnings = insights.compile(f"fields jsonParse(@message) as m | {query}").warnings
+    warnings = insights.compile(f"fields jsonParse(@message) as m | {query}").plan.warnings
     assert len(warnings) == len(warned)
     assert all(text in warning for text, warning in zip(warned, warnings, strict=True))
 
@@ -209,7 +209,7 @@ def test_a_field_that_no_event_has_and_filterindex_names_is_told_of_indexes(sour
 
 
 def test_field_is_fields():
-    assert insights.compile("field a, b").stages == ("fields a, b",)
+    assert insights.compile("field a, b").commands == insights.compile("fields a, b").commands
 
 
 @pytest.mark.parametrize(
@@ -233,7 +233,7 @@ def test_field_is_fields():
     ],
 )  # fmt: skip
 def test_a_field_that_no_command_makes_is_named_with_its_place(query, undefined):
-    assert list(insights.compile(query).undefined) == undefined
+    assert list(insights.compile(query).plan.undefined) == undefined
 
 
 def test_a_field_as_a_condition_holds_if_it_is_a_number_other_than_zero(ask):

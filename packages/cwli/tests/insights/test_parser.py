@@ -348,10 +348,10 @@ def test_forms_of_public_dashboards_are_accepted(ask, query, value):
     ],
 )
 def test_a_line_end_as_in_other_languages_gets_a_warning(text, letter):
-    warnings = insights.compile(f"filter @message like {text}").warnings
+    warnings = insights.compile(f"filter @message like {text}").plan.warnings
     assert [each for each in warnings if f": {letter} in quotes is" in each] == list(warnings)
     assert len(warnings) == (letter is not None)
-    assert insights.compile(f"filter path = {text}").warnings == ()
+    assert insights.compile(f"filter path = {text}").plan.warnings == ()
 
 
 def test_a_missing_field_that_a_value_is_compared_with_may_be_a_text(source):
@@ -365,5 +365,5 @@ def test_a_missing_field_that_a_value_is_compared_with_may_be_a_text(source):
 
 
 def test_a_glob_without_a_star_gets_a_warning():
-    (warning,) = insights.compile("parse @message 'b' as x").warnings
+    (warning,) = insights.compile("parse @message 'b' as x").plan.warnings
     assert warning == "line 1, column 16: this glob has no *, so it captures nothing; write 'a * b'"

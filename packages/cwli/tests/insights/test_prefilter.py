@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cwli.insights import compile as compile_query
-from cwli.insights.prefilter import of_pattern
+from cwli.insights.regexes import literals_of_pattern
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ from cwli.insights.prefilter import of_pattern
     ],
 )  # fmt: skip
 def test_filters_name_the_texts_of_an_event(query, texts):
-    assert compile_query(query).prefilter == texts
+    assert compile_query(query).plan.prefilter == texts
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_filters_name_the_texts_of_an_event(query, texts):
     ],
 )
 def test_a_query_that_may_need_other_events_names_no_text(query):
-    assert not compile_query(query).prefilter
+    assert not compile_query(query).plan.prefilter
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_a_query_that_may_need_other_events_names_no_text(query):
     ],
 )
 def test_a_regular_expression_names_texts(pattern, texts):
-    assert of_pattern(pattern) == texts
+    assert literals_of_pattern(pattern) == texts
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_a_regular_expression_names_texts(pattern, texts):
     ],
 )  # fmt: skip
 def test_a_regular_expression_of_another_kind_names_none(pattern):
-    assert not of_pattern(pattern)
+    assert not literals_of_pattern(pattern)
 
 
 def _nested(inner):
@@ -96,7 +96,7 @@ PATTERNS = st.recursive(
 @fuzz(500)
 @given(pattern=PATTERNS, data=st.data())
 def test_every_match_of_a_regular_expression_holds_one_of_its_texts(pattern, data):
-    texts = of_pattern(pattern)
+    texts = literals_of_pattern(pattern)
     match = data.draw(st.from_regex(pattern, fullmatch=True))
     assert not texts or any(text in match for text in texts)
     assert re.fullmatch(pattern, match)

@@ -8,11 +8,11 @@ import threading
 
 import duckdb
 
-from cwli.insights import execution, run
+from cwli.insights import engine, run
 
 
 def test_progress_is_reported_only_while_a_statement_runs(monkeypatch):
-    monkeypatch.setattr(execution, "_SECONDS", 0.001)
+    monkeypatch.setattr(engine, "_PROGRESS_SECONDS", 0.001)
     enough = threading.Event()
     percentages = []
 
@@ -23,7 +23,7 @@ def test_progress_is_reported_only_while_a_statement_runs(monkeypatch):
 
     with duckdb.connect() as connection:
         connection.execute("SET enable_progress_bar_print = FALSE")
-        with execution.report_progress(connection, receive):
+        with engine.report_progress(connection, receive):
             connection.execute("SELECT 1")
             assert enough.wait(60)
         count = len(percentages)

@@ -48,8 +48,8 @@ def test_source_selects_log_groups(three_groups, source, messages):
 
 
 def test_a_compiled_query_has_the_groups_that_it_names():
-    (by_name,) = insights.compile("SOURCE '/db' | limit 1").sources
-    (by_prefix,) = insights.compile("SOURCE logGroups(namePrefix: ['/app'])").sources
+    (by_name,) = insights.compile("SOURCE '/db' | limit 1").plan.sources
+    (by_prefix,) = insights.compile("SOURCE logGroups(namePrefix: ['/app'])").plan.sources
     assert [by_name.has("1", "/db"), by_name.has("1", "/db2")] == [True, False]
     assert [by_prefix.has("1", "/app/a"), by_prefix.has("1", "/db")] == [True, False]
 
@@ -65,8 +65,8 @@ def test_a_subquery_may_name_other_groups_than_the_query(tmp_path):
         store.append(group, "s", [(0, message)], 0)
     query = "filter @message in (SOURCE '/db' | fields @message) | display @log"
     compiled = insights.compile(query)
-    assert compiled.sources == ()
-    named = store.events(chosen(compiled.named, "111122223333", ["/app", "/app/more", "/db"]))
+    assert compiled.plan.sources == ()
+    named = store.events(chosen(compiled.plan.named, "111122223333", ["/app", "/app/more", "/db"]))
     result = run(compiled, store.events(["/app", "/app/more"]), 0, 10, named=named)
     assert [row[0]["value"] for row in result.rows] == ["111122223333:/app/more"]
     assert result.statistics["recordsScanned"] == 2
@@ -87,7 +87,7 @@ def test_a_subquery_without_source_reads_the_groups_of_the_query(three_groups):
 )
 def test_the_error_of_a_missing_source_names_it(source, sentence):
     with pytest.raises(NoLogGroupError, match=sentence):
-        chosen(insights.compile(source).named, "1", ["/app", "/db"])
+        chosen(insights.compile(source).plan.named, "1", ["/app", "/db"])
 
 
 def test_a_subquery_may_have_stats_inside_a_query_with_stats(three_groups):

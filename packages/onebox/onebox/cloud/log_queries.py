@@ -134,16 +134,17 @@ class LogQueries:
         text = request["queryString"]
         try:
             compiled = insights.compile(text)
-            sources = chosen(compiled.named, ACCOUNT, known)
+            sources = chosen(compiled.plan.named, ACCOUNT, known)
         except insights.QueryError as error:
             raise MalformedQueryException(text, error) from error
         except NoLogGroupError as error:
             raise ResourceNotFoundException(str(error)) from error
-        for lookup in compiled.lookups:
+        for lookup in compiled.plan.lookups:
             raise ResourceNotFoundException(
-                f"Lookup table '{lookup.table}' does not exist: one machine has no lookup tables."
+                f"Lookup table '{lookup.table.name}' does not exist: one machine has no lookup "
+                "tables."
             )
-        groups = _groups(request, 0 if compiled.sources else 1)
+        groups = _groups(request, 0 if compiled.plan.sources else 1)
         for group in groups:
             if group not in known:
                 raise ResourceNotFoundException(

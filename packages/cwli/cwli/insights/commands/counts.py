@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from cwli.insights import printing
 from cwli.insights.commands.stats import Aggregate
 from cwli.insights.expressions import Reader
 from cwli.insights.names import Names
@@ -55,9 +54,6 @@ class CountFrequent(Command):
         names.begin_results({**keys, "_approxcount": count}, order)
         names.sort(((count, True),))
 
-    def __str__(self) -> str:
-        return f"countFrequent {printing.fields(self.fields)}"
-
 
 @dataclass(frozen=True)
 class Fillmissing(Command):
@@ -96,12 +92,6 @@ class Fillmissing(Command):
                 )
         filled = {fields[name]: value for value, name in self.filled}
         names.step(EveryBin(key, length, filled))
-
-    def __str__(self) -> str:
-        pairs = (
-            f"{printing.expression(value)} for {printing.name(name)}" for value, name in self.filled
-        )
-        return f"fillmissing with {', '.join(pairs)}" if self.filled else "fillmissing"
 
 
 @dataclass(frozen=True)
@@ -195,13 +185,6 @@ class Outlier(Command):
             return
         for field, source in zip(self.fields, sources, strict=True):
             names.define(field.name, names.column(_within(self.span, source, highs | lows)))
-
-    def __str__(self) -> str:
-        factor = printing.expression(Number(self.span, self.factor))
-        flags = f"uselower={str(self.lower).lower()} mark={str(self.mark).lower()}"
-        action = "remove" if self.remove else "transform"
-        fields = " ".join(printing.name(field.name) for field in self.fields)
-        return f"outlier action={action} param={factor} {flags} {fields}"
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cwli.insights import printing
 from cwli.insights.expressions import Reader
 from cwli.insights.names import Names
 from cwli.insights.plan import Extend, Step
@@ -32,9 +31,6 @@ class Fields(Command):
         """Compute and show the items."""
         names.selection.show(names.define_items(self.items), alone=True)
 
-    def __str__(self) -> str:
-        return f"fields {printing.items(self.items)}"
-
 
 @dataclass(frozen=True)
 class Display(Command):
@@ -51,9 +47,6 @@ class Display(Command):
     def resolve(self, names: Names) -> None:
         """Compute the items, and show only them."""
         names.selection.display(names.define_items(self.items))
-
-    def __str__(self) -> str:
-        return f"display {printing.items(self.items)}"
 
 
 @dataclass(frozen=True)
@@ -81,10 +74,6 @@ class JsonField(Command):
         (column,) = names.define_captures([self.name])
         names.step(Extend({column: Attribute(self.path.span, source, self.path.value)}))
 
-    def __str__(self) -> str:
-        field, name = printing.name(self.field.name), printing.name(self.name)
-        return f"json field={field} {printing.quoted(self.path.value)} as {name}"
-
 
 @dataclass(frozen=True)
 class Unnest(Command):
@@ -105,9 +94,6 @@ class Unnest(Command):
         """Make the rows."""
         unnest(names, self.field, self.name)
 
-    def __str__(self) -> str:
-        return f"unnest {printing.name(self.field.name)} into {printing.name(self.name)}"
-
 
 @dataclass(frozen=True)
 class Expand(Command):
@@ -124,9 +110,6 @@ class Expand(Command):
     def resolve(self, names: Names) -> None:
         """Make the rows."""
         unnest(names, self.field, self.field.name)
-
-    def __str__(self) -> str:
-        return f"expand {printing.name(self.field.name)}"
 
 
 def unnest(names: Names, list_: Field, element: str) -> None:

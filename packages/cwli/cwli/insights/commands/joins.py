@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from cwli.insights import printing
 from cwli.insights.commands.rows import Cut
 from cwli.insights.expressions import Reader
 from cwli.insights.names import Names
@@ -69,13 +68,6 @@ class Join(Command):
             names.define(name, names.column(Field(self.span, name)))
         names.selection.show(fields)
 
-    def __str__(self) -> str:
-        kind = "left" if self.outer else "inner"
-        names = (printing.name(_side_and_field(key)[0]) for key in (self.left, self.right))
-        sides = "left={} right={}".format(*names)
-        keys = "=".join(printing.name(key.name) for key in (self.left, self.right))
-        return f"join type={kind} {sides} where {keys} {printing.expression(self.rows)}"
-
 
 @dataclass(frozen=True)
 class AppendCols(Command):
@@ -117,10 +109,6 @@ class AppendCols(Command):
         for name in fields:
             names.define(name, join.column(inner.scope.fields[name], names))
         names.selection.show(fields)
-
-    def __str__(self) -> str:
-        options = f"override={str(self.override).lower()} max={self.most}"
-        return f"appendcols {options} {printing.expression(self.rows)}"
 
 
 class _JoinScope(Scope):

@@ -5,21 +5,33 @@ Source: AWS documentation, CloudWatch Logs Insights query syntax: SOURCE, lookup
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import csv
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
 
-from cwli.insights import printing
-from cwli.insights.addresses import marked_bits
+from cwli import duckdb_core as duckdb
+from cwli.insights.addresses import marked_bits, network_bits
 from cwli.insights.expressions import Reader
-from cwli.insights.lookup_tables import Lookup, TableColumn
 from cwli.insights.names import Names
 from cwli.insights.plan import Definition
-from cwli.insights.source import Groups
+from cwli.insights.source import Groups, quoted_path
 from cwli.insights.sql import Writer, texts
-from cwli.insights.syntax import Call, Column, Command, Field, QueryError, Span
+from cwli.insights.syntax import (
+    Call,
+    Column,
+    Command,
+    Field,
+    LookupTableError,
+    QueryError,
+    Span,
+)
 from cwli.insights.tokens import Kind
-from cwli.insights.values import Type, Value, text
+from cwli.insights.values import Type, Value, quoted, text
 
+MOST_BYTES = 10 * 1024 * 1024
+"""The largest size of a lookup table [B] (AWS documentation: CreateLookupTable)."""
 # The arguments of logGroups and the most texts in each (AWS documentation, CloudWatch Logs
 # Insights query syntax: SOURCE). On one machine all log groups have AWS's default class.
 _MOST = {"nameprefix": 5, "accountidentifiers": 20, "class": 1}
@@ -67,13 +79,6 @@ class Source(Command):
             raise QueryError("SOURCE must come before all other commands", self.span)
         names.sources.append(self.groups)
 
-    def __str__(self) -> str:
-        if self.groups.names:
-            return f"SOURCE {_texts(self.groups.names)}"
-        lists = {"namePrefix": self.groups.prefixes, "accountIdentifiers": self.groups.accounts}
-        arguments = (f"{name}: [{_texts(texts)}]" for name, texts in lists.items() if texts)
-        return f"SOURCE logGroups({', '.join(arguments)})"
-
 
 def _group(name: str) -> str:
     """Return the name of a log group from its name or its ARN."""
@@ -110,10 +115,6 @@ def _selection(reader: Reader) -> Groups:
     return Groups((), arguments.get("nameprefix", ()), arguments.get("accountidentifiers", ()))
 
 
-def _texts(texts: tuple[str, ...]) -> str:
-    return ", ".join(map(printing.quoted, texts))
-
-
 @dataclass(frozen=True)
 class Pair:
     """``a as b``: a column of a lookup table, and a field."""
@@ -126,9 +127,6 @@ class Pair:
         """Read a name, and another after ``as``; without ``as`` both have the same name."""
         column = reader.field()
         return cls(column, reader.field() if reader.take_word("as") else column)
-
-    def __str__(self) -> str:
-        return f"{printing.name(self.column.name)} as {printing.name(self.field.name)}"
 
 
 @dataclass(frozen=True)
@@ -150,16 +148,11 @@ class LookUp(Command):
 
     def resolve(self, names: Names) -> None:
         """Add the columns, in place of fields with the same names."""
-        key_columns = tuple(TableColumn(key.column.name, key.column.span) for key in self.keys)
-        fields = tuple(key.field for key in self.keys)
-        columns = _add_step(names, self.table, key_columns, fields, self.taken)
+        keys = [(key.column, key.field) for key in self.keys]
+        columns = _add_step(names, self.table, keys, self.taken)
         for pair, column in zip(self.taken, columns, strict=True):
             names.define(pair.field.name, column)
         names.selection.show(pair.field.name for pair in self.taken)
-
-    def __str__(self) -> str:
-        keys, taken = (", ".join(map(str, pairs)) for pairs in (self.keys, self.taken))
-        return f"lookup {printing.name(self.table.name)} {keys} OUTPUT {taken}"
 
 
 @dataclass(frozen=True)
@@ -186,12 +179,8 @@ class CidrLookUp(Command):
 
     def resolve(self, names: Names) -> None:
         """Add the columns."""
-        ranges = TableColumn(None, self.span)
-        if self.ranges:
-            ranges = TableColumn(self.ranges.name, self.ranges.span)
-        columns = _add_step(
-            names, self.table, (ranges,), (self.address,), self.taken, networks=True
-        )
+        keys = [(self.ranges, self.address)]
+        columns = _add_step(names, self.table, keys, self.taken, networks=True)
         for pair, column in zip(self.taken, columns, strict=True):
             new = self._filled_column(names, pair.field, column) if self.only_new else column
             names.define(pair.field.name, new)
@@ -203,12 +192,6 @@ class CidrLookUp(Command):
             return column
         empty = Call(field.span, (field,), "isempty")
         return names.column(Call(field.span, (empty, Column(field.span, column), field), "if"))
-
-    def __str__(self) -> str:
-        ranges = f" as {printing.name(self.ranges.name)}" if self.ranges else ""
-        key = f"{printing.name(self.table.name)} {printing.name(self.address.name)}{ranges}"
-        output = "OUTPUTNEW" if self.only_new else "OUTPUT"
-        return f"cidrlookup {key} {output} {', '.join(map(str, self.taken))}"
 
 
 @dataclass(frozen=True)
@@ -245,7 +228,7 @@ class FromTable(Definition):
 
     def _narrowest(self, writer: Writer, kept: frozenset[str]) -> str:
         bits, cells = writer.temporary(), writer.temporary()
-        address = writer.text_column(Column(self.lookup.span, self.keys[0]), kept)
+        address = writer.text_column(Column(self.lookup.table.span, self.keys[0]), kept)
         writer.define(kept, {bits: Value(marked_bits(address), Type.TEXT)})
         ranges = f"FROM {self.lookup.view} WHERE starts_with({bits}, key0)"
         narrowest = f"(SELECT arg_max(cells, length(key0)) {ranges})"
@@ -256,18 +239,106 @@ class FromTable(Definition):
 def _add_step(
     names: Names,
     table: Field,
-    key_columns: tuple[TableColumn, ...],
-    fields: tuple[Field, ...],
+    keys: Sequence[tuple[Field | None, Field]],
     taken: tuple[Pair, ...],
     *,
     networks: bool = False,
 ) -> tuple[str, ...]:
-    """Add a step that takes the columns, and return their columns in SQL."""
-    keys = tuple(names.column(field) for field in fields)
-    cells = tuple(TableColumn(pair.column.name, pair.column.span) for pair in taken)
-    view = f"lookup_{names.new_column()}"
-    lookup = Lookup(table.name, table.span, view, key_columns, cells, networks)
+    """Add a step that takes columns of a table, and return their columns in SQL.
+
+    ``keys`` has columns of the table, each with the field that it is compared with.
+    """
+    key_columns = tuple(names.column(field) for _, field in keys)
+    cells = tuple(pair.column for pair in taken)
+    lookup = Lookup(
+        table, f"lookup_{names.new_column()}", tuple(key for key, _ in keys), cells, networks
+    )
     columns = tuple(names.new_column() for _ in taken)
     names.lookups.append(lookup)
-    names.step(FromTable({column: n for n, column in enumerate(columns, 1)}, lookup, keys))
+    names.step(FromTable({column: n for n, column in enumerate(columns, 1)}, lookup, key_columns))
     return columns
+
+
+class Lookup(NamedTuple):
+    """The use of a lookup table in a query.
+
+    Attributes
+    ----------
+    table : Field
+        The name of the table in the query.
+    view : str
+        The name of the table in SQL; it has ``key0``, ``key1`` … and ``cells``, a list of texts.
+    keys, cells : tuple of Field
+        The columns to compare, None for the first one, and the columns to take.
+    networks : bool
+        Whether the key is a range of addresses; ``key0`` is then the common prefix of their bits.
+    """
+
+    table: Field
+    view: str
+    keys: tuple[Field | None, ...]
+    cells: tuple[Field, ...]
+    networks: bool
+
+    def load(self, connection: duckdb.DuckDBPyConnection, tables: Mapping[str, Path]) -> None:
+        """Create the table in SQL with the first of the rows that have the same keys.
+
+        Raises
+        ------
+        QueryError
+            If the table or one of its columns does not exist.
+        LookupTableError
+            If the file of the table cannot be read.
+        """
+        path = tables.get(self.table.name)
+        if path is None:
+            known = f"there are {', '.join(tables)}" if tables else "none is given"
+            raise QueryError(
+                f"there is no lookup table {self.table.name!r}; {known}", self.table.span
+            )
+        header = _header(path)
+        keys = [self._column(header, key) for key in self.keys]
+        if self.networks:
+            keys = [network_bits(key) for key in keys]
+        cells = ", ".join(self._column(header, cell) for cell in self.cells)
+        key_columns = ", ".join(f"{key} AS key{place}" for place, key in enumerate(keys))
+        types = ", ".join(f"{quoted(name)}: 'VARCHAR'" for name in header)
+        file = (
+            f"read_csv({quoted_path(path)}, header = TRUE, auto_detect = FALSE, delim = ',', "
+            f"quote = '\"', escape = '\"', nullstr = '', columns = {{{types}}})"
+        )
+        key_names = ", ".join(f"key{place}" for place in range(len(keys)))
+        connection.execute(
+            f"CREATE TEMP TABLE {self.view} AS SELECT * FROM "  # noqa: S608 (texts are quoted)
+            f"(SELECT {key_columns}, [{cells}] AS cells, row_number() OVER () AS number "
+            f"FROM {file}) "
+            f"QUALIFY row_number() OVER (PARTITION BY {key_names} ORDER BY number) = 1"
+        )
+
+    def _column(self, header: list[str], column: Field | None) -> str:
+        """Return SQL for a column of the table, without a name the first."""
+        name = column.name if column else header[0]
+        if column and name not in header:
+            raise QueryError(
+                f"the lookup table {self.table.name!r} has no column {name!r}; it has "
+                f"{', '.join(header)}",
+                column.span,
+            )
+        return '"' + name.replace('"', '""') + '"'
+
+
+def _header(path: Path) -> list[str]:
+    try:
+        if path.stat().st_size > MOST_BYTES:
+            raise LookupTableError(f"{path}: a lookup table has at most {MOST_BYTES:,} bytes")
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            header = next(csv.reader(file), [])
+    except OSError as error:
+        raise LookupTableError(f"{path}: this file cannot be read: {error.strerror}") from None
+    except (UnicodeDecodeError, csv.Error):
+        raise LookupTableError(f"{path}: this file is not CSV in UTF-8") from None
+    # DuckDB ignores the case of names.
+    unique = {name.casefold() for name in header}
+    if not all(header) or len(unique) < max(len(header), 1):
+        raise LookupTableError(f"{path}: the first line of a lookup table must have unique names")
+    return header

@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from cwli.insights import printing
 from cwli.insights.expressions import Reader
 from cwli.insights.names import Names
 from cwli.insights.plan import Definition, Extend, Step, columns_of
@@ -86,11 +85,6 @@ class ParseGlob(Command):
         captures = {column: index for index, column in enumerate(columns)}
         names.step(Glob(captures, source, tuple(self.glob.value.split("*"))))
 
-    def __str__(self) -> str:
-        glob = printing.quoted(self.glob.value)
-        names = f" as {printing.names(self.names)}" if self.names else ""
-        return f"parse {printing.operand(self.source)} {glob}{names}"
-
 
 @dataclass(frozen=True)
 class ParseRegex(Command):
@@ -131,11 +125,6 @@ class ParseRegex(Command):
         else:
             names.step(Match(captures, source, pattern))
 
-    def __str__(self) -> str:
-        source, regex = printing.operand(self.source), printing.expression(self.regex)
-        names = f" as {printing.names(self.names)}" if self.names else ""
-        return f"parse {source} {regex}{names}{' multi' if self.multi else ''}"
-
 
 @dataclass(frozen=True)
 class ParseFormat(Command):
@@ -164,10 +153,6 @@ class ParseFormat(Command):
             names.step(Logfmt({columns[0]: None}, source))
         else:
             names.step(Csv({column: place for place, column in enumerate(columns, 1)}, source))
-
-    def __str__(self) -> str:
-        source = printing.operand(self.source)
-        return f"parse {source} {self.format} as {printing.names(self.names)}"
 
 
 def _names(reader: Reader) -> tuple[str, ...]:

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from itertools import count
 
 from cwli import duckdb_core as duckdb
-from cwli.insights import printing
 from cwli.insights.expressions import Reader
 from cwli.insights.names import Names
 from cwli.insights.plan import PERIODS, Comparison, Step, columns_of
@@ -69,9 +68,6 @@ class Pattern(Command):
         names.begin_results(fields, rows.order)
         names.sort(((rows.count, True),))
 
-    def __str__(self) -> str:
-        return f"pattern {printing.expression(self.source)}"
-
 
 @dataclass(frozen=True)
 class Diff(Command):
@@ -107,9 +103,6 @@ class Diff(Command):
         size = names.column(Call(self.span, (Column(self.span, difference),), "abs"))
         names.begin_results(fields, rows.order)
         names.sort(((size, True),))
-
-    def __str__(self) -> str:
-        return f"diff {self.period}".rstrip()
 
 
 def _description(span: Span, count: Column, earlier: Column) -> Expression:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from cwli.insights import printing
 from cwli.insights.expressions import Reader, source_name
 from cwli.insights.names import Names
 from cwli.insights.plan import MOST_ROWS, Keep, Order, Step, ordering
@@ -44,9 +43,6 @@ class Filter(Command):
         """Add the filter, and after stats its conditions on the grouped rows before the stats."""
         for condition in _conditions(self.condition):
             _keep(condition, names)
-
-    def __str__(self) -> str:
-        return f"filter {printing.expression(self.condition)}"
 
 
 def _conditions(expression: Expression) -> tuple[Expression, ...]:
@@ -113,9 +109,6 @@ class FilterIndex(Filter):
         names.indexed |= {field.name for field in _fields(self.condition, names)}
         super().resolve(names)
 
-    def __str__(self) -> str:
-        return f"filterIndex {printing.expression(self.condition)}"
-
 
 @dataclass(frozen=True)
 class Unmask(Command):
@@ -135,9 +128,6 @@ class Unmask(Command):
             names.define(field.name, names.column(field))
         names.selection.show((field.name for field in self.fields), alone=True)
 
-    def __str__(self) -> str:
-        return f"unmask {printing.fields(self.fields)}"
-
 
 @dataclass(frozen=True)
 class Sort(Command):
@@ -156,9 +146,6 @@ class Sort(Command):
         """Sort the rows from here on."""
         names.sort(tuple((names.column(key.expression), key.descending) for key in self.keys))
 
-    def __str__(self) -> str:
-        return f"sort {printing.sort_keys(self.keys)}"
-
 
 @dataclass(frozen=True)
 class Limit(Command):
@@ -176,10 +163,8 @@ class Limit(Command):
 
     def resolve(self, names: Names) -> None:
         """Cut the rows."""
+        names.limits.append(self.count)
         names.step(Cut(self.count, names.order))
-
-    def __str__(self) -> str:
-        return f"limit {self.count}"
 
 
 @dataclass(frozen=True)
@@ -196,9 +181,6 @@ class Tail(Limit):
         """Cut the rows in reverse order."""
         order = tuple((column, not descending) for column, descending in names.order)
         names.step(Cut(self.count, order))
-
-    def __str__(self) -> str:
-        return f"tail {self.count}"
 
 
 @dataclass(frozen=True)
@@ -217,9 +199,6 @@ class Dedup(Command):
         """Keep the first rows."""
         keys = tuple(names.column(field) for field in self.fields)
         names.step(Distinct(keys, names.order))
-
-    def __str__(self) -> str:
-        return f"dedup {printing.fields(self.fields)}"
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from cwli.insights import printing
 from cwli.insights.expressions import Reader, check_names
 from cwli.insights.functions import FUNCTIONS
 from cwli.insights.names import Names
@@ -113,11 +112,6 @@ class Stats(Command):
             # AWS documentation, CloudWatch Logs Insights query syntax: stats.
             raise QueryError("sort and limit are accepted only after the last stats", self.span)
 
-    def __str__(self) -> str:
-        by = f" by {printing.items(self.keys)}" if self.keys else ""
-        offset = f" offset {printing.expression(self.offset)}" if self.offset else ""
-        return f"stats {printing.items(self.items)}{by}{offset}"
-
 
 def _is_bin(key: Expression) -> bool:
     return isinstance(key, Call) and key.function == "bin"
@@ -202,12 +196,6 @@ class AddTotals(Command):
         if self.of_rows:
             (column,) = names.define_captures([self.name])
             names.step(RowTotal({column: tuple(terms.values())}))
-
-    def __str__(self) -> str:
-        command = f"addtotals fieldname={printing.name(self.name)}"
-        options = f"row={str(self.of_rows).lower()} col={str(self.of_columns).lower()}"
-        fields = printing.fields(self.fields)
-        return f"{command} {options} {fields}".rstrip()
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from cwli.insights import printing
 from cwli.insights.expressions import Reader
 from cwli.insights.names import Names
 from cwli.insights.plan import Definition, Order, Step, ordering
@@ -41,9 +40,6 @@ class Accum(Command):
         source = names.column(self.field)
         (column,) = names.define_captures([self.name])
         names.step(WindowColumns({column: ("sum", source, 0)}, names.order))
-
-    def __str__(self) -> str:
-        return f"accum {printing.name(self.field.name)} as {printing.name(self.name)}"
 
 
 @dataclass(frozen=True)
@@ -82,10 +78,6 @@ class Autoregress(Command):
         columns = names.define_captures([stem] if single else [f"{stem}_p{lag}" for lag in lags])
         earlier = {column: ("lag", source, lag) for column, lag in zip(columns, lags, strict=True)}
         names.step(WindowColumns(earlier, names.order))
-
-    def __str__(self) -> str:
-        alias = f" as {printing.name(self.alias)}" if self.alias else ""
-        return f"autoregress {printing.name(self.field.name)}{alias} p={self.first}-{self.last}"
 
 
 @dataclass(frozen=True)
@@ -126,13 +118,6 @@ class Filldown(Command):
             for column, source in zip(columns, sources, strict=True)
         }
         names.step(WindowColumns(values, names.order))
-
-    def __str__(self) -> str:
-        patterns = (
-            "*".join(printing.name(part) if part else "" for part in pattern.split("*"))
-            for pattern in self.patterns
-        )
-        return " ".join(("filldown", *patterns))
 
 
 def _fits(name: str, pattern: str) -> bool:
@@ -201,11 +186,6 @@ class Sessionize(Command):
         (column,) = names.define_captures([self.name])
         pause = milliseconds(self.pause) or 0
         names.step(Sessions(column, keys, when, pause, ((when, False), *names.order)))
-
-    def __str__(self) -> str:
-        fields = printing.fields(self.fields)
-        pause = printing.expression(self.pause)
-        return f"sessionize {fields} maxspan {pause} as {printing.name(self.name)}"
 
 
 @dataclass(frozen=True)
