@@ -24,11 +24,10 @@ from reference_values import (
     value,
 )
 
-from cwli.insights.commands.fields import Fields
 from cwli.insights.commands.joins import AppendCols, Join
 from cwli.insights.commands.lookup import CidrLookUp, LookUp
 from cwli.insights.commands.parsing import ParseGlob, ParseRegex
-from cwli.insights.commands.rows import Dedup, Filter, Limit, Sort
+from cwli.insights.commands.rows import Dedup, Fields, Filter, Limit, Sort
 from cwli.insights.commands.stats import Stats
 from cwli.insights.parser import parse
 from cwli.insights.syntax import Call, Command, Expression, Field, Number, Period

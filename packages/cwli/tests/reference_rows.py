@@ -20,11 +20,10 @@ from reference_values import (
     value,
 )
 
-from cwli.insights.commands.counts import CountFrequent, Fillmissing, Outlier
-from cwli.insights.commands.fields import Expand, JsonField, Unnest
 from cwli.insights.commands.parsing import ParseFormat, ParseRegex
-from cwli.insights.commands.stats import AddTotals
-from cwli.insights.commands.windows import Accum, Autoregress, Filldown, Sessionize
+from cwli.insights.commands.rows import Expand, JsonField, Unnest
+from cwli.insights.commands.stats import AddTotals, CountFrequent, Fillmissing
+from cwli.insights.commands.windows import Accum, Autoregress, Filldown, Outlier, Sessionize
 from cwli.insights.syntax import Command
 from cwli.insights.times import milliseconds
 

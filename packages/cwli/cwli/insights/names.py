@@ -10,7 +10,6 @@ from itertools import chain, count
 from typing import TYPE_CHECKING, TypeVar
 
 from cwli.insights.discovery import Discover, is_discovered
-from cwli.insights.expressions import source_name
 from cwli.insights.functions import FUNCTIONS
 from cwli.insights.hints import nearest, suggestion, unknown_function
 from cwli.insights.plan import (
@@ -51,6 +50,7 @@ from cwli.insights.syntax import (
     Span,
     Subquery,
     Text,
+    source_name,
 )
 from cwli.insights.times import cap
 

@@ -244,3 +244,8 @@ class SortKey(Node):
 
     expression: Expression
     descending: bool
+
+
+def source_name(node: Node) -> str:
+    """Return the name of an expression's value when the query gives it no alias."""
+    return node.name if isinstance(node, Field) else " ".join(node.span.text.split())

@@ -9,7 +9,7 @@ from pathlib import Path
 import yaml
 
 from cwli.program import Refused
-from cwli.sources.python import queries_of_python
+from cwli.sources.code import queries_of_python
 from cwli.sources.script import queries_of_script
 from cwli.sources.terraform import is_dashboard, queries_of, queries_of_dashboard
 from cwli.sources.written import Written, inserted, known, text_of

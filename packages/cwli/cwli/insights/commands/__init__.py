@@ -5,22 +5,23 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable
 from operator import attrgetter
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
-from cwli.insights.expressions import Reader
-from cwli.insights.syntax import Command, Span
+if TYPE_CHECKING:
+    from cwli.insights.parser import Reader
+    from cwli.insights.syntax import Command, Span
 
 # Module and function of each reader. Modules are imported when needed: most queries need few.
 COMMANDS = {
-    "fields": "fields.Fields.read",
-    "field": "fields.Fields.read",
-    "display": "fields.Display.read",
+    "fields": "rows.Fields.read",
+    "field": "rows.Fields.read",
+    "display": "rows.Display.read",
     "filter": "rows.Filter.read",
     "where": "rows.Filter.read",
     "filterindex": "rows.FilterIndex.read",
     "source": "lookup.Source.read",
     "parse": "parsing.read_parse",
-    "json": "fields.JsonField.read",
+    "json": "rows.JsonField.read",
     "stats": "stats.Stats.read",
     "stat": "stats.Stats.read",
     "sort": "rows.Sort.read",
@@ -30,8 +31,8 @@ COMMANDS = {
     "tail": "rows.Tail.read",
     "dedup": "rows.Dedup.read",
     "unmask": "rows.Unmask.read",
-    "unnest": "fields.Unnest.read",
-    "expand": "fields.Expand.read",
+    "unnest": "rows.Unnest.read",
+    "expand": "rows.Expand.read",
     "join": "joins.Join.read",
     "appendcols": "joins.AppendCols.read",
     "lookup": "lookup.LookUp.read",
@@ -40,13 +41,13 @@ COMMANDS = {
     "accum": "windows.Accum.read",
     "autoregress": "windows.Autoregress.read",
     "filldown": "windows.Filldown.read",
-    "fillmissing": "counts.Fillmissing.read",
-    "outlier": "counts.Outlier.read",
+    "fillmissing": "stats.Fillmissing.read",
+    "outlier": "windows.Outlier.read",
     "sessionize": "windows.Sessionize.read",
     "pattern": "patterns.Pattern.read",
     "diff": "patterns.Diff.read",
-    "countfrequent": "counts.CountFrequent.read",
-    "count_frequent": "counts.CountFrequent.read",
+    "countfrequent": "stats.CountFrequent.read",
+    "count_frequent": "stats.CountFrequent.read",
 }
 """The reader of each command, by its word in lower case."""
 
@@ -65,5 +66,5 @@ def read(word: str, reader: Reader, start: Span) -> Command:
     """Read the arguments of the command with this word, a key of ``COMMANDS``."""
     module, _, function = COMMANDS[word].partition(".")
     family = importlib.import_module(f"cwli.insights.commands.{module}")
-    read_command = cast(Callable[[Reader, Span], Command], attrgetter(function)(family))
+    read_command = cast("Callable[[Reader, Span], Command]", attrgetter(function)(family))
     return read_command(reader, start)

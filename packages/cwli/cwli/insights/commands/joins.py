@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from cwli.insights.commands.rows import Cut
-from cwli.insights.expressions import Reader
 from cwli.insights.names import Names
+from cwli.insights.parser import Reader
 from cwli.insights.plan import MOST_ROWS, Definition, Order, Step, ordering
 from cwli.insights.scopes import Scope
 from cwli.insights.sql import Writer

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from cwli import duckdb_core as duckdb
 from cwli.insights.addresses import marked_bits, network_bits
-from cwli.insights.expressions import Reader
 from cwli.insights.names import Names
+from cwli.insights.parser import Reader
 from cwli.insights.plan import Definition
 from cwli.insights.source import Groups, quoted_path
 from cwli.insights.sql import Writer, texts

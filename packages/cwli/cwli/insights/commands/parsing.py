@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from cwli.insights.expressions import Reader
 from cwli.insights.names import Names
+from cwli.insights.parser import Reader
 from cwli.insights.plan import Definition, Extend, Step, columns_of
 from cwli.insights.regexes import Gaps, Pattern
 from cwli.insights.sql import Writer, texts

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from itertools import count
 
 from cwli import duckdb_core as duckdb
-from cwli.insights.expressions import Reader
 from cwli.insights.names import Names
+from cwli.insights.parser import Reader
 from cwli.insights.plan import PERIODS, Comparison, Step, columns_of
 from cwli.insights.sql import Writer
 from cwli.insights.syntax import (

@@ -1,4 +1,6 @@
-"""Commands ``stats``, one row from many, and ``addtotals``, the sums of rows and of fields.
+"""Commands that make one row from many, and complete such rows.
+
+``stats``, ``countFrequent``, ``fillmissing``, and ``addtotals``, the sums of rows and of fields.
 
 Source: AWS documentation, CloudWatch Logs Insights query syntax: stats, addtotals.
 """
@@ -8,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from cwli.insights.expressions import Reader, check_names
 from cwli.insights.functions import FUNCTIONS
 from cwli.insights.names import Names
+from cwli.insights.parser import Reader, check_names
 from cwli.insights.plan import Definition, Step, columns_of
 from cwli.insights.scopes import Group, Scope
 from cwli.insights.sql import Writer
@@ -26,10 +28,11 @@ from cwli.insights.syntax import (
     Period,
     QueryError,
     Span,
+    Text,
 )
 from cwli.insights.times import cap, milliseconds
 from cwli.insights.tokens import Kind
-from cwli.insights.values import Type, Value, finite, number, text
+from cwli.insights.values import Type, Value, finite, literal, number, text
 
 # The most stats in a query. AWS documents two (CloudWatch Logs Insights query syntax: stats), and
 # announced ten later: a query with more than two gets a warning.
@@ -118,6 +121,31 @@ def _is_bin(key: Expression) -> bool:
 
 
 @dataclass(frozen=True)
+class CountFrequent(Command):
+    """``countFrequent a, b``: the count of each combination, most frequent first.
+
+    AWS counts approximately, this command exactly.
+    """
+
+    fields: tuple[Field, ...]
+
+    @classmethod
+    def read(cls, reader: Reader, start: Span) -> CountFrequent:
+        """Read the arguments of ``countFrequent``."""
+        fields = reader.list_of(reader.field)
+        return cls(reader.since(start), fields)
+
+    def resolve(self, names: Names) -> None:
+        """Replace the rows by the counts."""
+        keys = {field.name: names.column(field) for field in self.fields}
+        count = names.new_column()
+        names.step(Aggregate(tuple(keys.values()), {count: Call(self.span, (), "count")}))
+        order = tuple((key, False) for key in keys.values())
+        names.begin_results({**keys, "_approxcount": count}, order)
+        names.sort(((count, True),))
+
+
+@dataclass(frozen=True)
 class Aggregate(Step):
     """A step that makes one row of all rows with the same ``keys``."""
 
@@ -151,6 +179,80 @@ class Aggregate(Step):
         # Without input rows the result is empty, not one row of nulls.
         clause = f"GROUP BY {', '.join(self.keys)}" if self.keys else "HAVING count(*) > 0"
         writer.group(frozenset(self.keys), values, clause)
+
+
+@dataclass(frozen=True)
+class Fillmissing(Command):
+    """``fillmissing with 0 for n, 'none' for m``: a row for each bin without events."""
+
+    filled: tuple[tuple[Number | Text, str], ...]
+
+    @classmethod
+    def read(cls, reader: Reader, start: Span) -> Fillmissing:
+        """Read the arguments of ``fillmissing``."""
+
+        def pair() -> tuple[Number | Text, str]:
+            value = reader.constant()
+            reader.need_word("for")
+            return value, reader.name().value
+
+        filled = reader.list_of(pair) if reader.take_word("with") else ()
+        return cls(reader.since(start), filled)
+
+    def resolve(self, names: Names) -> None:
+        """Add the rows."""
+        if names.bins is None:
+            raise QueryError(
+                "fillmissing must follow stats … by bin(…), without another key", self.span
+            )
+        key, period = names.bins
+        length = milliseconds(period)
+        if length is None:
+            raise QueryError("fillmissing needs bins of days or shorter", period.span)
+        fields = names.scope.fields
+        for _, name in self.filled:
+            if name not in fields:
+                raise QueryError(
+                    f"{name!r} is not a result of stats; the results are {', '.join(fields)}",
+                    self.span,
+                )
+        filled = {fields[name]: value for value, name in self.filled}
+        names.step(EveryBin(key, length, filled))
+
+
+@dataclass(frozen=True)
+class EveryBin(Step):
+    """A step that adds rows until ``key`` has a value every ``period`` [ms] from first to last.
+
+    The new rows hold the values of ``filled``; their other columns are missing.
+    """
+
+    key: str
+    period: int
+    filled: Mapping[str, Number | Text]
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """The column of the key."""
+        return frozenset({self.key})
+
+    def write(self, writer: Writer, kept: frozenset[str]) -> None:
+        """Write a union with the missing bins."""
+        source = writer.materialize()
+        first, last = (f"(SELECT {end}({self.key}) FROM {source})" for end in ("min", "max"))  # noqa: S608
+        bins = f"SELECT unnest(generate_series({first}, {last}, {self.period})) AS {self.key}"
+        columns = ", ".join(self._value(writer, column) for column in sorted(kept)) or "TRUE"
+        present = f"SELECT {self.key} FROM {source} WHERE {self.key} IS NOT NULL"  # noqa: S608
+        missing = f"SELECT {columns} FROM ({bins}) WHERE {self.key} NOT IN ({present})"  # noqa: S608
+        writer.define(kept, {}, f"UNION ALL {missing}")
+
+    def _value(self, writer: Writer, column: str) -> str:
+        constant = self.filled.get(column)
+        if constant is None:
+            return column if column == self.key else "NULL"
+        value = literal(constant.value)
+        is_number = writer.value(column).type is Type.NUMBER
+        return str(number(value) if is_number else text(value))
 
 
 @dataclass(frozen=True)

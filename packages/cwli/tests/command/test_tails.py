@@ -4,10 +4,10 @@ import gzip
 from contextlib import ExitStack
 
 import pytest
+from cwli.readers.tails import Tails
 
 from cwli.readers import tails
 from cwli.readers.folders import LogFilesError, logs_below
-from cwli.readers.tails import Tails
 
 A, B = "2024-06-02T14:26:00Z a\n", "2024-06-02T14:26:01Z b\n"
 
