@@ -10,15 +10,16 @@ from typing import NoReturn
 import click
 
 from cwli.command.arguments import (
+    STANDARD_INPUT,
     Moment,
     MomentType,
     beginning,
     lookup_tables,
+    on_disk,
     place_of,
     query_text,
 )
-from cwli.command.log_query import LogQuery, Window
-from cwli.command.paths import STANDARD_INPUT, on_disk, recognised
+from cwli.command.log_query import LogQuery, Window, recognised
 from cwli.formats import Show, format_option, lines_of_bars, plural, show
 from cwli.insights import EventsError, LookupTableError, QueryError, QueryResult
 from cwli.insights import compile as compile_query

@@ -1,23 +1,43 @@
-"""The arguments of a query: its text with the places of its errors, times, tables, event starts."""
+"""The arguments of a query: its text with the places of its errors, its files, tables and times."""
 
 from __future__ import annotations
 
+import errno
+import os
 import re
+import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
+from tempfile import TemporaryDirectory, gettempdir
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+from urllib.parse import quote, unquote_to_bytes
 
 import click
 
-from cwli.command.paths import STANDARD_INPUT
-from cwli.insights import QueryError
+from cwli.insights import EventsError, QueryError
 from cwli.program import Refused
 from cwli.readers.clocks import Beginning
-from cwli.readers.folders import SUFFIXES
+from cwli.readers.fetched import log_of
+from cwli.readers.folders import SUFFIXES, LogFilesError, files_of
 
+if TYPE_CHECKING:
+    pass
+
+
+STANDARD_INPUT = "-"
+_FOLDER, _SPOOLED, _COPIES = "cwli-query-", "stdin", "copies"
+_COPIED_PATH = re.compile(
+    rf"{re.escape(gettempdir())}/{_FOLDER}\w+/"
+    rf"(?:(?P<input>{_SPOOLED})\b|{_COPIES}/(?P<parent>(?:~[\w.~%-]+/)+)@/)"
+)
+# The longest name of a file on Linux has 255 bytes.
+_LONGEST = 200
 _UNIT_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+
+
 _DAY = re.compile(r"\d{4}-\d\d-\d\d|\d{4}-W\d\d-\d")
 _AGO = re.compile("-([0-9]{1,6})([smhdw])")
 # As seconds this is the year 5138, as milliseconds 1973.
@@ -177,3 +197,79 @@ def _epoch_seconds(time: int) -> int:
     while time >= _FIRST_MILLISECONDS:
         time //= 1000
     return time
+
+
+@contextmanager
+def files_at(paths: Iterable[str]) -> Iterator[tuple[list[Path], Path]]:
+    """Yield the files at paths, also of standard input, and a folder for copies of some.
+
+    A query may read its events twice, so standard input and pipes are copied. An error of reading
+    them has their name, not the path of their copy.
+    """
+    with TemporaryDirectory(prefix=_FOLDER) as name:
+        folder = Path(name)
+        each = dict.fromkeys(paths)  # standard input is read once
+        try:
+            yield list(files_of(_spooled(path, folder) for path in each)), folder
+        except (LogFilesError, EventsError) as error:
+            raise type(error)(without_copies(str(error))) from None
+
+
+def _spooled(path: str, folder: Path) -> Path:
+    """Return a path; for standard input or a pipe, the path of a copy."""
+    if path == STANDARD_INPUT:
+        try:
+            return _copied(sys.stdin.buffer, folder / _SPOOLED)
+        except OSError as error:
+            if error.errno != errno.EBADF:
+                raise
+            raise LogFilesError("standard input is closed") from None
+    if not Path(path).is_fifo():
+        return Path(path)
+    with Path(path).open("rb") as pipe:
+        return _copied(pipe, place_of_copy(Path(path), folder))
+
+
+def place_of_copy(path: Path, folder: Path) -> Path:
+    """Return the place in a folder for a copy of a file, from which `log_name` tells the path."""
+    parent = quote(os.fsencode(path.parent), safe="")
+    parts = (f"~{parent[place : place + _LONGEST]}" for place in range(0, len(parent), _LONGEST))
+    return folder.joinpath(_COPIES, *parts, "@", path.name)
+
+
+def _copied(file: BinaryIO, path: Path) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("wb") as copy:
+        shutil.copyfileobj(file, copy)
+    return path
+
+
+def log_name(file: Path) -> str:
+    """Return the ``@log`` of a file, or of a copy: its path, ``stdin``, or its log group."""
+    return log_of(str(file)) or without_copies(str(file), _SPOOLED)
+
+
+def named_as_given(text: str, copies: Mapping[Path, Path | None]) -> str:
+    """Return a text with the names of files in place of the names of their copies."""
+    names = {str(copy): str(file) for file, copy in copies.items() if copy}
+    if not names:
+        return text
+    return re.sub(rf"(?:{'|'.join(map(re.escape, names))})\b", lambda found: names[found[0]], text)
+
+
+def without_copies(text: str, standard_input: str = "standard input") -> str:
+    """Return a text with the names of standard input and files, not the paths of their copies."""
+
+    def name(match: re.Match[str]) -> str:
+        if match["input"]:
+            return standard_input
+        parent = "".join(part[1:] for part in match["parent"].split("/"))
+        return str(Path(os.fsdecode(unquote_to_bytes(parent))) / "@").removesuffix("@")
+
+    return _COPIED_PATH.sub(name, text)
+
+
+def on_disk(paths: Iterable[str]) -> list[Path]:
+    """Return the paths that can be read again: neither standard input nor pipes."""
+    files = (Path(path) for path in dict.fromkeys(paths) if path != STANDARD_INPUT)
+    return [path for path in files if not path.is_fifo()]

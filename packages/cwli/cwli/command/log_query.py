@@ -3,40 +3,44 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from cwli.cancellation import interruptible
-from cwli.command.paths import (
-    damages,
+from cwli.command.arguments import (
     files_at,
     log_name,
     named_as_given,
+    on_disk,
     place_of_copy,
-    recognised,
-    told_of_joining,
-    unread,
+    without_copies,
 )
-from cwli.formats import listed, visible
+from cwli.formats import listed, plural, visible
 from cwli.insights import CompiledQuery, EventsError, EventSource, QueryResult, run
 from cwli.insights import compile as compile_query
 from cwli.insights.engine import ProgressReceiver
 from cwli.insights.source import NoLogGroupError, chosen, split_log
 from cwli.program import Refused, tell, warn
 from cwli.readers.clocks import Beginning, Clock
-from cwli.readers.files import events_in, inspected, name_groups
-from cwli.readers.folders import LogFilesError
-from cwli.readers.log_file import LogFile
-from cwli.readers.timing import Untimed, untimed_event
+from cwli.readers.files import Untimed, events_in, inspected, name_groups, untimed_event
+from cwli.readers.folders import LogFilesError, skipped_below
+from cwli.readers.log_file import TIMED_BY_CLOCKS, LogFile
+
+if TYPE_CHECKING:
+    from cwli.readers.mending import Damage, Mended
 
 if TYPE_CHECKING:
     from cwli.readers.mending import Mending
 
+
+_MOST_NAMED = 5
 # DuckDB reads less at once, so files of less are neither searched nor read in part.
 _SEARCHED_BYTES = 8 * 1024 * 1024
+
+
 _LOGS = "stats count(*) by @log | display @log"
 _TIMES = "stats count(*), fromMillis(min(@timestamp)), fromMillis(max(@timestamp))"
 Window = tuple[int | None, int | None]
@@ -274,3 +278,59 @@ def reading() -> Iterator[ProgressReceiver | None]:
     with Progress(console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("reading events", total=100)
         yield lambda percentage: progress.update(task, completed=percentage)
+
+
+def unread(paths: Iterable[str]) -> list[str]:
+    """Return a sentence for each folder with files that are not read."""
+    folders = (path for path in on_disk(paths) if path.is_dir())
+    skipped = {folder: skipped_below(folder) for folder in folders}
+    return [
+        f"{folder}: {plural(len(files), 'file')} not read: "
+        f"{_first([_within(folder, file) for file in files])}; name a file to read it"
+        for folder, files in skipped.items()
+        if files
+    ]
+
+
+def _within(folder: Path, path: Path) -> str:
+    """Return a path relative to a folder, with a slash after it if it is a folder, too."""
+    return f"{path.relative_to(folder)}{'/' if path.is_dir() else ''}"
+
+
+def recognised(files: Iterable[LogFile]) -> list[str]:
+    """Return sentences that say how times are recognised, and where none are."""
+    texts = [file for file in files if file.form in TIMED_BY_CLOCKS and file.size]
+    names = dict.fromkeys(file.clock.description for file in texts if file.clock and file.is_timed)
+    without = [without_copies(str(file.original)) for file in texts if not file.is_timed]
+    likely = (file.likely for file in texts if file.likely)
+    hint = next(likely, "--time-field or --time-format may name the times")
+    sentences = [f"times of lines: {listed(list(names))}"] if names else []
+    if without:
+        sentences.append(
+            f"warning: no time is found in {_first(without)}; its lines have the time of the "
+            f"file's last change; {hint}"
+        )
+    return sentences
+
+
+def damages(mended: Mended) -> list[str]:
+    """Return the count of each kind of damage, and the place of the first."""
+    return [
+        _damage(kind, number, without_copies(mended.first[kind]))
+        for kind, number in mended.damage.items()
+    ]
+
+
+def _damage(kind: Damage, number: int, first: str) -> str:
+    one, several = kind.value
+    return f"1 {one}: {first}" if number == 1 else f"{number:,} {several}, the first: {first}"
+
+
+def told_of_joining(mended: Mended) -> list[str]:
+    """Return a sentence that counts the lines that belong to the event of a line before."""
+    return [f"lines joined to the event before: {mended.joined:,}"] if mended.joined else []
+
+
+def _first(names: list[str]) -> str:
+    more = len(names) - _MOST_NAMED
+    return ", ".join(names[:_MOST_NAMED]) + (f" and {more} others" if more > 0 else "")

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import Enum
-from io import SEEK_END, BufferedReader
+from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from stringzilla import find
 
-from cwli.insights.source import quoted_path
-from cwli.insights.values import quoted
-from cwli.readers import downloads
 from cwli.readers.clocks import S3_EXPORT, Clock, clock_of, flow_log_clock, headers
 from cwli.readers.folders import LogFilesError
 from cwli.readers.likely_times import likely_time
-from cwli.readers.lines import MARK, UTF16, encoding_of, first_lines
+from cwli.readers.lines import MARK, encoding_of, first_lines
 from cwli.readers.packing import INCOMPLETE, Packing, packing_of, reason, unpacked
 
-_UNPACKED = {Packing.NONE: "none", Packing.GZIP: "gzip"}
-"""The packings that DuckDB reads itself, by its names."""
 PEEKED_BYTES = 2 * 1024 * 1024
 """The bytes at the beginning of a file that choose its form."""
 _CLOCK_PEEKED = 64 * 1024
@@ -261,7 +257,7 @@ def form_of(begin: str) -> Form:
         return Form.RESULTS if is_row else Form.LISTED if is_event(first) else Form.OBJECTS
     if _OBJECT_OVER_LINES.match(begin):
         return Form.OBJECTS
-    if downloads.is_table(begin):
+    if _is_table(begin):
         return Form.DOWNLOAD
     first_line = begin.lstrip().partition("\n")[0]
     is_json = first_line.startswith("{") and is_event(_value_at(first_line, 0))
@@ -327,59 +323,29 @@ def _first_objects(begin: str) -> list[str]:
     return found
 
 
-def source_of(files: Sequence[LogFile]) -> str:
-    """Return the first arguments of a DuckDB reader: files that are packed alike.
-
-    Raises
-    ------
-    LogFilesError
-        If DuckDB does not unpack them, or reads no text in their encoding.
-    """
-    packing = files[0].packing
-    if files[0].encoding == UTF16:
-        raise LogFilesError(f"{files[0].path}: DuckDB reads no text in UTF-16")
-    if packing not in _UNPACKED:
-        raise LogFilesError(f"{files[0].path}: DuckDB does not unpack {packing.name.lower()}")
-    names = ", ".join(quoted_path(file.path) for file in files)
-    return f"[{names}], compression = {quoted(_UNPACKED[packing])}"
+EVENT_COLUMNS = ["timestamp", "message"]
+"""The columns of the events of a log stream."""
+RESULT_FIELDS = {"@timestamp", "@message", "@logStream", "@log", "@ingestionTime", "@ptr"}
+# AWS documentation, CloudWatch Logs: stats, functions.
+_FUNCTION = re.compile(
+    r"(?:bin|avg|count|count_distinct|earliest|latest|max|median|min|pct|sortsFirst|sortsLast|"
+    r"stddev|sum)\(.*\)"
+)
+_LONGEST_HEAD = 10_000
 
 
-def log_of(files: Sequence[LogFile]) -> str:
-    """Return SQL for the name of the file."""
-    if all(str(file.path) == file.name for file in files):
-        return "filename"
-    return _of_each(files, [quoted(file.name) for file in files])
+def _is_table(begin: str) -> bool:
+    """Tell whether a text begins with the columns of a downloaded table."""
+    first = begin[:_LONGEST_HEAD].partition("\n")[0].rstrip("\r")
+    try:
+        names = next(csv.reader([first]), [])
+    except csv.Error:
+        return False
+    return names == EVENT_COLUMNS or any(
+        each in RESULT_FIELDS or _FUNCTION.fullmatch(each) for each in names
+    )
 
 
-def stream_of(files: Sequence[LogFile]) -> str:
-    """Return SQL for the log stream of a file: its name, or the folder of an export to S3."""
-    if files[0].clock is S3_EXPORT:
-        return f"parse_path({log_of(files)})[-2]"
-    return f"parse_filename({log_of(files)})"
-
-
-def largest_of(files: Sequence[LogFile]) -> int:
-    """Return the unpacked size of the largest file [B]."""
-    sizes = []
-    for file in files:
-        with opened(file.path) as content:
-            sizes.append(content.seek(0, SEEK_END))
-    return max(sizes)
-
-
-def change_times_of(files: Sequence[LogFile]) -> str:
-    """Return SQL for the time of the last change of a file [ms since 1970-01-01 UTC]."""
-    return f"{_of_each(files, [str(file.change_time) for file in files])}::BIGINT"
-
-
-def timed_later_of(files: Sequence[LogFile]) -> str:
-    """Return SQL for the first line of a file with a time, '' if it is the first of all."""
-    return _of_each(files, [quoted(file.timed_later) for file in files])
-
-
-def _of_each(files: Sequence[LogFile], values: Sequence[str]) -> str:
-    """Return SQL for the value of a file."""
-    if len(set(values)) == 1:
-        return values[0]
-    pairs = zip((quoted(str(file.path)) for file in files), values, strict=True)
-    return f"(MAP {{{', '.join(map(': '.join, pairs))}}})[filename]"
+MOST_AT_ONCE = 64 * 1024 * 1024
+"""The size of a JSON document up to which it is read at once, in several times this memory [B]."""
+MOST_OBJECT = 16 * 1024 * 1024

@@ -7,6 +7,7 @@ the console downloads, and files that bzip2, zstd or xz packed, or that are pack
 
 from __future__ import annotations
 
+import csv
 import filecmp
 import json
 import re
@@ -15,18 +16,28 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from enum import Enum
 from io import SEEK_END, TextIOWrapper
 from itertools import chain, islice, starmap
 from pathlib import Path
 from shutil import copyfileobj
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, TextIO
 
-from cwli.readers import json_files
+from cwli.readers import log_file
 from cwli.readers.clocks import Beginning, Clock, beginning
-from cwli.readers.downloads import CutTableError, Row, answered_rows, event_of, rows_of
 from cwli.readers.lines import LIMITS, MARKS, Joining, encoding_of, utf8_lines, without_returns
-from cwli.readers.log_file import EVENT_FIELDS, PEEKED_BYTES, TABLES, Form, clock_in, form_of
+from cwli.readers.log_file import (
+    EVENT_COLUMNS,
+    EVENT_FIELDS,
+    PEEKED_BYTES,
+    RESULT_FIELDS,
+    TABLES,
+    Form,
+    clock_in,
+    form_of,
+    list_begin,
+)
 from cwli.readers.packing import INCOMPLETE, reason, unpacked
 
 _NONCHARACTERS = str.maketrans(dict.fromkeys("\U0010ffff\U0010fffe" + MARKS, "\ufffd"))
@@ -158,7 +169,7 @@ class _Copy:
                     copy.writelines(self._bounded(self._parts(file, copy)))
                     return
                 file.seek(0)
-                begin, read = [], self._read(utf8_lines(file, json_files.MOST_AT_ONCE + 1))
+                begin, read = [], self._read(utf8_lines(file, log_file.MOST_AT_ONCE + 1))
             lines = chain(begin, read)
             is_table = self._form in TABLES
             events = self._rows(lines) if is_table else self._events(lines, len(begin))
@@ -179,21 +190,21 @@ class _Copy:
     def _is_large(self, file: BinaryIO) -> bool:
         """Tell whether a document takes too much memory to be read at once."""
         with suppress(*INCOMPLETE):  # a reading of its lines tells more
-            return file.seek(0, SEEK_END) > json_files.MOST_AT_ONCE
+            return file.seek(0, SEEK_END) > log_file.MOST_AT_ONCE
         return False
 
     def _parts(self, file: BinaryIO, copy: BinaryIO) -> Iterator[bytes]:
         """Yield the members of a large document as lines, or copy objects that DuckDB parts."""
         file.seek(0)
         if self._form is Form.RESULTS:
-            limit = f"its JSON has more than {json_files.MOST_AT_ONCE:,} bytes"
+            limit = f"its JSON has more than {log_file.MOST_AT_ONCE:,} bytes"
             self._count(Damage.UNREADABLE, reason=limit)
         elif self._form not in _LISTS:
             copyfileobj(file, copy)
         else:
             text = TextIOWrapper(file, encoding_of(file), errors="replace", newline="")
             try:
-                yield from map(self._member, json_files.members(text))
+                yield from map(self._member, members(text))
             except (ValueError, RecursionError, *INCOMPLETE) as error:
                 self._count(Damage.INCOMPLETE, reason=reason(error))
             text.detach()  # else its end would close the file
@@ -311,3 +322,129 @@ def _is_json(text: str) -> bool:
 
 def _text_of(line: bytes) -> bytes:
     return line.decode(errors="replace").translate(_NONCHARACTERS).encode()
+
+
+_BIN = re.compile(r"bin\(.*\)")
+_MILLISECONDS = re.compile("[0-9]{1,15}")
+
+
+class Row(NamedTuple):
+    """A row of a table."""
+
+    line: int
+    """The number of its last line, 0 if the table has no lines."""
+    cells: Mapping[str, str] | None
+    """The texts by column, None if the row does not fit the columns."""
+
+
+class CutTableError(Exception):
+    """A table that ends early; the argument is the number of the line."""
+
+
+def rows_of(lines: Iterable[str]) -> Iterator[Row]:
+    """Yield the rows of CSV; raise CutTableError if a quote is not closed."""
+    csv.field_size_limit(LIMITS.line)
+    rows = csv.reader(lines, strict=True)
+    try:
+        names = next(rows)
+        for row in filter(None, rows):
+            fits = len(row) == len(names)
+            yield Row(rows.line_num, dict(zip(names, row, strict=True)) if fits else None)
+    except csv.Error:
+        raise CutTableError(rows.line_num) from None
+
+
+def answered_rows(text: str) -> Iterator[Row]:
+    """Yield the rows of JSON, of an answer or of an array of objects.
+
+    Raises
+    ------
+    ValueError, RecursionError
+        If the text is not JSON.
+    CutTableError
+        If the query had not ended.
+    """
+    answer = json.loads(text)
+    rows = answer if isinstance(answer, list) else answer["results"]
+    yield from (Row(0, _cells(row)) for row in rows)
+    if isinstance(answer, dict) and answer.get("status", "Complete") != "Complete":
+        raise CutTableError(0)
+
+
+def _cells(row: object) -> Mapping[str, str] | None:
+    try:
+        pairs = row.items() if isinstance(row, dict) else _pairs(row)
+        return {str(name): value if isinstance(value, str) else json.dumps(value)
+                for name, value in pairs}  # fmt: skip
+    except (TypeError, KeyError):
+        return None
+
+
+def _pairs(row: Any) -> Iterator[tuple[str, object]]:  # noqa: ANN401 (JSON of any form)
+    return ((cell["field"], cell["value"]) for cell in row)
+
+
+def event_of(cells: Mapping[str, str]) -> dict[str, Any] | None:
+    """Return the event of a row as FilterLogEvents gives it, with ``@log``.
+
+    A row without ``@message`` is an event with its other cells as JSON. An event without a time has
+    None; a row with a time that cannot be read has no event.
+    """
+    times = [cells[name] for name in ("@timestamp", "timestamp") if name in cells]
+    times += [value for name, value in cells.items() if _BIN.fullmatch(name)]
+    try:
+        timestamp = _time(times[0]) if times else None
+        ingested = _time(cells["@ingestionTime"]) if cells.get("@ingestionTime") else None
+    except ValueError:
+        return None
+    others = {name: value for name, value in cells.items() if name not in RESULT_FIELDS}
+    message = cells["message"] if [*cells] == EVENT_COLUMNS else cells.get("@message")
+    return {
+        "timestamp": timestamp,
+        "message": json.dumps(others, ensure_ascii=False) if message is None else message,
+        "ingestionTime": ingested,
+        "logStreamName": cells.get("@logStream") or None,
+        "@log": cells.get("@log") or None,
+    }
+
+
+def _time(text: str) -> int:
+    """Return a time of the console [ms since 1970-01-01 UTC]; raise ValueError without one."""
+    if _MILLISECONDS.fullmatch(text):
+        return int(text)
+    moment = datetime.fromisoformat(text)
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return int(moment.timestamp()) * 1000 + moment.microsecond // 1000
+
+
+_CHUNK = 1024 * 1024
+_BETWEEN = re.compile(r"[\s,]*")
+
+
+def members(text: TextIO) -> Iterator[object]:
+    """Yield the events or records of a document, which is read in parts.
+
+    Raises
+    ------
+    ValueError, RecursionError
+        If the text is not JSON, ends early, or has a member that is too large.
+    """
+    decode, size = json.JSONDecoder().raw_decode, _CHUNK
+    part = text.read(2 * _CHUNK)
+    place = list_begin(part)
+    while True:
+        between = _BETWEEN.match(part, place)
+        place = between.end() if between else place
+        if part.startswith("]", place):
+            return
+        try:
+            value, place = decode(part, place)
+        except ValueError:
+            more = text.read(size) if len(part) - place < log_file.MOST_OBJECT else ""
+            if not more:
+                raise
+            # A large member is decoded anew each time that it was cut, which doubles take once.
+            part, place, size = part[place:] + more, 0, 2 * size
+            continue
+        size = _CHUNK
+        yield value

@@ -13,10 +13,9 @@ from zipfile import ZipFile
 import pytest
 from backports import zstd
 from click.testing import CliRunner
-from cwli.command.paths import named_as_given
 
 from cwli.command import command
-from cwli.command.arguments import MomentType
+from cwli.command.arguments import MomentType, named_as_given
 from cwli.program import Refused
 
 LOG = "rate=1.5\nrate=2.5\nother\n"

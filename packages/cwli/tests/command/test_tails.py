@@ -4,9 +4,9 @@ import gzip
 from contextlib import ExitStack
 
 import pytest
-from cwli.readers.tails import Tails
 
-from cwli.readers import tails
+from cwli.command import following as tails
+from cwli.command.following import Tails
 from cwli.readers.folders import LogFilesError, logs_below
 
 A, B = "2024-06-02T14:26:00Z a\n", "2024-06-02T14:26:01Z b\n"
@@ -152,7 +152,7 @@ def test_a_rename_while_a_folder_is_listed_repeats_nothing(log, following, monke
         return files
 
     followed = following(log.parent)
-    monkeypatch.setattr("cwli.readers.tails.logs_below", listed)
+    monkeypatch.setattr("cwli.command.following.logs_below", listed)
     assert [taken(followed), taken(followed)] == [[], []]
 
 

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from cwli.command import command
 from cwli.insights import run
 from cwli.program import Refused
-from cwli.readers import json_files, mending, searching
+from cwli.readers import log_file, mending, searching
 from cwli.readers.files import log_files
 from cwli.readers.lines import utf8_lines
 from cwli.readers.mending import Damage, Mending
@@ -41,8 +41,8 @@ QUERY = "fields @message, @timestamp, @logStream | sort @ptr"
 @pytest.fixture
 def small(monkeypatch):
     """Let documents of more than a kilobyte be large, and be read in parts of some characters."""
-    monkeypatch.setattr(json_files, "MOST_AT_ONCE", 1_000)
-    monkeypatch.setattr(json_files, "_CHUNK", 50)
+    monkeypatch.setattr(log_file, "MOST_AT_ONCE", 1_000)
+    monkeypatch.setattr(mending, "_CHUNK", 50)
 
 
 def rows(path, folder):
@@ -66,8 +66,8 @@ def test_a_large_document_is_read_in_parts(tmp_path, monkeypatch, document, inde
     path = tmp_path / "file"
     path.write_bytes(pack(json.dumps(document, indent=indent, ensure_ascii=False).encode()))
     whole = rows(path, tmp_path)
-    monkeypatch.setattr(json_files, "MOST_AT_ONCE", 1_000)
-    monkeypatch.setattr(json_files, "_CHUNK", 50)
+    monkeypatch.setattr(log_file, "MOST_AT_ONCE", 1_000)
+    monkeypatch.setattr(mending, "_CHUNK", 50)
     assert rows(path, tmp_path) == whole
     assert len(whole[0]) == 40
 

@@ -2,14 +2,14 @@ import gzip
 import json
 import os
 import re
+from pathlib import Path
 
 import pytest
 
 from cwli.insights import EventsError, run
 from cwli.readers.clocks import CLOCKS, clock_of, field_clock, format_clock
-from cwli.readers.files import inspected, log_files
+from cwli.readers.files import Untimed, inspected, log_files, untimed_event
 from cwli.readers.mending import Mending
-from cwli.readers.timing import Untimed, untimed_event
 
 CHANGED = 1_717_400_000  # 2024-06-03 07:33:20
 
@@ -42,171 +42,189 @@ MILLISECOND = "2024-06-02 14:26:00.123"
 VPC = "2 123456789012 eni-1235b8ca 172.31.16.139 172.31.16.21 20641 22 6 20 4249"
 
 
-@pytest.mark.parametrize(
-    ("line", "clock", "time"),
-    [
-        ("2024-06-02T14:26:00.123456Z x", "ISO 8601 at the beginning", MILLISECOND),
-        ("[2024-06-02 16:26:00,123 +02:00] x", "ISO 8601 at the beginning", MILLISECOND),
-        ("ERROR [2024-06-02 14:26:00,123] x", "ISO 8601 after a level", MILLISECOND),
-        ("[WARNING] 2024-06-02 14:26:00 x", "ISO 8601 after a level", SECOND),
-        ("I, [2024-06-02T14:26:00.123456 #7]  INFO -- : x", "ISO 8601 after a level", MILLISECOND),
-        ("time=2024-06-02T14:26:00.123Z level=INFO msg=x", "logfmt", MILLISECOND),
-        ('level=info ts="2024-06-02T16:26:00+02:00" caller=a.go:7', "logfmt", SECOND),
-        (
-            '192.0.2.1 - - [02/Jun/2024:16:26:00 +0200] "GET / HTTP/1.1" 200 5',
-            "nginx or Apache",
-            SECOND,
-        ),
-        ("2024/06/02 14:26:00 [error] 7#7: x", "errors of nginx", SECOND),
-        ("[INFO]\t2024-06-02T14:26:00.123Z\t7\tx", "ISO 8601 after a level", MILLISECOND),
-        ("\x1b[2m2024-06-02T14:26:00.123Z\x1b[0m x", "ISO 8601 in colour", MILLISECOND),
-        (
-            "2024-06-02 14:26:00.123 CEST [7] LOG:  x",
-            "ISO 8601 at the beginning, CEST read as UTC",
-            MILLISECOND,
-        ),
-        (
-            "2024-06-02 14:26:00 GMT+2 x",
-            "ISO 8601 at the beginning, GMT+2 read as UTC",
-            SECOND,
-        ),
-        ('logger=a msg="b c" t=2024-06-02T14:26:00Z level=info', "logfmt", SECOND),
-        ("2024/06/02 14:26:00 x", "Go", SECOND),
-        ("2024/06/02 14:26:00.123456 a.go:7: x", "Go with microseconds", MILLISECOND),
-        ("02-Jun-2024 14:26:00.123 INFO [main] x", "Tomcat", MILLISECOND),
-        ("[Sun Jun  2 14:26:00 2024] x", "dmesg", SECOND),
-        ("type=SYSCALL msg=audit(1717338360.123:7): x", "auditd", MILLISECOND),
-        ("1.0 2024-06-02T14:26:00Z Z1 a.example A NOERROR", "Route 53", SECOND),
-        ("    2024-06-02T14:26:00.123Z [INFO]  x", "ISO 8601 after blanks", MILLISECOND),
-        (
-            "INFO  [main] 2024-06-02 14:26:00,123 A:7 - x",
-            "ISO 8601 after a level",
-            MILLISECOND,
-        ),
-        ("[pod/web-1/app] 2024-06-02T14:26:00Z x", "ISO 8601 after brackets", SECOND),
-        ("web-1  | 2024-06-02T14:26:00.123Z x", "Docker Compose", MILLISECOND),
-        ("# Time: 2024-06-02T14:26:00.123456Z", "slow queries of MySQL", MILLISECOND),
-        ("[02-Jun-2024 14:26:00 UTC] PHP Warning:  x", "PHP", SECOND),
-        ('[02/Jun/2024 14:26:00] "GET / HTTP/1.1" 200 5', "Django", SECOND),
-        ("24/06/02 14:26:00 INFO a.B: x", "Spark", SECOND),
-        ("240602 142600 7 INFO a.B: x", "HDFS", SECOND),
-        ("20240602 14:26:00,db,root,10.0.0.1,1,2,QUERY,,'x',0", "RDS audit", SECOND),
-        ("20240602T142600Z x", "ISO 8601 without signs", SECOND),
-        ("20240602T142600.123Z x", "ISO 8601 without signs but a point", MILLISECOND),
-        ("W20240602 14:26:00.123456 7 a.cc:7] x", "klog with a year", MILLISECOND),
-        ("2024/06/02-14:26:00.123456 7f5c db/db_impl.cc:7] x", "RocksDB", MILLISECOND),
-        ("2024.06.02 14:26:00.123456 [ 7 ] {a-1} <Debug> x", "ClickHouse", MILLISECOND),
-        ("[2024/06/02 16:26:00.123 +02:00] [INFO] [a.go:7] [x]", "TiDB", MILLISECOND),
-        ("I240602 14:26:00.123456 14 server/node.go:464 x", "CockroachDB", MILLISECOND),
-        ("[Container] 2024/06/02 14:26:00.123456 Running command x", "CodeBuild", MILLISECOND),
-        ("[Container] 2024/06/02 14:26:00 Phase complete", "CodeBuild before 2023", SECOND),
-        (
-            "authenticated |Sun, 02 Jun 2024 14:26:00:123|[local] |",
-            "audit of Redshift",
-            MILLISECOND,
-        ),
-        ("100|dev|Sun, 02 Jun 2024 14:26:00:123", "audit of Redshift", MILLISECOND),
-        ("'2024-06-02T14:26:00Z UTC [ db=dev pid=7 ]' LOG: x", "activity of Redshift", SECOND),
-        ("\x1b[36mINFO\x1b[0m[2024-06-02T16:26:00+02:00] x", "ISO 8601 in colour", SECOND),
-        ("/aws/lambda/a 2024/06/02/[$LATEST]ab 2024-06-02T14:26:00.123Z x", "awslogs", MILLISECOND),
-        ("a   web/app/7   2024-06-02T14:26:00.123Z x", "awslogs", MILLISECOND),
-        ("   2024/06/02 14:26:00 x", "Go after blanks", SECOND),
-        ("\t2024/06/02 14:26:00.123456 x", "Go with microseconds after blanks", MILLISECOND),
-        ("[2024/06/02 14:26:00.123456,  0] ../a.c:7(b)", "Samba", MILLISECOND),
-        ("Jun 2, 2024 2:26:00 PM a.B c", "java.util.logging", SECOND),
-        (
-            "[pid: 7|app: 0|req: 1/1] 10.0.0.1 () {4 vars in 5 bytes} [Sun Jun  2 14:26:00 2024] G",
-            "uWSGI",
-            SECOND,
-        ),
-        ('{"event_time": "2024-06-02T14:26:00Z"}', "JSON field 'event_time'", SECOND),
-        ('{"Time": "2024-06-02T14:26:00.123Z"}', "JSON field 'Time'", MILLISECOND),
-        ('{"created_at": 1717338360}', "JSON field 'created_at'", SECOND),
-        (
-            '{"firewall_name": "a", "event_timestamp": "1717338360", "event": {"pkts": 7}}',
-            "JSON field 'event_timestamp'",
-            SECOND,
-        ),
-        (
-            '{"log": "2024-06-02T14:26:00.123Z x", "source": "stdout"}',
-            "ISO 8601 at the beginning in JSON field 'log'",
-            MILLISECOND,
-        ),
-        (
-            '{"log": "2024/06/02-14:26:00.123456 x", "source": "stdout"}',
-            "RocksDB in JSON field 'log'",
-            MILLISECOND,
-        ),
-        (
-            '{"log": "{\\"ts\\": 1717338360.123}", "source": "stdout"}',
-            "JSON field 'ts' in JSON field 'log'",
-            MILLISECOND,
-        ),
-        ("tls 2.0 2024-06-02T14:26:00 net/lb/1 x", "network load balancer", SECOND),
-        ('{"timeUnixNano": "1717338360123456789"}', "JSON field 'timeUnixNano'", MILLISECOND),
-        (
-            '{"event_timestamp": "1717338360123", "type": "TaskFailed"}',
-            "JSON field 'event_timestamp'",
-            MILLISECOND,
-        ),
-        ('{"query_timestamp": "2024-06-02T14:26:00Z"}', "JSON field 'query_timestamp'", SECOND),
-        ("02 Jun 2024 14:26:00,123 INFO x", "log4j", MILLISECOND),
-        ("[Sun Jun 02 14:26:00.123456 2024] [core:error] x", "errors of Apache", MILLISECOND),
-        ("2024-06-02\t14:26:00\tFRA56-P1\t7", "CloudFront", SECOND),
-        ("7:M 02 Jun 2024 14:26:00.123 * x", "Redis", MILLISECOND),
-        ("<34>1 2024-06-02T14:26:00.123Z host app - - - x", "syslog (RFC 5424)", MILLISECOND),
-        ("Jun  2 14:26:00 host app[7]: x", "syslog", SECOND),
-        ("<34>Jun  2 14:26:00 host app: x", "syslog", SECOND),
-        ("I0602 14:26:00.123456    7 main.go:9] x", "klog", MILLISECOND),
-        ("https 2024-06-02T14:26:00.123456Z app/lb/1 192.0.2.1:80 x", "load balancer", MILLISECOND),
-        (f"{VPC} 1717338360 1717338420 ACCEPT OK", "VPC flow log", SECOND),
-        ("1717338360 x", "epoch at the beginning", SECOND),
-        ("1717338360.123 x", "epoch at the beginning", MILLISECOND),
-        ("1717338360123 x", "epoch at the beginning", MILLISECOND),
-        ("[1717338360123456] x", "epoch at the beginning", MILLISECOND),
-        ("1717338360123456789 x", "epoch at the beginning", MILLISECOND),
-        ("1717338360123999999 x", "epoch at the beginning", MILLISECOND),
-        ('{"ts": 1717338360123999999}', "JSON field 'ts'", MILLISECOND),
-        (
-            "2024-06-02 14:26:00 Europe/Berlin x",
-            "ISO 8601 at the beginning, Europe/Berlin read as UTC",
-            SECOND,
-        ),
-        ('{"timestamp": "2024-06-02T14:26:00.123Z"}', "JSON field 'timestamp'", MILLISECOND),
-        ('{"ts": 1717338360.123, "m": 1}', "JSON field 'ts'", MILLISECOND),
-        ('{"time": 1717338360123}', "JSON field 'time'", MILLISECOND),
-        ('{"@timestamp": "2024-06-02T16:26:00+02:00"}', "JSON field '@timestamp'", SECOND),
-        ('{"eventTime": "2024-06-02T14:26:00Z"}', "JSON field 'eventTime'", SECOND),
-        ('{"t": {"$date": "2024-06-02T14:26:00.123Z"}}', "JSON field 't.$date'", MILLISECOND),
-        ('{"@t": "2024-06-02T14:26:00.123Z", "@mt": "x"}', "JSON field '@t'", MILLISECOND),
-        (
-            '{"__REALTIME_TIMESTAMP": "1717338360123456", "MESSAGE": "x"}',
-            "JSON field '__REALTIME_TIMESTAMP'",
-            MILLISECOND,
-        ),
-        ('{"time_local": "02/Jun/2024:16:26:00 +0200"}', "JSON field 'time_local'", SECOND),
-        ('{"time_iso8601": "2024-06-02T16:26:00+02:00"}', "JSON field 'time_iso8601'", SECOND),
-        ('{"_aws": {"Timestamp": 1717338360123}}', "JSON field '_aws.Timestamp'", MILLISECOND),
-        # The form of Docker's json-file logs.
-        (
-            '{"log": "x\\n", "stream": "stdout", "time": "2024-06-02T14:26:00.123456789Z"}',
-            "JSON field 'time'",
-            MILLISECOND,
-        ),
-    ],
-)
-def test_the_clock_of_a_log_is_recognised(log, line, clock, time):
-    found = clock_of([line])
-    assert found is not None
-    assert found.name == clock
-    path = log(line, line)
-    assert times(path) == [time, time]
-    assert clocks_of([path]) == {path: found}
+FORMS = [
+    ("2024-06-02T14:26:00.123456Z x", "ISO 8601 at the beginning", MILLISECOND),
+    ("[2024-06-02 16:26:00,123 +02:00] x", "ISO 8601 at the beginning", MILLISECOND),
+    ("ERROR [2024-06-02 14:26:00,123] x", "ISO 8601 after a level", MILLISECOND),
+    ("[WARNING] 2024-06-02 14:26:00 x", "ISO 8601 after a level", SECOND),
+    ("I, [2024-06-02T14:26:00.123456 #7]  INFO -- : x", "ISO 8601 after a level", MILLISECOND),
+    ("time=2024-06-02T14:26:00.123Z level=INFO msg=x", "logfmt", MILLISECOND),
+    ('level=info ts="2024-06-02T16:26:00+02:00" caller=a.go:7', "logfmt", SECOND),
+    (
+        '192.0.2.1 - - [02/Jun/2024:16:26:00 +0200] "GET / HTTP/1.1" 200 5',
+        "nginx or Apache",
+        SECOND,
+    ),
+    ("2024/06/02 14:26:00 [error] 7#7: x", "errors of nginx", SECOND),
+    ("[INFO]\t2024-06-02T14:26:00.123Z\t7\tx", "ISO 8601 after a level", MILLISECOND),
+    ("\x1b[2m2024-06-02T14:26:00.123Z\x1b[0m x", "ISO 8601 in colour", MILLISECOND),
+    (
+        "2024-06-02 14:26:00.123 CEST [7] LOG:  x",
+        "ISO 8601 at the beginning, CEST read as UTC",
+        MILLISECOND,
+    ),
+    (
+        "2024-06-02 14:26:00 GMT+2 x",
+        "ISO 8601 at the beginning, GMT+2 read as UTC",
+        SECOND,
+    ),
+    ('logger=a msg="b c" t=2024-06-02T14:26:00Z level=info', "logfmt", SECOND),
+    ("2024/06/02 14:26:00 x", "Go", SECOND),
+    ("2024/06/02 14:26:00.123456 a.go:7: x", "Go with microseconds", MILLISECOND),
+    ("02-Jun-2024 14:26:00.123 INFO [main] x", "Tomcat", MILLISECOND),
+    ("[Sun Jun  2 14:26:00 2024] x", "dmesg", SECOND),
+    ("type=SYSCALL msg=audit(1717338360.123:7): x", "auditd", MILLISECOND),
+    ("1.0 2024-06-02T14:26:00Z Z1 a.example A NOERROR", "Route 53", SECOND),
+    ("    2024-06-02T14:26:00.123Z [INFO]  x", "ISO 8601 after blanks", MILLISECOND),
+    (
+        "INFO  [main] 2024-06-02 14:26:00,123 A:7 - x",
+        "ISO 8601 after a level",
+        MILLISECOND,
+    ),
+    ("[pod/web-1/app] 2024-06-02T14:26:00Z x", "ISO 8601 after brackets", SECOND),
+    ("web-1  | 2024-06-02T14:26:00.123Z x", "Docker Compose", MILLISECOND),
+    ("# Time: 2024-06-02T14:26:00.123456Z", "slow queries of MySQL", MILLISECOND),
+    ("[02-Jun-2024 14:26:00 UTC] PHP Warning:  x", "PHP", SECOND),
+    ('[02/Jun/2024 14:26:00] "GET / HTTP/1.1" 200 5', "Django", SECOND),
+    ("24/06/02 14:26:00 INFO a.B: x", "Spark", SECOND),
+    ("240602 142600 7 INFO a.B: x", "HDFS", SECOND),
+    ("20240602 14:26:00,db,root,10.0.0.1,1,2,QUERY,,'x',0", "RDS audit", SECOND),
+    ("20240602T142600Z x", "ISO 8601 without signs", SECOND),
+    ("20240602T142600.123Z x", "ISO 8601 without signs but a point", MILLISECOND),
+    ("W20240602 14:26:00.123456 7 a.cc:7] x", "klog with a year", MILLISECOND),
+    ("2024/06/02-14:26:00.123456 7f5c db/db_impl.cc:7] x", "RocksDB", MILLISECOND),
+    ("2024.06.02 14:26:00.123456 [ 7 ] {a-1} <Debug> x", "ClickHouse", MILLISECOND),
+    ("[2024/06/02 16:26:00.123 +02:00] [INFO] [a.go:7] [x]", "TiDB", MILLISECOND),
+    ("I240602 14:26:00.123456 14 server/node.go:464 x", "CockroachDB", MILLISECOND),
+    ("[Container] 2024/06/02 14:26:00.123456 Running command x", "CodeBuild", MILLISECOND),
+    ("[Container] 2024/06/02 14:26:00 Phase complete", "CodeBuild before 2023", SECOND),
+    (
+        "authenticated |Sun, 02 Jun 2024 14:26:00:123|[local] |",
+        "audit of Redshift",
+        MILLISECOND,
+    ),
+    ("100|dev|Sun, 02 Jun 2024 14:26:00:123", "audit of Redshift", MILLISECOND),
+    ("'2024-06-02T14:26:00Z UTC [ db=dev pid=7 ]' LOG: x", "activity of Redshift", SECOND),
+    ("\x1b[36mINFO\x1b[0m[2024-06-02T16:26:00+02:00] x", "ISO 8601 in colour", SECOND),
+    ("/aws/lambda/a 2024/06/02/[$LATEST]ab 2024-06-02T14:26:00.123Z x", "awslogs", MILLISECOND),
+    ("a   web/app/7   2024-06-02T14:26:00.123Z x", "awslogs", MILLISECOND),
+    ("   2024/06/02 14:26:00 x", "Go after blanks", SECOND),
+    ("\t2024/06/02 14:26:00.123456 x", "Go with microseconds after blanks", MILLISECOND),
+    ("[2024/06/02 14:26:00.123456,  0] ../a.c:7(b)", "Samba", MILLISECOND),
+    ("Jun 2, 2024 2:26:00 PM a.B c", "java.util.logging", SECOND),
+    (
+        "[pid: 7|app: 0|req: 1/1] 10.0.0.1 () {4 vars in 5 bytes} [Sun Jun  2 14:26:00 2024] G",
+        "uWSGI",
+        SECOND,
+    ),
+    ('{"event_time": "2024-06-02T14:26:00Z"}', "JSON field 'event_time'", SECOND),
+    ('{"Time": "2024-06-02T14:26:00.123Z"}', "JSON field 'Time'", MILLISECOND),
+    ('{"created_at": 1717338360}', "JSON field 'created_at'", SECOND),
+    (
+        '{"firewall_name": "a", "event_timestamp": "1717338360", "event": {"pkts": 7}}',
+        "JSON field 'event_timestamp'",
+        SECOND,
+    ),
+    (
+        '{"log": "2024-06-02T14:26:00.123Z x", "source": "stdout"}',
+        "ISO 8601 at the beginning in JSON field 'log'",
+        MILLISECOND,
+    ),
+    (
+        '{"log": "2024/06/02-14:26:00.123456 x", "source": "stdout"}',
+        "RocksDB in JSON field 'log'",
+        MILLISECOND,
+    ),
+    (
+        '{"log": "{\\"ts\\": 1717338360.123}", "source": "stdout"}',
+        "JSON field 'ts' in JSON field 'log'",
+        MILLISECOND,
+    ),
+    ("tls 2.0 2024-06-02T14:26:00 net/lb/1 x", "network load balancer", SECOND),
+    ('{"timeUnixNano": "1717338360123456789"}', "JSON field 'timeUnixNano'", MILLISECOND),
+    (
+        '{"event_timestamp": "1717338360123", "type": "TaskFailed"}',
+        "JSON field 'event_timestamp'",
+        MILLISECOND,
+    ),
+    ('{"query_timestamp": "2024-06-02T14:26:00Z"}', "JSON field 'query_timestamp'", SECOND),
+    ("02 Jun 2024 14:26:00,123 INFO x", "log4j", MILLISECOND),
+    ("[Sun Jun 02 14:26:00.123456 2024] [core:error] x", "errors of Apache", MILLISECOND),
+    ("2024-06-02\t14:26:00\tFRA56-P1\t7", "CloudFront", SECOND),
+    ("7:M 02 Jun 2024 14:26:00.123 * x", "Redis", MILLISECOND),
+    ("<34>1 2024-06-02T14:26:00.123Z host app - - - x", "syslog (RFC 5424)", MILLISECOND),
+    ("Jun  2 14:26:00 host app[7]: x", "syslog", SECOND),
+    ("<34>Jun  2 14:26:00 host app: x", "syslog", SECOND),
+    ("I0602 14:26:00.123456    7 main.go:9] x", "klog", MILLISECOND),
+    ("https 2024-06-02T14:26:00.123456Z app/lb/1 192.0.2.1:80 x", "load balancer", MILLISECOND),
+    (f"{VPC} 1717338360 1717338420 ACCEPT OK", "VPC flow log", SECOND),
+    ("1717338360 x", "epoch at the beginning", SECOND),
+    ("1717338360.123 x", "epoch at the beginning", MILLISECOND),
+    ("1717338360123 x", "epoch at the beginning", MILLISECOND),
+    ("[1717338360123456] x", "epoch at the beginning", MILLISECOND),
+    ("1717338360123456789 x", "epoch at the beginning", MILLISECOND),
+    ("1717338360123999999 x", "epoch at the beginning", MILLISECOND),
+    ('{"ts": 1717338360123999999}', "JSON field 'ts'", MILLISECOND),
+    (
+        "2024-06-02 14:26:00 Europe/Berlin x",
+        "ISO 8601 at the beginning, Europe/Berlin read as UTC",
+        SECOND,
+    ),
+    ('{"timestamp": "2024-06-02T14:26:00.123Z"}', "JSON field 'timestamp'", MILLISECOND),
+    ('{"ts": 1717338360.123, "m": 1}', "JSON field 'ts'", MILLISECOND),
+    ('{"time": 1717338360123}', "JSON field 'time'", MILLISECOND),
+    ('{"@timestamp": "2024-06-02T16:26:00+02:00"}', "JSON field '@timestamp'", SECOND),
+    ('{"eventTime": "2024-06-02T14:26:00Z"}', "JSON field 'eventTime'", SECOND),
+    ('{"t": {"$date": "2024-06-02T14:26:00.123Z"}}', "JSON field 't.$date'", MILLISECOND),
+    ('{"@t": "2024-06-02T14:26:00.123Z", "@mt": "x"}', "JSON field '@t'", MILLISECOND),
+    (
+        '{"__REALTIME_TIMESTAMP": "1717338360123456", "MESSAGE": "x"}',
+        "JSON field '__REALTIME_TIMESTAMP'",
+        MILLISECOND,
+    ),
+    ('{"time_local": "02/Jun/2024:16:26:00 +0200"}', "JSON field 'time_local'", SECOND),
+    ('{"time_iso8601": "2024-06-02T16:26:00+02:00"}', "JSON field 'time_iso8601'", SECOND),
+    ('{"_aws": {"Timestamp": 1717338360123}}', "JSON field '_aws.Timestamp'", MILLISECOND),
+    # The form of Docker's json-file logs.
+    (
+        '{"log": "x\\n", "stream": "stdout", "time": "2024-06-02T14:26:00.123456789Z"}',
+        "JSON field 'time'",
+        MILLISECOND,
+    ),
+]
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
+@pytest.fixture(scope="module")
+def recognised(tmp_path_factory):
+    """Return the file, the clock and the times of two lines of each form, all of one query."""
+    folder = tmp_path_factory.mktemp("forms")
+    return read_alone(folder, [[line, line] for line, _, _ in FORMS])
+
+
+def read_alone(folder, logs, untimed=Untimed.BORROWED):
+    """Return the clock and the times of the events of each log, which is a file of its own."""
+    paths = [folder / f"{number:03}.log" for number in range(len(logs))]
+    for path, lines in zip(paths, logs, strict=True):
+        path.write_text("".join(f"{line}\n" for line in lines))
+        os.utime(path, (CHANGED, CHANGED))
+    copies = Mending().copies(paths, folder).copies
+    events = log_files(paths, copies=copies, untimed=untimed)
+    found = [[] for _ in paths]
+    for log, time, _ in run("fields @log, @timestamp | sort @ptr", events).rows:
+        found[paths.index(Path(log["value"]))].append(time["value"])
+    return list(zip(clocks_of(paths).values(), found, strict=True))
+
+
+@pytest.mark.parametrize("number", range(len(FORMS)), ids=[form[1] for form in FORMS])
+def test_the_clock_of_a_log_is_recognised(recognised, number):
+    line, name, time = FORMS[number]
+    clock, times = recognised[number]
+    assert (clock.name, times) == (name, [time, time])
+    assert clock_of([line]) == clock
+
+
+def test_a_log_without_a_known_time_has_no_clock(tmp_path):
+    lines = [
         "at 2024-06-02 14:26:00",
         "06/02/24 14:26:00 x",
         "240602 142600 x",
@@ -217,13 +235,11 @@ def test_the_clock_of_a_log_is_recognised(log, line, clock, time):
         '{"n": 1717338360}',
         "{",
         "[]",
-    ],
-)
-def test_a_log_without_a_known_time_has_no_clock(log, line):
-    path = log(line)
-    assert clock_of([line]) is None
-    assert clocks_of([path]) == {path: None}
-    assert times(path) == ["2024-06-03 07:33:20.000"]
+    ]
+    assert list(map(clock_of, [[line] for line in lines])) == [None] * len(lines)
+    assert read_alone(tmp_path, [[line] for line in lines]) == [
+        (None, ["2024-06-03 07:33:20.000"])
+    ] * len(lines)
 
 
 @pytest.mark.parametrize(
@@ -259,9 +275,8 @@ def test_no_form_of_times_is_that_of_several_lines():
             assert not re.search(r"\\[sDW][*+?]", pattern), clock
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
+def test_lines_without_a_time_belong_to_the_event_before_in_each_form(tmp_path):
+    lines = [
         "2024/06/02-14:26:00.123456 7f5c x",
         "2024.06.02 14:26:00.123456 [ 7 ] {} <Error> x",
         "[2024/06/02 14:26:00.123 +00:00] [ERROR] [x]",
@@ -272,12 +287,10 @@ def test_no_form_of_times_is_that_of_several_lines():
         "\x1b[31mERRO\x1b[0m[2024-06-02T14:26:00.123Z] x",
         "/aws/lambda/a 2024/06/02/[$LATEST]ab 2024-06-02T14:26:00.123Z x",
         "[2024/06/02 14:26:00.123456,  0] a.c:7(b)",
-    ],
-)
-def test_lines_without_a_time_belong_to_the_event_before_in_each_form(log, line):
-    path = log("banner", line, "** DB Stats **", "\tat a.b(c:7)", "", "  Caused by: d", line, "7 e")
-    copies = Mending().copies([path], path.parent).copies
-    assert times(path, copies=copies) == [MILLISECOND] * 3
+    ]
+    rest = ["** DB Stats **", "\tat a.b(c:7)", "", "  Caused by: d"]
+    found = read_alone(tmp_path, [["banner", line, *rest, line, "7 e"] for line in lines])
+    assert [times for _, times in found] == [[MILLISECOND] * 3] * len(lines)
 
 
 def test_the_group_and_stream_that_awslogs_writes_are_no_part_of_the_message(log):
@@ -362,43 +375,32 @@ LEVEL = "[INFO]\t2024-06-02T14:26:00.000Z\t7\thello"
 LATER = "2024-06-02 14:41:00.500"
 
 
-@pytest.mark.parametrize(
-    "first", [LEVEL, '{"time": "2024-06-02T14:26:00Z"}', "I0602 14:26:00.000000 7 x"]
-)
-@pytest.mark.parametrize(
-    "other",
-    [
+@pytest.mark.parametrize("untimed", [Untimed.OTHER_FORM, Untimed.BORROWED])
+def test_a_line_with_a_time_in_iso_8601_of_another_form_has_this_time(tmp_path, untimed):
+    firsts = [LEVEL, '{"time": "2024-06-02T14:26:00Z"}', "I0602 14:26:00.000000 7 x"]
+    others = [
         "2024-06-02T14:41:00.500Z 3604209a Task timed out after 900.10 seconds",
         "2024-06-02 16:41:00,500 +02:00 x",
         "[ERROR]\t2024-06-02T14:41:00.500Z\t7\tbye",
         "<34>1 2024-06-02T14:41:00.500Z host app - - - x",
         "level=info ts=2024-06-02T14:41:00.500Z x",
-    ],
-)
-@pytest.mark.parametrize("number", [1, 300])
-def test_a_line_with_a_time_in_iso_8601_of_another_form_has_this_time(log, first, other, number):
-    path = log(*[first] * number, other)
-    copies = Mending().copies([path], path.parent).copies
-    for untimed in (Untimed.OTHER_FORM, Untimed.BORROWED):
-        found = times(path, copies=copies, untimed=untimed)
-        assert found == [*[SECOND] * number, LATER]
+    ]
+    logs = [[*[first] * n, other] for first in firsts for other in others for n in (1, 300)]
+    found = read_alone(tmp_path, logs, untimed)
+    assert [times for _, times in found] == [[*[SECOND] * len(log[1:]), LATER] for log in logs]
 
 
-@pytest.mark.parametrize("first", [LEVEL, "2024-06-02T14:26:00Z x", "Jun  2 14:26:00 host x"])
-@pytest.mark.parametrize(
-    "other",
-    [
+def test_a_line_of_json_among_lines_of_text_has_its_own_time(tmp_path):
+    firsts = [LEVEL, "2024-06-02T14:26:00Z x", "Jun  2 14:26:00 host x"]
+    others = [
         '{"level": "INFO", "ts": 1717339260.5}',
         '{"time": "pending", "timestamp": "2024-06-02T14:41:00.5Z"}',
         '{"t": {"$date": "2024-06-02T14:41:00.500Z"}}',
         '{"_aws": {"Timestamp": 1717339260500}}',
-    ],
-)
-def test_a_line_of_json_among_lines_of_text_has_its_own_time(log, first, other):
-    path = log(first, other, first)
-    copies = Mending().copies([path], path.parent).copies
-    found = times(path, copies=copies, untimed=Untimed.OTHER_FORM)
-    assert found == [SECOND, LATER, SECOND]
+    ]
+    logs = [[first, other, first] for first in firsts for other in others]
+    found = read_alone(tmp_path, logs, Untimed.OTHER_FORM)
+    assert [times for _, times in found] == [[SECOND, LATER, SECOND]] * len(logs)
 
 
 def test_the_lines_of_a_file_may_have_times_of_two_forms(log):
@@ -701,41 +703,42 @@ def test_a_flow_log_of_another_format_has_the_times_of_its_column(log):
     assert clocks_of([path])[path].name == "VPC flow log"
 
 
-@pytest.mark.parametrize(
-    ("line", "time"),
-    [
-        ("2024-06-02T14:26:00.123Z x", "14:26:00.123"),
-        ("2024-06-02T14:26:00.123Zulu", "14:26:00.123"),
-        ("2024-06-02T14:26:00Z", "14:26:00.000"),
-        ("2024-06-02T14:26:00", "14:26:00.000"),
-        ("2024-06-02T14:26:00.123+02:00 x", "12:26:00.123"),
-        ("2024-06-02T14:26:00.123-05:30", "19:56:00.123"),
-        ("2024-06-02T14:26:00.123456+02:00", "12:26:00.123"),
-        ("2024-06-02 14:26:00,123 - x", "14:26:00.123"),
-        ("2024-06-02 14:26:00.123 é", "14:26:00.123"),
-        ("2024-06-02 14:26:00.1234 x", "14:26:00.123"),
-        ("2024-06-02 14:26:00,123 +0200 x", "12:26:00.123"),
-        ("2024-06-02 14:26:00,123 -5 x", "14:26:00.123"),
-        ("2024-06-02 14:26:00.123 -03 [12] LOG:  x", "17:26:00.123"),
-        ("2024-06-02 14:26:00 -03 [12] LOG:  x", "17:26:00.000"),
-        ("2024-06-02T14:26:00+02 x", "12:26:00.000"),
-        ("2024-06-02 14:26:00.123 -15 x", "14:26:00.123"),
-        ("2024-06-02 14:26:00,123 -05 degrees", "14:26:00.123"),
-        ("2024-06-02 14:26:00 +12 points", "14:26:00.000"),
-        ("2024-06-02 14:26:00 +12345 bytes", "14:26:00.000"),
-        ("2024-06-02 14:26:00 -0300x", "14:26:00.000"),
-        ("2024-06-02 14:26:00 -1260 x", "14:26:00.000"),
-        ("2024-06-02 14:26:00 +2400 x", "14:26:00.000"),
-        ("2024-06-02T14:26:00+14:00", "00:26:00.000"),
-        ("2024-06-02 14:26:00,123 +0200 [7] x", "12:26:00.123"),
-        ("2024-06-02 14:26:00.123 -033 x", "14:26:00.123"),
-        ("2024-06-02 14:26:00 200 x", "14:26:00.000"),
-        ("2024-06-02T14:26:59.9996Z x", "14:26:59.999"),
-        ("2024-06-02T14:26:59.999999+00:00", "14:26:59.999"),
-        ("2024-06-02 14:26:00,123 Z", "14:26:00.123"),
-        ("2024-06-02 14:26:00;123 x", "14:26:00.000"),
-        ("[2024-06-02 14:26:00,123] x", "14:26:00.123"),
-    ],
-)
-def test_a_time_in_iso_8601_is_the_same_in_common_and_other_forms(log, line, time):
-    assert times(log(line)) == [f"2024-06-02 {time}"]
+IN_ISO = {
+    "2024-06-02T14:26:00.123Z x": "14:26:00.123",
+    "2024-06-02T14:26:00.123Zulu": "14:26:00.123",
+    "2024-06-02T14:26:00Z": "14:26:00.000",
+    "2024-06-02T14:26:00": "14:26:00.000",
+    "2024-06-02T14:26:00.123+02:00 x": "12:26:00.123",
+    "2024-06-02T14:26:00.123-05:30": "19:56:00.123",
+    "2024-06-02T14:26:00.123456+02:00": "12:26:00.123",
+    "2024-06-02 14:26:00,123 - x": "14:26:00.123",
+    "2024-06-02 14:26:00.123 é": "14:26:00.123",
+    "2024-06-02 14:26:00.1234 x": "14:26:00.123",
+    "2024-06-02 14:26:00,123 +0200 x": "12:26:00.123",
+    "2024-06-02 14:26:00,123 -5 x": "14:26:00.123",
+    "2024-06-02 14:26:00.123 -03 [12] LOG:  x": "17:26:00.123",
+    "2024-06-02 14:26:00 -03 [12] LOG:  x": "17:26:00.000",
+    "2024-06-02T14:26:00+02 x": "12:26:00.000",
+    "2024-06-02 14:26:00.123 -15 x": "14:26:00.123",
+    "2024-06-02 14:26:00,123 -05 degrees": "14:26:00.123",
+    "2024-06-02 14:26:00 +12 points": "14:26:00.000",
+    "2024-06-02 14:26:00 +12345 bytes": "14:26:00.000",
+    "2024-06-02 14:26:00 -0300x": "14:26:00.000",
+    "2024-06-02 14:26:00 -1260 x": "14:26:00.000",
+    "2024-06-02 14:26:00 +2400 x": "14:26:00.000",
+    "2024-06-02T14:26:00+14:00": "00:26:00.000",
+    "2024-06-02 14:26:00,123 +0200 [7] x": "12:26:00.123",
+    "2024-06-02 14:26:00.123 -033 x": "14:26:00.123",
+    "2024-06-02 14:26:00 200 x": "14:26:00.000",
+    "2024-06-02T14:26:59.9996Z x": "14:26:59.999",
+    "2024-06-02T14:26:59.999999+00:00": "14:26:59.999",
+    "2024-06-02 14:26:00,123 Z": "14:26:00.123",
+    "2024-06-02 14:26:00;123 x": "14:26:00.000",
+    "[2024-06-02 14:26:00,123] x": "14:26:00.123",
+}
+
+
+def test_a_time_in_iso_8601_is_the_same_in_common_and_other_forms(tmp_path):
+    found = read_alone(tmp_path, [[line] for line in IN_ISO])
+    times = {line: time for line, (_, (time,)) in zip(IN_ISO, found, strict=True)}
+    assert times == {line: f"2024-06-02 {time}" for line, time in IN_ISO.items()}

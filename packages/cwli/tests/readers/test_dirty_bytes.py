@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 from written_logs import PIECES
 
 from cwli.insights import EventsError, run
-from cwli.readers.files import log_files
+from cwli.readers.files import Untimed, log_files
 from cwli.readers.folders import LogFilesError
 from cwli.readers.mending import Damage, Mending
-from cwli.readers.timing import Untimed
 
 MOST = 1_048_576
 

@@ -8,9 +8,8 @@ from random import Random
 import pytest
 
 from cwli.insights import run
-from cwli.readers.files import log_files
+from cwli.readers.files import Untimed, log_files
 from cwli.readers.mending import Mending
-from cwli.readers.timing import Untimed
 
 BEGIN = datetime(2024, 6, 2, 14, 26, tzinfo=UTC)
 # The form of a line with its time in braces, and the letters of strptime for the time.

@@ -9,10 +9,9 @@ from backports import zstd
 
 from cwli.insights import EventsError, run
 from cwli.insights import compile as compile_query
-from cwli.readers.files import log_files
+from cwli.readers.files import Untimed, log_files
 from cwli.readers.folders import LogFilesError, skipped_below
 from cwli.readers.mending import Mending
-from cwli.readers.timing import Untimed
 
 
 def rows(*paths, query="fields @message, @timestamp, @log, @logStream | sort @ptr", **window):

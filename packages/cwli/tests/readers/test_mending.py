@@ -13,9 +13,8 @@ import pytest
 from backports import zstd
 
 from cwli.insights import EventsError, run
-from cwli.readers.files import log_files
+from cwli.readers.files import Untimed, log_files
 from cwli.readers.mending import Damage, Mending
-from cwli.readers.timing import Untimed
 
 MOST = 4_000
 

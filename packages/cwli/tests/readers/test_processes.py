@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from cwli.readers.processes import ProcessFailedError, in_processes
+from cwli.readers.searching import ProcessFailedError, in_processes
 
 
 @pytest.fixture

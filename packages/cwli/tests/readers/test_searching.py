@@ -17,10 +17,9 @@ from written_logs import KINDS, PIECES, records
 
 from cwli.insights import run
 from cwli.readers.clocks import CLOCKS
-from cwli.readers.files import log_files
+from cwli.readers.files import Untimed, log_files
 from cwli.readers.mending import Mending
 from cwli.readers.searching import NotSearchedError, Search
-from cwli.readers.timing import Untimed
 
 QUERY = "fields @message, @timestamp | filter {filters} | sort @ptr"
 SIZES = {"head": 100, "block": 64, "window": 64, "settled": -1}

@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 from written_logs import BEGIN, KINDS, LEVELS, Record
 
 from cwli.insights import run
-from cwli.readers.files import log_files
+from cwli.readers.files import Untimed, log_files
 from cwli.readers.mending import Mending
 from cwli.readers.sorted_files import SLACK_SECONDS, NotSortedError, SortedFiles
-from cwli.readers.timing import Untimed
 
 FIRST = BEGIN // 1000
 SIZES = {"samples": 9, "probes": 3, "near": 50}
