@@ -1,6 +1,6 @@
 """Fixtures that run a query over a few log lines."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from itertools import count
 
 import pytest
@@ -36,3 +36,34 @@ def ask(source) -> Callable[..., Rows]:
         return [{k: v for k, v in row.items() if k != "@ptr"} for row in rows]
 
     return answer
+
+
+@pytest.fixture(scope="module")
+def values_of(tmp_path_factory) -> Callable[..., dict[str, str | None]]:
+    """Return a function from expressions to their values over one event, of a few queries."""
+
+    def values(expressions: Iterable[str], message: str = "line", before: str = ""):
+        store = Logs(tmp_path_factory.mktemp("logs"))
+        store.append("/group", "stream", [(1000, message)], ingestion_time=90_000)
+        found = {}
+        for part in batched_by_length(expressions):
+            names = {f"x{number}": expression for number, expression in enumerate(part)}
+            fields = ", ".join(f"{expression} as {name}" for name, expression in names.items())
+            query = f"{before}fields {fields} | display {', '.join(names)}"
+            (row,) = run(query, store.events(["/group"]), start=0, end=1000).rows
+            cells = {cell["field"]: cell["value"] for cell in row}
+            found |= {expression: cells.get(name) for name, expression in names.items()}
+        return found
+
+    return values
+
+
+def batched_by_length(expressions: Iterable[str]) -> Iterator[list[str]]:
+    """Yield expressions in parts that fit in a query."""
+    part: list[str] = []
+    for expression in expressions:
+        if sum(map(len, part)) + 20 * len(part) + len(expression) > 6_000:
+            yield part
+            part = []
+        part.append(expression)
+    yield part

@@ -283,26 +283,6 @@ def test_a_slash_divides_unless_a_pattern_is_expected(ask):
     assert row == {"a": "2", "b": "1", "c": "4"}
 
 
-@pytest.mark.parametrize(
-    ("expression", "value"),
-    [
-        ("1 + 2 * 3", "7"),
-        ("(1 + 2) * 3", "9"),
-        ("2 ^ 3 ^ 2", "512"),
-        ("-2 ^ 2", "4"),
-        ("2 ^ -1", "0.5"),
-        ("7 % 4 - 1", "2"),
-        ("1 + 1 = 2 and not 1 > 2", "1"),
-        ("1 = 2 and 1 = 1 or 1 = 1", "1"),
-        ("not 1 = 2", "1"),
-        ("1 < 2 = 1", "1"),
-        ("2500000 / 1e6 + 2.5E-1", "2.75"),
-    ],
-)
-def test_operators_bind_as_in_most_languages(ask, expression, value):
-    assert ask(f"fields {expression} as x", "line") == [{"x": value}]
-
-
 @pytest.mark.parametrize("word", COMMANDS)
 def test_every_command_has_its_reader(word):
     # The registry names readers in texts, which no type checker sees. Most commands need arguments.

@@ -1,3 +1,5 @@
+import ipaddress
+import random
 from itertools import product
 
 import duckdb
@@ -9,39 +11,33 @@ from logs import Logs
 from cwli.insights import run, values
 from cwli.insights.values import Type, Value
 
+NUMBERS = {
+    "12": "12",
+    "+1.50": "1.5",
+    "-.5": "-0.5",
+    "5.": "5",
+    "1.25e3": "1250",
+    "2E-3": "0.002",
+    # DuckDB's casts accept these texts; a single one would spoil an average.
+    "nan": None,
+    "NaN": None,
+    "inf": None,
+    "Infinity": None,
+    "∞": None,
+    "1_000": None,
+    "1e999": None,
+    "0x10": None,
+    "1,000": None,
+    " 1": None,
+    "1 ": None,
+    "": None,
+    "٣": None,
+}
 
-def value_of(ask, expression: str, *events: str) -> str | None:
-    (row,) = ask(f"fields {expression} as x | display x", *events or ("line",))
-    return row.get("x")
 
-
-@pytest.mark.parametrize(
-    ("text", "number"),
-    [
-        ("12", "12"),
-        ("+1.50", "1.5"),
-        ("-.5", "-0.5"),
-        ("5.", "5"),
-        ("1.25e3", "1250"),
-        ("2E-3", "0.002"),
-        # DuckDB's casts accept these texts; a single one would spoil an average.
-        ("nan", None),
-        ("NaN", None),
-        ("inf", None),
-        ("Infinity", None),
-        ("∞", None),
-        ("1_000", None),
-        ("1e999", None),
-        ("0x10", None),
-        ("1,000", None),
-        (" 1", None),
-        ("1 ", None),
-        ("", None),
-        ("٣", None),
-    ],
-)
-def test_a_text_is_a_number_only_if_it_is_a_finite_decimal(ask, text, number):
-    assert value_of(ask, "@message + 0", text) == number
+def test_a_text_is_a_number_only_if_it_is_a_finite_decimal(ask):
+    rows = ask("fields @message, @message + 0 as n", *NUMBERS)
+    assert {row["@message"]: row.get("n") for row in rows} == NUMBERS
 
 
 def test_columns_and_expressions_convert_texts_to_the_same_numbers():
@@ -73,68 +69,70 @@ def test_a_number_is_shown_as_the_shortest_text_of_the_same_double(tmp_path_fact
     assert shown == [repr(number + 0.0).removesuffix(".0") for number in numbers]
 
 
-@pytest.mark.parametrize(
-    ("expression", "value"),
-    [
-        ("7 / 2", "3.5"),
-        ("6 / 2", "3"),
-        ("1 / 0", None),
-        ("0 / 0", None),
-        ("1 % 0", None),
-        ("1 + 'x'", None),
-        ("'2' * '3'", "6"),
-        ("1" + "0" * 300 + " * 1" + "0" * 300, None),
-        ("10 ^ 20", "1e+20"),
-        ("0 ^ -1", None),
-        ("-8 ^ 0.5", None),
-        ("0.1 + 0.2", "0.30000000000000004"),
-        ("-0", "0"),
-        ("1 / 3", "0.3333333333333333"),
-    ],
-)
-def test_arithmetic_returns_a_finite_number_or_nothing(ask, expression, value):
-    assert value_of(ask, expression) == value
+# Arithmetic gives a finite number or nothing.
+ARITHMETIC = [
+    ("7 / 2", "3.5"),
+    ("6 / 2", "3"),
+    ("1 / 0", None),
+    ("0 / 0", None),
+    ("1 % 0", None),
+    ("1 + 'x'", None),
+    ("'2' * '3'", "6"),
+    ("1" + "0" * 300 + " * 1" + "0" * 300, None),
+    ("10 ^ 20", "1e+20"),
+    ("0 ^ -1", None),
+    ("-8 ^ 0.5", None),
+    ("0.1 + 0.2", "0.30000000000000004"),
+    ("-0", "0"),
+    ("1 / 3", "0.3333333333333333"),
+]
 
 
-@pytest.mark.parametrize(
-    ("condition", "holds"),
-    [
-        # Two numbers are compared as numbers, in any notation, but = compares texts in quotes.
-        ("'200' = 200", True),
-        ("'200.0' = '200'", False),
-        ("'200.0' = 200", True),
-        ("'9' < '10'", True),
-        ("9 < 10", True),
-        ("'1e2' = 100", True),
-        # Other values are compared as texts.
-        ("'9a' < '10a'", False),
-        ("'abc' = 'abc'", True),
-        ("'abc' != 'abd'", True),
-        # A text that is no number is neither smaller nor larger than a number.
-        ("'a' > 5", False),
-        ("'a' < 5", False),
-        ("'a' != 5", True),
-        ("5 >= 'a'", False),
-        ("'A' = 'a'", False),
-        ("'10' in [1, '10.0']", False),
-        ("'10' in [1, 10.0]", True),
-        ("'b' in [1, 'b']", True),
-        ("'B' in ['b']", False),
-        ("2 in ['2', 3]", True),
-        ("'x' not in ['y', 1]", True),
-        ("'to S3' like 'S3'", True),
-        ("'to S3' like 's3'", False),
-        ("'100%' like '%'", True),
-        ("'axb' like 'a_b'", False),
-        ("'abc' not like 'x'", True),
-        ("1234 like '23'", True),
-        ("(1 = 1) = 1", True),
-        ("@timestamp > 999 and @timestamp < 1001", True),
-        ("1 and not 0", True),
-    ],
-)
-def test_a_comparison_is_numeric_if_both_sides_are_numbers(ask, condition, holds):
-    assert value_of(ask, condition) == ("1" if holds else "0")
+CONDITIONS = [
+    # Two numbers are compared as numbers, in any notation, but = compares texts in quotes.
+    ("'200' = 200", True),
+    ("'200.0' = '200'", False),
+    ("'200.0' = 200", True),
+    ("'9' < '10'", True),
+    ("9 < 10", True),
+    ("'1e2' = 100", True),
+    # Other values are compared as texts.
+    ("'9a' < '10a'", False),
+    ("'abc' = 'abc'", True),
+    ("'abc' != 'abd'", True),
+    # A text that is no number is neither smaller nor larger than a number.
+    ("'a' > 5", False),
+    ("'a' < 5", False),
+    ("'a' != 5", True),
+    ("5 >= 'a'", False),
+    ("'A' = 'a'", False),
+    ("'10' in [1, '10.0']", False),
+    ("'10' in [1, 10.0]", True),
+    ("'b' in [1, 'b']", True),
+    ("'B' in ['b']", False),
+    ("2 in ['2', 3]", True),
+    ("'x' not in ['y', 1]", True),
+    ("'to S3' like 'S3'", True),
+    ("'to S3' like 's3'", False),
+    ("'100%' like '%'", True),
+    ("'axb' like 'a_b'", False),
+    ("'abc' not like 'x'", True),
+    ("1234 like '23'", True),
+    ("(1 = 1) = 1", True),
+    ("@timestamp > 999 and @timestamp < 1001", True),
+    ("1 and not 0", True),
+]
+
+
+def test_a_comparison_is_numeric_if_both_sides_are_numbers(values_of):
+    assert truths(values_of, CONDITIONS, "line") == CONDITIONS
+
+
+def truths(values_of, conditions, message, before=""):
+    """Return conditions with their values, as (condition, holds)."""
+    values = values_of([condition for condition, _ in conditions], message, before)
+    assert set(values.values()) <= {"0", "1"}
+    return [(condition, value == "1") for condition, value in values.items()]
 
 
 def test_the_largest_of_times_and_numbers_is_a_number(ask):
@@ -147,35 +145,32 @@ def test_the_largest_of_times_and_numbers_is_a_number(ask):
 SNOWFLAKE = '{"id": "4611686018427387905", "n": -9007199254740993, "code": "01234", "x": "1.0"}'
 
 
-@pytest.mark.parametrize(
-    ("condition", "holds"),
-    [
-        ("id = '4611686018427387904'", False),
-        ("id = 4611686018427387904", False),
-        ("id > 4611686018427387904", True),
-        ("id = 4611686018427387905", True),
-        ("id != 4611686018427387906", True),
-        ("id in [4611686018427387904, 1]", False),
-        ("id in ['4611686018427387905', 1]", True),
-        ("id in ['4611686018427387904', 4611686018427387905]", True),
-        ("id = concat('46116860184273879', '04')", False),
-        ("id > concat('46116860184273879', '04')", True),
-        ("n = -9007199254740992", False),
-        ("n < -9007199254740992", True),
-        ("n in [-9007199254740993]", True),
-        ("code = '1234'", False),
-        ("code = 1234", True),
-        ("code in ['1234']", False),
-        ("x = '1'", False),
-        ("x = 1", True),
-        # A time has no text that a query could name.
-        ("@timestamp = '1000'", True),
-    ],
-)
-def test_a_text_in_quotes_is_equal_by_its_characters_and_an_integer_by_all_digits(
-    ask, condition, holds
-):
-    assert value_of(ask, condition, SNOWFLAKE) == ("1" if holds else "0")
+OF_SNOWFLAKE = [
+    ("id = '4611686018427387904'", False),
+    ("id = 4611686018427387904", False),
+    ("id > 4611686018427387904", True),
+    ("id = 4611686018427387905", True),
+    ("id != 4611686018427387906", True),
+    ("id in [4611686018427387904, 1]", False),
+    ("id in ['4611686018427387905', 1]", True),
+    ("id in ['4611686018427387904', 4611686018427387905]", True),
+    ("id = concat('46116860184273879', '04')", False),
+    ("id > concat('46116860184273879', '04')", True),
+    ("n = -9007199254740992", False),
+    ("n < -9007199254740992", True),
+    ("n in [-9007199254740993]", True),
+    ("code = '1234'", False),
+    ("code = 1234", True),
+    ("code in ['1234']", False),
+    ("x = '1'", False),
+    ("x = 1", True),
+    # A time has no text that a query could name.
+    ("@timestamp = '1000'", True),
+]
+
+
+def test_a_text_in_quotes_is_equal_by_its_characters_and_an_integer_by_all_digits(values_of):
+    assert truths(values_of, OF_SNOWFLAKE, SNOWFLAKE) == OF_SNOWFLAKE
 
 
 def test_the_least_and_the_largest_integer_keep_their_digits(ask):
@@ -186,26 +181,25 @@ def test_the_least_and_the_largest_integer_keep_their_digits(ask):
     assert ask(query, *times, "1e300", "-1e300") == [{"high": "1e+300", "low": "-1e+300"}]
 
 
-@pytest.mark.parametrize(
-    ("condition", "holds"),
-    [
-        ("gone = 'x'", False),
-        ("gone < 1", False),
-        ("gone like 'x'", False),
-        ("gone like /x/", False),
-        ("gone in ['x', 1]", False),
-        ("strcontains(gone, 'x')", False),
-        # Not documented; assumed to be negations of the comparisons above.
-        ("gone != 'x'", True),
-        ("gone not like 'x'", True),
-        ("gone not in ['x']", True),
-        ("not gone = 'x'", True),
-        ("gone = gone", False),
-    ],
-)
-def test_a_comparison_with_a_missing_field_fails_and_its_negation_holds(ask, condition, holds):
-    query = f"parse @message 'no=*' as gone | filter {condition} | stats count(*) as n"
-    assert ask(query, "line") == ([{"n": "1"}] if holds else [])
+OF_MISSING = [
+    ("gone = 'x'", False),
+    ("gone < 1", False),
+    ("gone like 'x'", False),
+    ("gone like /x/", False),
+    ("gone in ['x', 1]", False),
+    ("strcontains(gone, 'x')", False),
+    # Not documented; assumed to be negations of the comparisons above.
+    ("gone != 'x'", True),
+    ("gone not like 'x'", True),
+    ("gone not in ['x']", True),
+    ("not gone = 'x'", True),
+    ("gone = gone", False),
+]
+
+
+def test_a_comparison_with_a_missing_field_fails_and_its_negation_holds(values_of):
+    before = "parse @message 'no=*' as gone | "
+    assert truths(values_of, OF_MISSING, "line", before) == OF_MISSING
 
 
 def test_conditions_count_as_one_and_zero(ask):
@@ -344,22 +338,54 @@ FUNCTIONS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def function_values(tmp_path_factory):
-    """Return the value of each expression of a function, all from one query over one line."""
-    store = Logs(tmp_path_factory.mktemp("logs"))
-    store.append("g", "s", [(1000, "line")], 0)
-    names = {f"x{number}": expression for number, (expression, _) in enumerate(FUNCTIONS)}
-    fields = ", ".join(f"{expression} as {name}" for name, expression in names.items())
-    query = f"fields {fields} | display {', '.join(names)}"
-    (row,) = run(query, store.events(["g"]), 0, 1000).rows
-    found = {cell["field"]: cell["value"] for cell in row}
-    return {expression: found.get(name) for name, expression in names.items()}
+# AWS documentation, CloudWatch Logs Insights query syntax: IP address string functions.
+OF_ADDRESSES = [
+    ("isValidIp('10.0.0.7')", "1"),
+    ("isValidIp('fe80::1')", "1"),
+    ("isValidIpV4('fe80::1')", "0"),
+    ("isValidIpV6('10.0.0.7')", "0"),
+    ("isIpInSubnet('10.1.2.3', '10.0.0.0/8')", "1"),
+    ("isIpInSubnet('11.1.2.3', '10.0.0.0/8')", "0"),
+    ("isIpInSubnet('fe80::1', 'fe80::/10')", "1"),
+    ("isIpInSubnet('10.1.2.3', '::/0')", "0"),
+    ("isIpInSubnet('10.1.2.3', '10.0.0.0/33')", "0"),
+    ("isIpInSubnet('10.1.2.3', 'here')", "0"),
+    ("isIpv4InSubnet('fe80::1', 'fe80::/10')", "0"),
+    ("isIpv6InSubnet('fe80::1', 'fe80::/10')", "1"),
+    ("isPrivateIP('172.31.0.1')", "1"),
+    ("isPrivateIP('172.32.0.1')", "0"),
+    ("isPrivateIP('fc00::1')", "0"),
+    ("isReservedIP('127.0.0.1')", "1"),
+    ("isReservedIP('fe80::1')", "1"),
+    ("isReservedIP('10.0.0.1')", "0"),
+    ("isReservedIP('8.8.8.8')", "0"),
+    ("isPublicIP('8.8.8.8')", "1"),
+    ("isPublicIP('2600::1')", "1"),
+    ("isPublicIP('10.0.0.1')", "0"),
+    ("isPublicIP('169.254.169.254')", "0"),
+    ("isPublicIP('AWS Internal')", "0"),
+    ("ipv4ToNumber('10.0.0.7')", "167772167"),
+    ("ipv4ToNumber('fe80::1')", None),
+]
+# Operators bind as in most languages.
+PRECEDENCE = [
+    ("1 + 2 * 3", "7"),
+    ("(1 + 2) * 3", "9"),
+    ("2 ^ 3 ^ 2", "512"),
+    ("-2 ^ 2", "4"),
+    ("2 ^ -1", "0.5"),
+    ("7 % 4 - 1", "2"),
+    ("1 + 1 = 2 and not 1 > 2", "1"),
+    ("1 = 2 and 1 = 1 or 1 = 1", "1"),
+    ("not 1 = 2", "1"),
+    ("1 < 2 = 1", "1"),
+    ("2500000 / 1e6 + 2.5E-1", "2.75"),
+]
 
 
-@pytest.mark.parametrize(("expression", "value"), FUNCTIONS)
-def test_functions_return_the_documented_value(function_values, expression, value):
-    assert function_values[expression] == value
+@pytest.mark.parametrize("expected", [FUNCTIONS, OF_ADDRESSES, ARITHMETIC, PRECEDENCE])
+def test_an_expression_has_the_documented_value(values_of, expected):
+    assert list(values_of([expression for expression, _ in expected]).items()) == expected
 
 
 def test_a_missing_field_is_empty_and_blank_and_not_present(ask):
@@ -397,3 +423,27 @@ def test_rows_with_equal_sort_keys_are_newest_first(ask):
 def test_true_and_false_are_one_and_zero_not_fields(ask, condition):
     message = '{"on": false, "off": true, "true": "x"}'
     assert len(ask(f"filter {condition}", message, "{}")) == 1
+
+
+NEAR_MISSES = ["1::2::3", ":::", "1:2:3:4:5:6:7", "1:2:3:4:5:6:7:8:9", "::1:2:3:4:5:6:7:8"]
+NEAR_MISSES += ["12345::", "1.2.3.4.", "1.2.3", "256.1.1.1", "01.2.3.4", "", ":", "g::"]
+
+
+def test_addresses_and_subnets_agree_with_python(source):
+    generator = random.Random(7)
+    texts = list(NEAR_MISSES)
+    for _ in range(100):
+        low = generator.randrange(2**32) << generator.choice([16, 64, 96])
+        texts.append(str(ipaddress.IPv6Address(low)))
+        texts.append(str(ipaddress.IPv4Address(generator.randrange(2**32))))
+    network = ipaddress.ip_network("64.0.0.0/3")
+    query = (
+        "display isValidIp(@message) as ok, isIpInSubnet(@message, '64.0.0.0/3') as in "
+        "| sort @timestamp"
+    )
+    result = run(query, source(*texts), 0, 1000)
+    for text, row in zip(texts, result.rows, strict=True):
+        cells = {cell["field"]: cell["value"] for cell in row}
+        address = None if text in NEAR_MISSES else ipaddress.ip_address(text)
+        assert cells["ok"] == str(int(address is not None)), text
+        assert cells["in"] == str(int(address is not None and address in network)), text
