@@ -53,8 +53,7 @@ aggregates = st.one_of(
 )
 flags = st.sampled_from(["true", "false"])
 totals = st.builds(
-    "addtotals fieldname=e {} n, s".format,
-    st.sampled_from(["", "col=true", "row=false col=true"]),
+    "addtotals fieldname=e {} n, s".format, st.sampled_from(["", "col=true", "row=false col=true"])
 )
 outliers = st.builds(
     "outlier action={} param={} uselower={} mark={} n".format,

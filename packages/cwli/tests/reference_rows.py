@@ -8,17 +8,7 @@ import re
 from collections import Counter
 from typing import Any
 
-from reference_values import (
-    Moment,
-    Order,
-    Row,
-    Value,
-    as_number,
-    as_text,
-    finite,
-    sorted_by,
-    value,
-)
+from reference_values import Moment, Order, Row, Value, as_number, as_text, finite, sorted_by, value
 
 from cwli.insights.commands.parsing import ParseFormat, ParseRegex
 from cwli.insights.commands.rows import Expand, JsonField, Unnest

@@ -13,14 +13,7 @@ import pytest
 from endless import EVENTS
 
 from cwli import insights
-from cwli.cancellation import (
-    Abandoned,
-    Cancellation,
-    Cancelled,
-    TimedOut,
-    _Running,
-    interruptible,
-)
+from cwli.cancellation import Abandoned, Cancellation, Cancelled, TimedOut, _Running, interruptible
 from cwli.insights import EventSource
 
 ENDLESS = "SELECT count(*) FROM range(1000000) AS a, range(1000000) AS b WHERE hash(a, b) = 0"

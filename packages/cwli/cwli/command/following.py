@@ -70,11 +70,7 @@ class Following:
     tables: dict[str, Path]
     form: str
 
-    def run(
-        self,
-        paths: tuple[str, ...],
-        wait: Callable[[], None] = _wait,
-    ) -> None:
+    def run(self, paths: tuple[str, ...], wait: Callable[[], None] = _wait) -> None:
         """Print the rows of each new event, until Ctrl-C.
 
         Raises

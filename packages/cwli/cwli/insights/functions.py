@@ -282,10 +282,7 @@ FUNCTIONS: dict[str, Function] = {
     "min": _aggregate(ANY, _extreme("min")),
     "max": _aggregate(ANY, _extreme("max")),
     "count": Function(
-        (ANY,),
-        lambda value="*": Value(_COUNT.format(value), _NUMBER),
-        fewest=0,
-        aggregate=True,
+        (ANY,), lambda value="*": Value(_COUNT.format(value), _NUMBER), fewest=0, aggregate=True
     ),
     "count_distinct": _aggregate(ANY, _template(_NUMBER, _COUNT.format("DISTINCT {0}"))),
     "pct": Function((_NUMBER, _NUMBER), _percentile, aggregate=True),
@@ -375,8 +372,7 @@ FUNCTIONS: dict[str, Function] = {
     "querystarttime": Function((), _template(_NUMBER, "CAST(getvariable('first_ms') AS DOUBLE)")),
     "queryendtime": Function((), _template(_NUMBER, "CAST(getvariable('last_ms') AS DOUBLE)")),
     "querytimerange": Function(
-        (),
-        _template(_NUMBER, "CAST(getvariable('last_ms') - getvariable('first_ms') AS DOUBLE)"),
+        (), _template(_NUMBER, "CAST(getvariable('last_ms') - getvariable('first_ms') AS DOUBLE)")
     ),
     "now": Function((), _template(_NUMBER, "CAST(getvariable('query_start') AS DOUBLE)")),
 }

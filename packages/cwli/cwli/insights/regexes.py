@@ -117,11 +117,7 @@ _PART = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _DIGITS = re.compile(r"(?:\\d|\[0-9\])(?:\+\??|\{[1-9]\d*(?:,\d*)?\}\??)?")
-_REFUSED = {
-    "reference": "a back-reference",
-    "around": "look-around",
-    "other": "this kind of group",
-}
+_REFUSED = {"reference": "a back-reference", "around": "look-around", "other": "this kind of group"}
 
 
 class _Opening(NamedTuple):

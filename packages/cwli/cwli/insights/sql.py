@@ -13,15 +13,7 @@ from typing import NamedTuple
 
 from cwli.insights.discovery import Discover, attribute
 from cwli.insights.functions import FUNCTIONS
-from cwli.insights.plan import (
-    SYSTEM_FIELDS,
-    Extend,
-    Keep,
-    Order,
-    Plan,
-    Step,
-    backwards,
-)
+from cwli.insights.plan import SYSTEM_FIELDS, Extend, Keep, Order, Plan, Step, backwards
 from cwli.insights.source import GroupFilter
 from cwli.insights.syntax import (
     Attribute,

@@ -231,10 +231,7 @@ LAMBDA = S3_EXPORT._replace(
 )
 """The form of ``aws logs tail --format short``, and of an export to S3 outside its folder."""
 FLOW_LOG = Clock(
-    "VPC flow log",
-    r"^\d+ (?:\d{12}|unknown) eni-(?:\S+ ){8}(\d{10}) ",
-    "epoch",
-    likes=("% eni-%",),
+    "VPC flow log", r"^\d+ (?:\d{12}|unknown) eni-(?:\S+ ){8}(\d{10}) ", "epoch", likes=("% eni-%",)
 )
 # AWS documentation, Amazon VPC: flow log records.
 _DEFAULT_COLUMNS = (

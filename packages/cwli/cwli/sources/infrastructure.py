@@ -15,16 +15,7 @@ import yaml
 
 from cwli.program import Refused
 from cwli.sources.code import queries_of_python, queries_of_script
-from cwli.sources.written import (
-    Written,
-    filled,
-    in_one,
-    inserted,
-    known,
-    plain,
-    text_of,
-    written,
-)
+from cwli.sources.written import Written, filled, in_one, inserted, known, plain, text_of, written
 
 # The templates that Terraform fills in.
 _TEMPLATES = (".tpl", ".tftpl")

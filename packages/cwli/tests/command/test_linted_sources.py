@@ -148,13 +148,7 @@ def test_the_queries_in_a_source_are_checked_at_their_lines(
 
 @pytest.mark.parametrize(
     "value",
-    [
-        "'limit 1' + end",
-        "'limit %d' % 1",
-        "f'limit {end}'",
-        "'limit {}'.format(1)",
-        "text(1)",
-    ],
+    ["'limit 1' + end", "'limit %d' % 1", "f'limit {end}'", "'limit {}'.format(1)", "text(1)"],
 )
 @pytest.mark.parametrize(
     "argument", ["query_string={}", "query_lines=[{}]", "query_lines=['a'] + {}"]
@@ -302,11 +296,7 @@ def test_a_folder_within_a_hidden_one_holds_queries(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "text", "sentence"),
     [
-        (
-            "values.yaml",
-            "a: 1",
-            "this holds no queries; expected files that end in .cwli, .yaml",
-        ),
+        ("values.yaml", "a: 1", "this holds no queries; expected files that end in .cwli, .yaml"),
         ("service.py", "query_string = 'a=b'", "this holds no queries"),
         ("bad.yaml", "QueryString: [", "this is no valid YAML or JSON: "),
     ],

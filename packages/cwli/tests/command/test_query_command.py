@@ -5,6 +5,8 @@ import gzip
 import json
 import os
 import re
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Thread
@@ -701,3 +703,21 @@ def test_an_error_of_a_copy_names_its_file(tmp_path):
     refused = query("stats count(*)", str(path)).exception
     assert isinstance(refused, Refused)
     assert f'"{path}"' in str(refused)
+
+
+UNNEEDED = {
+    "concurrent.futures", "decimal", "difflib", "duckdb", "hashlib", "rich", "yaml", "zoneinfo",
+}  # fmt: skip
+PROGRAM = """
+import sys
+from cwli.insights import EventSource, run
+from cwli import command
+run("fields @message | stats count(*) by bin(1m)", EventSource.union([]))
+print(*sys.modules)
+"""
+
+
+def test_a_query_over_files_loads_neither_duckdbs_wrappers_nor_the_libraries_of_other_commands():
+    program = [sys.executable, "-c", PROGRAM]
+    loaded = subprocess.run(program, capture_output=True, text=True, check=True).stdout.split()
+    assert not UNNEEDED & set(loaded)

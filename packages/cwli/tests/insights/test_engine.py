@@ -1,10 +1,16 @@
+import os
+import pty
+import subprocess
+import sys
+import threading
 import time
 
+import duckdb
 import pytest
 from logs import Logs
 
 from cwli import insights
-from cwli.insights import EventSource, run
+from cwli.insights import EventSource, engine, run
 
 
 @pytest.fixture
@@ -80,11 +86,7 @@ def test_statistics_count_events_bytes_and_matching_events(source):
     # AWS documentation, GetQueryResults: QueryStatistics.
     events = source("aé", "b", "ab")
     result = run("filter @message like 'a' | filter @message like 'b' | limit 1", events, 0, 10)
-    assert result.statistics == {
-        "recordsScanned": 3.0,
-        "recordsMatched": 1.0,
-        "bytesScanned": 6.0,
-    }
+    assert result.statistics == {"recordsScanned": 3.0, "recordsMatched": 1.0, "bytesScanned": 6.0}
     query = "parse @message 'a*' as x | filter ispresent(x) | stats count(*) as n | filter n > 9"
     assert run(query, events, 0, 10).statistics["recordsMatched"] == 2.0
     assert run("stats count(*)", events, 0, 0).statistics["recordsScanned"] == 0.0
@@ -175,3 +177,47 @@ def test_a_query_without_bounds_reads_every_event(source):
 
 def test_a_union_of_no_sources_has_no_events():
     assert run("fields @message", EventSource.union([]), 0, 10).rows == []
+
+
+def test_progress_is_reported_only_while_a_statement_runs(monkeypatch):
+    monkeypatch.setattr(engine, "_PROGRESS_SECONDS", 0.001)
+    enough = threading.Event()
+    percentages = []
+
+    def receive(percentage):
+        percentages.append(percentage)
+        if len(percentages) == 3:
+            enough.set()
+
+    with duckdb.connect() as connection:
+        connection.execute("SET enable_progress_bar_print = FALSE")
+        with engine.report_progress(connection, receive):
+            connection.execute("SELECT 1")
+            assert enough.wait(60)
+        count = len(percentages)
+        connection.execute("SELECT 1")
+    assert len(percentages) == count
+    assert all(0 <= percentage <= 100 for percentage in percentages)
+
+
+def test_a_receiver_of_progress_does_not_change_the_answer(source):
+    events = source("n=1", "n=3")
+    query = "parse 'n=*' as n | stats avg(n)"
+    assert run(query, events, on_progress=lambda percentage: None) == run(query, events)
+
+
+def test_progress_goes_to_the_terminal_and_not_to_standard_output(tmp_path):
+    log = tmp_path / "a.log"
+    log.write_text("x\n")
+    outer, inner = pty.openpty()
+    code = "from cwli.command import command; command()"
+    command = [sys.executable, "-c", code, "stats count(*) as n", log, "--format", "csv"]
+    # The tests may start in any terminal; this one can move its cursor.
+    env = {**os.environ, "TERM": "xterm"}
+    done = subprocess.run(
+        command, env=env, stdout=subprocess.PIPE, stderr=inner, check=True, text=True
+    )
+    os.close(inner)
+    assert done.stdout == "n\n1\n"
+    with os.fdopen(outer, "rb") as terminal:
+        assert b"reading events" in terminal.read1()

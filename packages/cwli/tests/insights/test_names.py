@@ -107,12 +107,7 @@ def test_fields_accumulate_and_the_last_display_wins(ask):
 def test_a_query_without_fields_shows_time_message_and_parsed_fields(ask):
     assert ask("limit 1", "k=v") == [{"@timestamp": "1970-01-01 00:00:01.000", "@message": "k=v"}]
     assert ask("parse '*=*' as key, value", "k=v") == [
-        {
-            "@timestamp": "1970-01-01 00:00:01.000",
-            "@message": "k=v",
-            "key": "k",
-            "value": "v",
-        }
+        {"@timestamp": "1970-01-01 00:00:01.000", "@message": "k=v", "key": "k", "value": "v"}
     ]
     assert ask("fields @message | parse '*=*' as key, value", "k=v") == [
         {"@message": "k=v", "key": "k", "value": "v"}

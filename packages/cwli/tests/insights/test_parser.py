@@ -1,10 +1,12 @@
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
 from cwli import insights
 from cwli.insights import QueryError, run
-from cwli.insights.commands import COMMANDS
+from cwli.insights.commands import COMMANDS, REFUSED
+from cwli.insights.functions import FUNCTIONS
 
 
 def failure(query: str) -> QueryError:
@@ -347,3 +349,19 @@ def test_a_missing_field_that_a_value_is_compared_with_may_be_a_text(source):
 def test_a_glob_without_a_star_gets_a_warning():
     (warning,) = insights.compile("parse @message 'b' as x").plan.warnings
     assert warning == "line 1, column 16: this glob has no *, so it captures nothing; write 'a * b'"
+
+
+@pytest.mark.parametrize(
+    ("title", "names"),
+    [
+        ("commands", {read: name for name, read in reversed(COMMANDS.items())}.values()),
+        ("functions", {id(each): name for name, each in reversed(FUNCTIONS.items())}.values()),
+        ("refused by name", REFUSED.keys()),
+    ],
+)
+def test_the_conformance_page_counts_and_names_commands_and_functions(title, names):
+    page = (Path(__file__).parents[2] / "conformance.md").read_text(encoding="utf-8")
+    (row,) = (line for line in page.splitlines() if line.startswith(f"| {title} |"))
+    _, _, number, listed, _ = row.split("|")
+    assert int(number) == len(names)
+    assert sorted(listed.strip().replace("`", "").split(", ")) == sorted(names)

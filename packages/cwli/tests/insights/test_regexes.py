@@ -1,9 +1,17 @@
+import re
+
 import pytest
+from fuzzing import fuzz
+from hypothesis import given
+from hypothesis import strategies as st
 
 from cwli import insights
-from cwli.insights import QueryError, run
-from cwli.insights.regexes import Pattern
+from cwli.insights import EventSource, QueryError, run
+from cwli.insights import compile as compile_query
+from cwli.insights.regexes import Pattern, gaps_of, literals_of_pattern
+from cwli.insights.source import events_of
 from cwli.insights.syntax import Regex, Span
+from cwli.insights.values import quoted
 
 
 def pattern(text: str) -> Pattern:
@@ -106,3 +114,174 @@ def test_an_error_that_only_re2_finds_is_raised_when_the_query_runs(regex, sourc
 
 def test_a_pattern_that_python_warns_of_is_accepted_without_a_warning(ask):
     assert ask(r"parse @message /(?<a>[[x]+)/ | display a", "a [x") == [{"a": "[x"}]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "texts", "groups"),
+    [
+        (r"user=(?<user>\S+) took (?<ms>\d+)", ["user=", " took ", ""], [0, 1]),
+        (r'^(\S+) - \[([^\]]+)\] "', ["", " - [", '] "'], [0, 1]),
+        (r"\.x\/(?:\d+)% ([^ ]{2,}) y", [".x/", "% ", " y"], [1]),
+    ],
+)
+def test_a_gap_ends_where_the_next_text_first_occurs(pattern, texts, groups):
+    found = gaps_of(pattern)
+    assert (found and found.texts, found and found.groups) == (texts, groups)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        r"(\S+) x", r"a(\w+)b", "a.*b", "ab+(\\d)", r"a(\d)(\w)", r"a(\d)$", r"a(\d|x) ",
+        r"(a(\d)b)", r"a(\d)+ ", "(?i)a(\\d) ", r"a([[:digit:]]+) ", r"a(\d) |b",
+        r"a\b(\d)", r"^(\d)^",
+    ],
+)  # fmt: skip
+def test_other_regular_expressions_have_no_gaps(pattern):
+    assert gaps_of(pattern) is None
+
+
+PIECES = ["a", "b", " ", "1", "=", "é", "\n"]
+lines = st.lists(st.sampled_from([*PIECES, "a1 ", "a= ", "b12 "]), max_size=12).map("".join)
+sets = st.sampled_from([r"\S", r"\d", "[a-b]", "[^ ]", r"\D", r"[^\n=]"])
+gaps = st.builds("{}{}".format, sets, st.sampled_from(["", "+", "*", "?", "{2}", "+?", "*?"]))
+literals = st.lists(st.sampled_from(["a", "b", " ", "1", "=", r"\.", "é"]), min_size=1, max_size=2)
+
+
+@st.composite
+def patterns(draw):
+    """Return a regular expression of texts and gaps, of which the first gap is a group."""
+    parts = [draw(st.sampled_from(["^", "^a", "a", " ", "="]))]
+    for number in range(draw(st.integers(1, 3))):
+        gap = draw(gaps)
+        parts.append(f"(?<g{number}>{gap})" if number == 0 or draw(st.booleans()) else gap)
+        parts += draw(literals)
+    return "".join(parts[: draw(st.sampled_from([len(parts), -1]))])
+
+
+def events(messages):
+    rows = ", ".join(f"({n}, {quoted(message)})" for n, message in enumerate(messages))
+    return events_of(
+        f"(VALUES {rows}) AS t(n, m)",
+        timestamp="n::BIGINT",
+        ingestion_time="n::BIGINT",
+        log="''",
+        log_stream="''",
+        message="m",
+        ptr="n::VARCHAR",
+    )
+
+
+def captured(pattern: str, source: EventSource) -> list[dict[str, str]]:
+    result = run(f"parse @message /{pattern}/ | sort @timestamp", source)
+    rows = [{cell["field"]: cell["value"] for cell in row} for row in result.rows]
+    return [{k: v for k, v in row.items() if k.startswith("g")} for row in rows]
+
+
+def test_five_groups_are_captured_also_where_the_first_text_occurs_twice():
+    pattern = r"a=(?<ga>\d+) b=(?<gb>\d*) c=(?<gc>\S+) d=(?<gd>\d+) e=(?<ge>\S+)"
+    messages = ["a=1 b= c=xa=2 d=3 e=a=4", "a=x a=1 b=2 c=3 d=4 e=5 a=6", "a=1 b=2"]
+    first, second = ("1", "", "xa=2", "3", "a=4"), ("1", "2", "3", "4", "5")
+    names = ["ga", "gb", "gc", "gd", "ge"]
+    expected = [dict(zip(names, row, strict=True)) for row in (first, second)]
+    assert captured(pattern, events(messages)) == [*expected, {}]
+
+
+@fuzz(150)
+@given(pattern=patterns(), messages=st.lists(lines, min_size=1, max_size=8))
+def test_the_captures_are_those_of_the_regular_expression(pattern, messages):
+    compiled = re.compile(pattern.replace("?<g", "?P<g"), re.ASCII)
+    matches = [compiled.search(message) for message in messages]
+    expected = [match.groupdict() if match else {} for match in matches]
+    assert captured(pattern, events(messages)) == expected
+
+
+@pytest.mark.parametrize(
+    ("query", "texts"),
+    [
+        ("filter @message like 'abc'", {"abc"}),
+        ("fields a, b | filter a = 1 | filter @message like 'abc'", {"abc"}),
+        ("filter @message like 'abc' and @message like 'abcdef' and b > 1", {"abcdef"}),
+        ("filter @message like 'abc' or @message like /def+/", {"abc", "def"}),
+        ("filter @message =~ /took \\d+ ms/ | stats count(*) by bin(1m)", {"took "}),
+        ("parse @message '* abc' as a | filter @message like 'abc' | dedup a", {"abc"}),
+    ],
+)  # fmt: skip
+def test_filters_name_the_texts_of_an_event(query, texts):
+    assert compile_query(query).plan.prefilter == texts
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "stats count(*)",
+        "filter @message not like 'abc'",
+        "filter not (@message like 'abc')",
+        "filter @message like 'ab'",
+        "filter @message like 'abc' or level = 'x'",
+        "filter @message like 'a\nbc'",
+        "filter @message like 'abc\ufffd'",
+        "filter @logStream like 'abc'",
+        "limit 5 | filter @message like 'abc'",
+        "parse @message /(?<a>x)/ multi | filter @message like 'abc'",
+        "fields 'abc' as @message | filter @message like 'abc'",
+        "filter @message like 'abc' and a in (SOURCE 'x' | fields a)",
+        "filter @message like 'abc' | join left=l right=r where l.a=r.a (SOURCE 'x')",
+        "filter @message like /(?i)abc/",
+    ],
+)
+def test_a_query_that_may_need_other_events_names_no_text(query):
+    assert not compile_query(query).plan.prefilter
+
+
+@pytest.mark.parametrize(
+    ("pattern", "texts"),
+    [
+        ("timeout after [0-9]{3,} ms", {"timeout after "}),
+        ("(timeout|refused) of", {"timeout", "refused"}),
+        ("abc(?:def)?ghij", {"ghij"}),
+        (r"x\.y\/zz*", {"x.y/z"}),
+        ("((?<a>lock) found)+", {" found"}),
+        ("no (such|any) file.*folder", {"folder"}),
+    ],
+)
+def test_a_regular_expression_names_texts(pattern, texts):
+    assert literals_of_pattern(pattern) == texts
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "", "ab", "(?i)abc", "(?i:abc)", r"\x41bcd", r"\Qa|b\E", "abc|", "abc|x?", r"\pLabc",
+        "abc|def|ghi|jkl|mno",
+    ],
+)  # fmt: skip
+def test_a_regular_expression_of_another_kind_names_none(pattern):
+    assert not literals_of_pattern(pattern)
+
+
+def _nested(inner):
+    many = st.lists(inner, min_size=1, max_size=3)
+    return st.one_of(
+        many.map("".join),
+        many.map(lambda parts: f"(?:{'|'.join(parts)})"),
+        st.tuples(inner, st.sampled_from(["?", "*", "+", "{2}", "{0,1}", "+?"])).map(
+            lambda pair: f"(?:{pair[0]}){pair[1]}"
+        ),
+    )
+
+
+PATTERNS = st.recursive(
+    st.sampled_from(["a", "b", "ab", "a*", "b?", "aa+", ".", "[ab]", "[^a]", r"\w", "abc", "a{2}"]),
+    _nested,
+    max_leaves=8,
+)
+
+
+@fuzz(500)
+@given(pattern=PATTERNS, data=st.data())
+def test_every_match_of_a_regular_expression_holds_one_of_its_texts(pattern, data):
+    texts = literals_of_pattern(pattern)
+    match = data.draw(st.from_regex(pattern, fullmatch=True))
+    assert not texts or any(text in match for text in texts)
+    assert re.fullmatch(pattern, match)

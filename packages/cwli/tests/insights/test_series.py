@@ -58,10 +58,7 @@ def test_an_offset_moves_bins_to_a_later_time(ask):
 
 def test_a_rate_is_the_change_in_each_interval(ask):
     query = "stats rate(cpu, 1s) as r, rate(none, 1s) as none by host"
-    assert ask(query, *CPU) == [
-        {"host": "a", "r": "32.666666666666664"},
-        {"host": "b", "r": "1"},
-    ]
+    assert ask(query, *CPU) == [{"host": "a", "r": "32.666666666666664"}, {"host": "b", "r": "1"}]
 
 
 def test_a_rate_uses_a_redefined_timestamp(ask):

@@ -55,9 +55,7 @@ def test_texts_that_are_no_numbers_do_not_spoil_an_average(ask):
 
 
 @settings(max_examples=25, deadline=None, derandomize=True)
-@given(
-    numbers=st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=200),
-)
+@given(numbers=st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=200))
 def test_a_number_is_shown_as_the_shortest_text_of_the_same_double(tmp_path_factory, numbers):
     store = Logs(tmp_path_factory.mktemp("logs"))
     store.append("g", "s", enumerate(map(repr, numbers)), 0)
@@ -285,10 +283,7 @@ FUNCTIONS = [
     (r"regexReplace('a1', '(?P<n>[0-9])', '\\')", "a\\"),
     (r"regexReplace('a1', '[0-9]', @message)", "aline"),
     ("formatDate(fromMillis(1717338360123), '%Y-%m-%d', 'UTC')", "2024-06-02"),
-    (
-        "formatDate(1717338360123, '%F %T %b 100%%', 'Asia/Tokyo')",
-        "2024-06-02 23:26:00 Jun 100%",
-    ),
+    ("formatDate(1717338360123, '%F %T %b 100%%', 'Asia/Tokyo')", "2024-06-02 23:26:00 Jun 100%"),
     ("strftime(fromMillis(1717338360123), '%H:%M')", "14:26"),
     ("formatDate('x', '%Y')", None),
     ("formatDate(" + "9" * 18 + ", '%Y')", None),

@@ -99,7 +99,7 @@ def test_a_file_that_unpacks_to_a_thousand_times_its_size_is_read_in_part(tmp_pa
 
 def test_a_line_of_a_packed_file_is_skipped_however_long_it_is(tmp_path):
     path = tmp_path / "app.log"
-    path.write_bytes(zstd.compress(b"a\n" + b"x" * 40_000_000 + b"\nb\n"))
+    path.write_bytes(zstd.compress(b"a\n" + b"x" * 17_000_000 + b"\nb\n"))
     found, damage = rows(path, tmp_path)
     assert [row[0] for row in found] == ["a", "b"]
     assert damage == {Damage.LONG: 1}
@@ -169,3 +169,15 @@ def test_no_file_takes_more_than_half_a_gibibyte(tmp_path, name):
     counts = f"{events},0\n" if events else ""
     assert printed.decode() == f"n,count(a.b)\n{counts}"
     assert used.ru_maxrss < 512 * 1024
+
+
+LINES = ["a\u2028b\rc☃" * 100_000 + "\r\n", "\n", "the end"]
+
+
+@pytest.mark.parametrize("form", ["plain", "packed"])
+def test_a_line_of_utf_16_ends_at_a_line_feed_alone_however_long_it_is(form):
+    content = "".join(LINES).encode("utf-16")
+    packed = BytesIO(gzip.compress(content))
+    with BytesIO(content) if form == "plain" else gzip.GzipFile(fileobj=packed) as file:
+        assert list(utf8_lines(file, 2**20)) == [line.encode() for line in LINES]
+        assert not file.closed

@@ -5,7 +5,7 @@ import pytest
 from cwli.insights import run
 from cwli.readers.fetched import FetchedLogs, folder_of, log_of
 from cwli.readers.files import log_files
-from cwli.readers.folders import LogFilesError
+from cwli.readers.folders import LogFilesError, folder_name, group_name
 
 HOUR = 3600
 NOW = 10 * HOUR
@@ -111,3 +111,10 @@ def test_the_log_of_a_fetched_file_is_its_account_and_group(account, tmp_path, g
 @pytest.mark.parametrize("name", ["app.log", "fetched/app.log", "fetched/1/r/g/2024.jsonl.gz"])
 def test_another_file_has_no_log_group(name):
     assert log_of(name) is None
+
+
+@pytest.mark.parametrize("group", ["/aws/lambda/a.b", "..", "a%2Eb", "ä b"])
+def test_a_log_group_has_one_folder_whose_name_is_no_path(group):
+    folder = folder_name(group)
+    assert not {"/", "."} & {*folder}
+    assert group_name(folder) == group

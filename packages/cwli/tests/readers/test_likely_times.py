@@ -30,10 +30,7 @@ def test_a_likely_time_in_text_is_named_with_its_format(lines, options):
     [
         ('{"n": 1, "published": "2024-06-02T14:26:00Z"}', "--time-field published"),
         ('{"id": 1717338360, "meta": {"sent at": 1717338360123}}', "--time-field 'meta.sent at'"),
-        (
-            '{"when": "02.06.2024 14:26"}',
-            "--time-field when --time-format '%d.%m.%Y %H:%M'",
-        ),
+        ('{"when": "02.06.2024 14:26"}', "--time-field when --time-format '%d.%m.%Y %H:%M'"),
     ],
 )
 def test_a_likely_time_in_json_is_named_with_its_field(line, options):

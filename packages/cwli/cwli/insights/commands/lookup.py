@@ -18,15 +18,7 @@ from cwli.insights.parser import Reader
 from cwli.insights.plan import Definition
 from cwli.insights.source import Groups, quoted_path
 from cwli.insights.sql import Writer, texts
-from cwli.insights.syntax import (
-    Call,
-    Column,
-    Command,
-    Field,
-    LookupTableError,
-    QueryError,
-    Span,
-)
+from cwli.insights.syntax import Call, Column, Command, Field, LookupTableError, QueryError, Span
 from cwli.insights.tokens import Kind
 from cwli.insights.values import Type, Value, quoted, text
 

@@ -268,11 +268,7 @@ class AddTotals(Command):
     def read(cls, reader: Reader, start: Span) -> AddTotals:
         """Read the arguments of ``addtotals``: options, then fields."""
         options = reader.options(
-            {
-                "fieldname": lambda: reader.name().value,
-                "row": reader.flag,
-                "col": reader.flag,
-            }
+            {"fieldname": lambda: reader.name().value, "row": reader.flag, "col": reader.flag}
         )
         rows, columns = options.get("row", True), options.get("col", False)
         if not rows and not columns:
