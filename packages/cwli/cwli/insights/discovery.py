@@ -70,10 +70,7 @@ class Discover(Definition):
 
     columns: Mapping[str, str]
 
-    @property
-    def selects(self) -> int:
-        """One select for the JSON, two for its values, one for the columns."""
-        return 4
+    selects = 4  # one for the JSON, two for its values, one for the columns
 
     @property
     def reads(self) -> frozenset[str]:

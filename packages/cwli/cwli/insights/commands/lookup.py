@@ -196,10 +196,7 @@ class FromTable(Definition):
     lookup: Lookup
     keys: tuple[str, ...]
 
-    @property
-    def selects(self) -> int:
-        """One select for the bits of an address, one for the cells, one for the columns."""
-        return 3
+    selects = 3  # one for the bits of an address, one for the cells, one for the columns
 
     @property
     def reads(self) -> frozenset[str]:

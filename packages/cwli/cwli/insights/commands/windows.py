@@ -210,10 +210,7 @@ class Sessions(Step):
     pause: int
     order: Order
 
-    @property
-    def selects(self) -> int:
-        """One select for the first rows of sessions, one for their numbers, one for all rows."""
-        return 3
+    selects = 3  # one for the first rows of sessions, one for their numbers, one for all rows
 
     @property
     def defines(self) -> frozenset[str]:
@@ -316,10 +313,7 @@ class Fences(Definition):
     columns: Mapping[str, tuple[str, bool]]
     factor: float
 
-    @property
-    def selects(self) -> int:
-        """One select for the numbers, one for the bounds."""
-        return 2
+    selects = 2  # one for the numbers, one for the bounds
 
     @property
     def reads(self) -> frozenset[str]:
