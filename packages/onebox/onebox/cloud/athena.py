@@ -217,7 +217,7 @@ class AthenaQueries:
         for name, action in actions.items():
             self._replacements.set(AthenaResponse, name, _response_method(action))
         describe_tables(self._replacements, catalogue)
-        self._replacements.refuse(AthenaResponse, _NOT_OVER_THE_ENGINE, InvalidRequestException)
+        self._replacements.refuse(AthenaResponse, _NOT_OVER_THE_ENGINE)
 
     def close(self) -> None:
         """Cancel the queries that have not ended, and restore moto's own methods.

@@ -208,7 +208,7 @@ class Functions:
         original_create_from_template = replacements.set(
             LambdaFunction, "create_from_cloudformation_json", classmethod(create_from_template)
         )
-        replacements.refuse(LambdaResponse, _NOT_RUN_HERE, InvalidParameterValueException)
+        replacements.refuse(LambdaResponse, _NOT_RUN_HERE)
 
     def _invoke(
         self,

@@ -184,7 +184,7 @@ class CloudWatchLogs:
         for name, action in self._queries.actions().items():
             replacements.set(LogsResponse, name, action)
         LogDescriptions(store).replace_methods(replacements)
-        replacements.refuse(LogsResponse, _NOT_OVER_THE_STORE, InvalidParameterException)
+        replacements.refuse(LogsResponse, _NOT_OVER_THE_STORE)
 
     def _store_events(self, group: str, stream: str, events: Sequence[tuple[int, str]]) -> None:
         self._store.append(group, stream, events, _now_ms())

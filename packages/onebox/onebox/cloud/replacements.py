@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NoReturn
 from xml.sax.saxutils import escape
@@ -81,12 +82,10 @@ class Replacements:
         setattr(owner, name, replacement)
         return original
 
-    def refuse(
-        self, owner: type | ModuleType, methods: Iterable[str], error: Callable[[str], Exception]
-    ) -> None:
-        """Make a service's actions fail by name; ``methods`` are moto's names (``start_task``)."""
+    def refuse(self, owner: type, methods: Iterable[str]) -> None:
+        """Make one machine lack actions of a service, by moto's names (``start_task``)."""
         for method in methods:
-            self.set(owner, method, _refusal(method.title().replace("_", ""), error))
+            self.set(owner, method, partial(_lack, method))
 
     def restore(self) -> None:
         """Put every original back, the last replaced first."""
@@ -98,8 +97,5 @@ class Replacements:
                 setattr(owner, name, original)
 
 
-def _refusal(action: str, error: Callable[[str], Exception]) -> Callable[..., NoReturn]:
-    def refuse(*_: object, **__: object) -> NoReturn:
-        raise error(f"{action} is not supported on one machine.")
-
-    return refuse
+def _lack(method: str, *_: object, **__: object) -> NoReturn:
+    raise NotImplementedError(f"The {method} action has not been implemented")  # as moto says it

@@ -22,7 +22,6 @@ from moto.stepfunctions.exceptions import (
     ExecutionAlreadyExists,
     InvalidExecutionInput,
     InvalidToken,
-    ValidationException,
 )
 from moto.stepfunctions.models import StateMachine, StepFunctionBackend
 from moto.stepfunctions.responses import StepFunctionResponse
@@ -265,7 +264,7 @@ class StateMachines:
         replacements.set(StepFunctionResponse, "describe_execution", _describe_execution)
         replacements.set(StepFunctionResponse, "list_executions", _list_executions)
         replacements.set(StepFunctionResponse, "get_execution_history", _get_execution_history)
-        replacements.refuse(StepFunctionResponse, _NOT_RUN_HERE, ValidationException)
+        replacements.refuse(StepFunctionResponse, _NOT_RUN_HERE)
         state_machine_type.replace_methods(replacements)
 
 

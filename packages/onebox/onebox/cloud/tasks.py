@@ -353,7 +353,7 @@ class Tasks:
         original_describe = self._replacements.set(
             EC2ContainerServiceBackend, "describe_clusters", describe_clusters
         )
-        self._replacements.refuse(EC2ContainerServiceResponse, _NOT_RUN_HERE, EcsClientException)
+        self._replacements.refuse(EC2ContainerServiceResponse, _NOT_RUN_HERE)
         self._replacements.set(
             Cluster, "create_from_cloudformation_json", classmethod(_create_cluster)
         )
