@@ -1,9 +1,13 @@
 """``make verify-aws``: its consent and its claims; ``make systems`` runs it whole."""
 
+import json
 import re
 from types import SimpleNamespace
 
+import boto3
 import pytest
+from moto.moto_api._internal.models import moto_api_backend
+from moto.server import ThreadedMotoServer
 
 from tests.checks.account import __main__ as account
 from tests.checks.account.claims import CLAIMS, NotSeen
@@ -104,6 +108,41 @@ def test_a_replacement_a_missing_change_and_lost_logs_do_not_confirm_it(update, 
 def test_a_failed_deployment_of_other_settings_does_not_confirm_it():
     with pytest.raises(NotSeen, match="the deployment of other settings failed"):
         changed_in_place(None)
+
+
+@pytest.fixture
+def service():
+    """Return clients of moto's own services by name; the one-machine cloud deletes no stack."""
+    server = ThreadedMotoServer("127.0.0.1", port=0, verbose=False)
+    server.start()
+    url = f"http://127.0.0.1:{server.get_host_and_port()[1]}"
+    session = boto3.Session("key", "secret", region_name="us-east-1")
+    yield lambda name: session.client(name, endpoint_url=url)
+    server.stop()
+    moto_api_backend.reset()
+
+
+def test_both_stacks_are_deleted_with_all_that_they_hold(service):
+    parts = {
+        account.stacks.EPHEMERAL_STACK: {
+            "Cluster": {"Type": "AWS::ECS::Cluster", "Properties": {"ClusterName": "c"}},
+            "Logs": {"Type": "AWS::Logs::LogGroup"},
+        },
+        account.stacks.DATA: {
+            "Bucket": {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": "results"}}
+        },
+    }
+    for name, resources in parts.items():
+        template = json.dumps({"Resources": resources})
+        service("cloudformation").create_stack(StackName=name, TemplateBody=template)
+    service("s3").put_object(Bucket="results", Key="a", Body=b"1")
+    service("logs").create_log_group(logGroupName="/aws/ecs/containerinsights/c/performance")
+
+    assert account.stacks.remove(service) == []
+
+    assert account.stacks.present(service) == []
+    assert service("s3").list_buckets()["Buckets"] == []
+    assert service("logs").describe_log_groups()["logGroups"] == []
 
 
 def no_service(_name):

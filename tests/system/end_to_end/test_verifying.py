@@ -51,7 +51,7 @@ def test_nothing_is_made_without_the_name_of_the_account_and_region(account):
 
 
 @pytest.mark.systems
-def test_one_trial_confirms_what_one_machine_has_and_nothing_is_left(account):
+def test_one_trial_confirms_what_one_machine_has_which_deletes_no_stack(account):
     arguments = ("-c images=*=none", "--records 2000", "--patience 20")
 
     done = verify(account, f"--yes {PLACE}", *arguments)
@@ -60,5 +60,7 @@ def test_one_trial_confirms_what_one_machine_has_and_nothing_is_left(account):
     assert set(missing) == NOT_HERE, done.stdout + done.stderr
     assert len(re.findall(r"^confirmed ", done.stdout, re.MULTILINE)) == 13
     assert re.search(r"^The trial cost 0\.\d{4} USD for its tasks", done.stdout, re.MULTILINE)
-    assert done.stdout.endswith("Left in the account: nothing.\n")
+    *_, deletion = done.stdout.splitlines()
+    assert deletion.startswith("verify-aws: not everything is deleted: ")
+    assert "DeleteStack is not supported on one machine" in deletion
     assert "Error 1" in done.stderr

@@ -1,27 +1,37 @@
-"""CloudFormation on one machine: moto's, with types that it lacks and errors that it hides."""
+"""CloudFormation on one machine: moto's, with types that it lacks and errors that it hides.
+
+A cloud starts from its templates: it creates stacks, also by the change sets with which the CDK CLI
+creates them, and neither changes nor deletes a stack.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from datetime import datetime, timedelta
 from typing import Any
 
 from moto.cloudformation import parsing
-from moto.cloudformation.exceptions import ValidationError
-from moto.cloudformation.models import ChangeSet, Stack
+from moto.cloudformation.exceptions import CloudFormationError, ValidationError
+from moto.cloudformation.models import (
+    ChangeSet,
+    CloudFormationBackend,
+    Stack,
+    cloudformation_backends,
+)
 from moto.cloudformation.parsing import ResourceMap
 from moto.cloudformation.responses import CloudFormationResponse
 from moto.core.common_models import CloudFormationModel
+from moto.core.responses import ActionResult
 from moto.core.utils import utcnow
 from moto.iam.access_control import PermissionResult
 from moto.logs.models import LogGroup
 from moto.s3.models import FakeBucket
 
+from onebox.account import ACCOUNT, REGION
 from onebox.cloud import (
     alarms,
-    change_sets,
     resource_types,  # noqa: F401 (moto finds its classes)
 )
 from onebox.cloud.replacements import Replacements
@@ -111,7 +121,9 @@ def install() -> Replacements:
     _follow_policies(replacements)
     _find_templates(replacements)
     _read_json(replacements)
-    change_sets.replace_methods(replacements)
+    _create_by_change_sets(replacements)
+    replacements.set(CloudFormationResponse, "update_termination_protection", _protect)
+    replacements.refuse(CloudFormationResponse, ("delete_stack", "update_stack"))
     alarms.replace_methods(replacements)
     _expire_objects(replacements)
     return replacements
@@ -151,6 +163,73 @@ def _refuse_unsupported(replacements: Replacements) -> None:
     parse = replacements.set(parsing, "parse_resource", parse_checked)
     create = replacements.set(Stack, "create_resources", create_all)
     create_map = replacements.set(ResourceMap, "create", create_each)
+
+
+_PLANNED = "REVIEW_IN_PROGRESS"
+
+
+class ChangeSetNotFound(CloudFormationError):
+    """The answer of CloudFormation to the name of no change set; the CDK CLI expects it."""
+
+    code = "ChangeSetNotFound"
+
+
+def _create_by_change_sets(replacements: Replacements) -> None:
+    """Make change sets create stacks, which the CDK CLI deploys with."""
+
+    def plan(
+        backend: CloudFormationBackend, stack_name: str, change_set_name: str, **options: object
+    ) -> tuple[str, str]:
+        for stack in [each for each in backend.stacks.values() if each.name == stack_name]:
+            _check_planned(stack)
+            del backend.stacks[stack.stack_id]
+        forget(backend, change_set_name)  # moto would look for a name in all stacks
+        ids: tuple[str, str] = create_change_set(backend, stack_name, change_set_name, **options)
+        return ids
+
+    def create(change_set: ChangeSet) -> None:
+        # moto would leave the stack without a template, and so without outputs and exports.
+        backend, stack = cloudformation_backends[ACCOUNT][REGION], change_set.stack
+        _check_planned(stack)
+        stack.cross_stack_resources = backend.exports
+        stack.template = change_set.template
+        stack._parse_template()
+        stack.resource_map = stack._create_resource_map()
+        stack.output_map = stack._create_output_map()
+        stack.create_resources()
+        backend.exports.update({export.name: export for export in stack.exports})
+
+    def find(backend: CloudFormationBackend, change_set_name: str) -> ChangeSet:
+        for change_set in backend.change_sets.values():
+            if change_set_name in {change_set.change_set_id, change_set.change_set_name}:
+                return change_set
+        raise ChangeSetNotFound(f"ChangeSet [{change_set_name}] does not exist")
+
+    def forget(backend: CloudFormationBackend, change_set_name: str) -> None:
+        # The CDK CLI deletes one before it makes one, and again until there is none.
+        with suppress(ChangeSetNotFound):
+            del backend.change_sets[find(backend, change_set_name).change_set_id]
+
+    create_change_set = replacements.set(CloudFormationBackend, "create_change_set", plan)
+    replacements.set(ChangeSet, "apply", create)
+    replacements.set(CloudFormationBackend, "describe_change_set", find)
+    replacements.set(CloudFormationBackend, "delete_change_set", forget)
+
+
+def _check_planned(stack: Stack) -> None:
+    if stack.status != _PLANNED:
+        raise ValidationError(
+            message=f"Stack [{stack.name}] already exists: on one machine a stack keeps its "
+            "template; start another cloud."
+        )
+
+
+def _protect(response: CloudFormationResponse) -> ActionResult:
+    """Carry out UpdateTerminationProtection, which moto lacks."""
+    name = response._get_param("StackName")
+    stack = response.cloudformation_backend.get_stack(name)
+    stack.enable_termination_protection = response._get_bool_param("EnableTerminationProtection")
+    return ActionResult({"StackId": stack.stack_id})
 
 
 def _keep_names(replacements: Replacements) -> None:
