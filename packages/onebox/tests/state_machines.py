@@ -5,6 +5,7 @@ import json
 import selectors
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from typing import Any
 
 import pytest
@@ -60,17 +61,13 @@ class Lab:
             machine_arn="machine-arn",
             machine_name="machine",
         )
-        definition = read_definition(json.dumps(fields | machine), self.integrations)
+        definition = _read(json.dumps(fields | machine), frozenset(self.integrations))
         return Execution(definition, identity, value, world)
 
     def run(self, states: dict[str, Any], value: Any = None, **machine: Any) -> Execution:
         execution = self.start(states, value, **machine)
         self.loop.run_until_complete(execution.run())
         return execution
-
-    async def pause(self) -> None:
-        """Advance the clock of the lab by a second."""
-        await asyncio.sleep(1)
 
     def evaluate(self, output: Any, value: Any = None) -> Any:
         """Return the output of a Pass state for a template, or the name of its error."""
@@ -79,6 +76,10 @@ class Lab:
 
     def kinds(self, execution: Execution) -> list[str]:
         return [event["type"] for event in execution.history.events]
+
+
+# Many tests run one long definition.
+_read = cache(read_definition)
 
 
 @pytest.fixture

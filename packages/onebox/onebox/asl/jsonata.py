@@ -7,6 +7,7 @@ import math
 import random
 import uuid
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from itertools import islice
 from typing import Any, TypeAlias, TypeGuard
 
@@ -111,7 +112,8 @@ def _expression_problems(expression: str) -> Iterator[str]:
             yield f"the JSONata expression {expression!r} is refused: {_FORBIDDEN[name]}"
 
 
-def _variables(expression: str) -> set[str]:
+@cache
+def _variables(expression: str) -> frozenset[str]:
     tokens = Tokenizer(expression)
     # The token before a "/" decides whether it divides or opens a regular expression.
     names, operand = set[str](), False
@@ -119,7 +121,7 @@ def _variables(expression: str) -> set[str]:
         operand = token.type != "operator" or token.value in (")", "]", "}")
         if token.type == "variable":
             names.add(token.value)
-    return names
+    return frozenset(names)
 
 
 def _evaluate(expression: str, bindings: Mapping[str, Json]) -> Json:
