@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from onebox.asl.execution import Execution, Identity, read_definition
+from onebox.asl.definition import read_definition
+from onebox.asl.execution import Execution, Identity
 from onebox.asl.interpreter import Integration, World
 
 MIDNIGHT = datetime(2026, 11, 20, tzinfo=UTC)

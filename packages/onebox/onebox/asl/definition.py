@@ -1,23 +1,25 @@
-"""The models of a state machine in the Amazon States Language: its states and their fields."""
+"""The definition of a state machine in the Amazon States Language: its models, read and checked."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
-from typing import Annotated, ClassVar, Literal, TypeAlias
+from collections.abc import Callable, Collection, Iterator
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
     PlainValidator,
+    ValidationError,
     model_validator,
 )
 from pydantic.alias_generators import to_pascal
 
+from onebox.asl.errors import ALL
 from onebox.asl.jsonata import Template, is_expression
-from onebox.asl.payload import Json
+from onebox.asl.payload import Json, parse
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,79}")
 
@@ -217,3 +219,138 @@ class StateMachine(Machine):
 
     query_language: Literal["JSONata"]
     timeout_seconds: Seconds | None = None
+
+
+class InvalidDefinition(ValueError):
+    """A definition that breaks the language or uses a part that is not supported here."""
+
+    def __init__(self, problems: list[str]) -> None:
+        self.problems = problems
+        text = ", ".join(f"SCHEMA_VALIDATION_FAILED: {problem}" for problem in problems)
+        super().__init__(f"Invalid State Machine Definition: '{text}'")
+
+
+def read_definition(text: str, resources: Collection[str]) -> StateMachine:
+    """
+    Return the state machine of a definition.
+
+    Parameters
+    ----------
+    text
+        The definition: JSON in the Amazon States Language, with JSONata as its QueryLanguage.
+    resources
+        The Task resources that have an integration.
+
+    Raises
+    ------
+    InvalidDefinition
+        If the definition has problems. The message names each problem with the path of its field:
+        all problems of form or, if there are none, all problems of meaning, such as a Next that
+        names no state.
+    """
+    try:
+        parse(text)  # stricter than pydantic: refuses duplicate keys and NaN
+        machine = StateMachine.model_validate_json(text)
+    except ValidationError as error:
+        raise InvalidDefinition([_sentence(problem) for problem in error.errors()]) from error
+    except ValueError as error:
+        raise InvalidDefinition([f"the definition is not JSON: {error}"]) from error
+    names = [name for level in _levels(machine) for name in level.states]
+    problems = [
+        *(f"the state name {name!r} is used twice" for name in names if names.count(name) > 1),
+        *_problems(machine, "", frozenset(), resources),
+    ]
+    if problems:
+        raise InvalidDefinition(list(dict.fromkeys(problems)))
+    return machine
+
+
+def _sentence(problem: Any) -> str:  # noqa: ANN401 (pydantic's ErrorDetails)
+    if problem["type"] == "extra_forbidden":
+        message = "this field is not supported"
+    else:
+        message = problem["msg"].removeprefix("Value error, ")
+    return f"{message} at {_path(problem['loc'])}"
+
+
+def _path(location: tuple[str | int, ...]) -> str:
+    # pydantic puts the Type that chose the model behind the name of a state.
+    fields = [
+        part for index, part in enumerate(location) if index < 2 or location[index - 2] != "States"
+    ]
+    return "/" + "/".join(map(str, fields))
+
+
+def _levels(machine: Machine) -> Iterator[Machine]:
+    yield machine
+    for state in machine.states.values():
+        if isinstance(state, Map):
+            yield from _levels(state.item_processor)
+
+
+def _problems(
+    machine: Machine, path: str, outer: frozenset[str], resources: Collection[str]
+) -> Iterator[str]:
+    if machine.start_at not in machine.states:
+        yield f"there is no state {machine.start_at!r} at {path}/StartAt"
+    reachable = _reachable(machine)
+    variables = frozenset(
+        name for state in machine.states.values() for name in _assigned_variables(state)
+    )
+    for name in sorted(variables & outer):
+        yield f"the variable {name!r} belongs to the machine around {path or '/'}"
+    for name, state in machine.states.items():
+        here = f"{path}/States/{name}"
+        if name not in reachable:
+            yield f"no other state leads to {here}"
+        for target in _targets(state):
+            if target not in machine.states:
+                yield f"there is no next state {target!r} at {here}"
+        if isinstance(state, Handled):
+            yield from _problems_of_handling(state, here)
+        if isinstance(state, Task) and state.resource not in resources:
+            accepted = ", ".join(sorted(resources))
+            yield f"the resource {state.resource!r} is not one of {accepted} at {here}/Resource"
+        if isinstance(state, Map):
+            yield from _problems(
+                state.item_processor, f"{here}/ItemProcessor", outer | variables, resources
+            )
+
+
+def _problems_of_handling(state: Handled, path: str) -> Iterator[str]:
+    for field, lists in (
+        ("Retry", [retrier.error_equals for retrier in state.retry]),
+        ("Catch", [catcher.error_equals for catcher in state.catch]),
+    ):
+        for index, names in enumerate(lists):
+            if ALL in names and (len(names) > 1 or index < len(lists) - 1):
+                yield f"{ALL} must be alone and last at {path}/{field}/{index}/ErrorEquals"
+
+
+def _reachable(machine: Machine) -> set[str]:
+    reached, pending = set[str](), [machine.start_at]
+    while pending:
+        name = pending.pop()
+        if name in machine.states and name not in reached:
+            reached.add(name)
+            pending.extend(_targets(machine.states[name]))
+    return reached
+
+
+def _results(state: State) -> Iterator[Result]:
+    if isinstance(state, Result):
+        yield state
+    if isinstance(state, Choice):
+        yield from state.choices
+    if isinstance(state, Handled):
+        yield from state.catch
+
+
+def _targets(state: State) -> Iterator[str]:
+    return filter(None, (result.next for result in _results(state)))
+
+
+def _assigned_variables(state: State) -> Iterator[str]:
+    for result in _results(state):
+        if isinstance(result.assign.source, dict):
+            yield from result.assign.source

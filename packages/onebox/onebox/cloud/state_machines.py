@@ -27,9 +27,10 @@ from moto.stepfunctions.models import StateMachine, StepFunctionBackend
 from moto.stepfunctions.responses import StepFunctionResponse
 
 from onebox.account import REGION
+from onebox.asl.definition import InvalidDefinition, read_definition
 from onebox.asl.definition import StateMachine as Definition
 from onebox.asl.errors import StateError
-from onebox.asl.execution import Execution, Identity, InvalidDefinition, read_definition
+from onebox.asl.execution import Execution, Identity
 from onebox.asl.interpreter import Integration, Jitter, World, full_jitter
 from onebox.asl.jsonata import OnEvaluate
 from onebox.asl.payload import Json, dump, limited, parse

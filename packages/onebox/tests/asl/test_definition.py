@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from onebox.asl.execution import InvalidDefinition, read_definition
+from onebox.asl.definition import InvalidDefinition, read_definition
 
 WORK = "arn:aws:states:::test:work"
 PASS = {"Type": "Pass", "End": True}
