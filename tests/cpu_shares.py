@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 import psutil
 
+from onebox.cloud.environments import Sandbox
 from onebox.cloud.replacements import Replacements
-from onebox.cloud.runtime_api import Reply
-from onebox.cloud.sandboxes import Sandbox
+from onebox.cloud.runtime import Reply
 
 MOST_PERCENT = 50.0
 """The most of a function's time limit that its CPU time may take: the rest is for the services."""

@@ -21,8 +21,8 @@ from moto.moto_api._internal.models import moto_api_backend
 from onebox.cloud import logs as cloudwatch_logs
 from onebox.cloud import stacks
 from onebox.cloud.endpoint import Endpoint
-from onebox.cloud.guard import Guard
 from onebox.cloud.logs import CloudWatchLogs
+from onebox.cloud.processes import Guard
 from onebox.cloud.server import Server
 from onebox.logs.store import LogStore
 

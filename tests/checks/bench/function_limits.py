@@ -25,9 +25,9 @@ from typing import Any
 from pydantic import BaseModel
 
 from onebox.cloud.cloud import Cloud, start_cloud
+from onebox.cloud.environments import Sandbox
 from onebox.cloud.replacements import Replacements
-from onebox.cloud.runtime_api import Reply
-from onebox.cloud.sandboxes import Sandbox
+from onebox.cloud.runtime import Reply
 from onebox.logs.store import LogStore
 from tests.cpu_shares import MOST_PERCENT as MOST_CPU_PERCENT
 from tests.cpu_shares import measured_work

@@ -7,7 +7,7 @@ import zipfile
 import pytest
 
 from onebox.cloud import functions
-from onebox.cloud.guard import Guard
+from onebox.cloud.processes import Guard
 from tests.cpu_shares import measured_work
 
 SOURCE = """

@@ -18,9 +18,8 @@ from cwli.cancellation import Cancellation
 from onebox.athena import api as athena
 from onebox.cloud import objects
 from onebox.cloud.cloud_note import announced, make_private
-from onebox.cloud.guard import Guard
-from onebox.cloud.processes import BARE_PYTHON, Process, begin, clean_environment, kill_left
-from onebox.cloud.runtime_api import Invocation, RuntimeApi
+from onebox.cloud.processes import BARE_PYTHON, Guard, Process, begin, clean_environment, kill_left
+from onebox.cloud.runtime import Invocation, RuntimeApi
 from onebox.cloud.server import Server
 from onebox.logs.lines import LogStoreError
 from onebox.logs.store import LogStore

@@ -31,7 +31,7 @@ from onebox.cloud import (
 from onebox.cloud.deployment import bootstrap, deploy, synthesise
 from onebox.cloud.endpoint import Endpoint
 from onebox.cloud.events import Events
-from onebox.cloud.guard import Guard
+from onebox.cloud.processes import Guard
 from onebox.cloud.replacements import Replacements
 from onebox.cloud.schedules import Clock, Scheduler
 from onebox.cloud.sealed_folders import remove_unused

@@ -1,20 +1,248 @@
-"""Execution environments of Lambda functions, kept warm between invocations."""
+"""Execution environments of Lambda functions: each has a process, kept warm between invocations.
+
+Sources: AWS documentation, "Understanding the Lambda execution environment lifecycle" (phases,
+environment variables), "Viewing CloudWatch logs for Lambda" (START, END and REPORT lines).
+"""
 
 from __future__ import annotations
 
+import json
+import math
 import shutil
+import signal
+import sys
 import threading
+import time
 from collections import defaultdict
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
+from uuid import uuid4
 
 from moto.awslambda.exceptions import LambdaClientError
 
 from onebox.cloud.endpoint import Endpoint
-from onebox.cloud.fork_server import ForkServer
-from onebox.cloud.guard import Guard
 from onebox.cloud.logs import CloudWatchLogs
-from onebox.cloud.sandboxes import Answer, Function, Sandbox
+from onebox.cloud.processes import Guard, Process, clean_environment
+from onebox.cloud.runtime import ForkServer, Invocation, Reply, RuntimeApi
+
+INIT_SECONDS = 10  # AWS's limit for the load of a function, before its timeout begins
+
+
+@dataclass(frozen=True)
+class Function:
+    """The configuration of a function that its execution environment needs."""
+
+    name: str
+    arn: str
+    version: str
+    handler: str
+    memory_mb: int
+    timeout_seconds: int
+    log_group: str
+    code: Path
+    role: str
+    variables: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The end of one invocation: its payload, whether it is an error, and its log."""
+
+    payload: bytes
+    failed: bool
+    log: str
+
+
+@dataclass
+class _Record:
+    """The record of one invocation."""
+
+    request_id: str = field(default_factory=lambda: str(uuid4()))
+    lines: list[str] = field(default_factory=list)
+    init_seconds: float = 0.0
+    status: str = ""
+
+
+class Sandbox:
+    """One execution environment, which serves one invocation at a time.
+
+    ``cloud`` has the variables that lead to the cloud, with the key of the function's role. The
+    constructor returns at once; the first invocation waits until the function has loaded. Once
+    ``alive`` is false, the environment serves no other invocation.
+    """
+
+    def __init__(
+        self,
+        function: Function,
+        cloud: Mapping[str, str],
+        logs: CloudWatchLogs,
+        server: ForkServer,
+    ) -> None:
+        self.function = function
+        self._logs = logs
+        day = datetime.now(UTC).strftime("%Y/%m/%d")
+        self._stream = f"{day}/[{function.version}]{uuid4().hex}"
+        self._record = _Record()
+        self._failed = False
+        self._started_at = time.monotonic()
+        self._invocations = 0
+        self._api = RuntimeApi()
+        try:
+            child = server.start(function.handler, function.code, self._environment(cloud))
+        except OSError:
+            self._api.close()
+            raise
+        self._process = Process(child, self._write_output)
+        self._api.serve(self._process.group)
+
+    @property
+    def alive(self) -> bool:
+        """Whether the environment can serve another invocation."""
+        return not self._failed and not self._process.done.done()
+
+    def invoke(self, payload: bytes) -> Answer:
+        """Run the function on one event, a JSON document."""
+        load_error = self._await_initialised()
+        # The output of the load comes before START.
+        self._process.drain()
+        record = self._record
+        self._write([f"START RequestId: {record.request_id} Version: {self.function.version}"])
+        start = time.monotonic()
+        reply = load_error or self._run(payload)
+        seconds = time.monotonic() - start
+        self._process.drain()
+        self._write([f"END RequestId: {record.request_id}", self._report(seconds)])
+        self._invocations += 1
+        self._record = _Record()
+        return Answer(reply.payload, reply.failed, "\n".join(record.lines))
+
+    def close(self) -> None:
+        """Kill the process and its children."""
+        self._process.send(signal.SIGKILL)
+        self._process.done.result()
+        self._api.close()
+
+    def _await_initialised(self) -> Reply | None:
+        """Wait for the function to load; return the error of the invocation, None if it loaded."""
+        initialised = self._api.initialised
+        limit = INIT_SECONDS + self.function.timeout_seconds
+        self._await(initialised, self._started_at + limit - time.monotonic())
+        if not initialised.done():
+            return self._broken()
+        initialisation = initialised.result()
+        if self._invocations == 0:
+            self._record.init_seconds = initialisation.moment - self._started_at
+        if initialisation.error is not None:
+            self._fail(json.loads(initialisation.error.payload)["errorType"])
+        return initialisation.error
+
+    def _run(self, payload: bytes) -> Reply:
+        limit = self.function.timeout_seconds
+        deadline_ms = int((time.time() + limit) * 1000)
+        invocation = Invocation(
+            self._record.request_id, self.function.arn, deadline_ms, payload or b"{}"
+        )
+        reply = self._api.submit(invocation)
+        self._await(reply, limit)
+        if not reply.done():
+            return self._broken()
+        return self._out_of_memory() if self._exceeds_memory() else reply.result()
+
+    def _exceeds_memory(self) -> bool:
+        # The process is asked after its work: Lambda would have killed it during the work.
+        peak = self._process.peak_bytes()
+        return peak is not None and peak > self.function.memory_mb * 2**20
+
+    def _out_of_memory(self) -> Reply:
+        self._process.send(signal.SIGKILL)
+        return self._exit_error(self._process.done.result())
+
+    def _await(self, answer: Future[Any], seconds: float) -> None:
+        wait([answer, self._process.done], max(seconds, 0), FIRST_COMPLETED)
+
+    def _broken(self) -> Reply:
+        """Return the error of a process that ended or, if it still runs, of a timeout."""
+        done = self._process.done
+        return self._exit_error(done.result()) if done.done() else self._timeout_error()
+
+    def _exit_error(self, code: int) -> Reply:
+        self._fail("Runtime.ExitError")
+        message = f"RequestId: {self._record.request_id} Error: {_exit_reason(code)}"
+        self._write([f"{message}\nRuntime.ExitError"])
+        return _error("Runtime.ExitError", message)
+
+    def _timeout_error(self) -> Reply:
+        self._failed, self._record.status = True, "Status: timeout"
+        now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        seconds = f"{self.function.timeout_seconds:.2f}"
+        message = f"{now} {self._record.request_id} Task timed out after {seconds} seconds"
+        self._write([message])
+        return _error("Sandbox.Timedout", message)
+
+    def _fail(self, error_type: str) -> None:
+        self._failed, self._record.status = True, f"Status: error\tError Type: {error_type}"
+
+    def _report(self, seconds: float) -> str:
+        peak = self._process.peak_bytes()
+        initial = self._record.init_seconds
+        # The time to load is billed too (AWS Compute Blog, 2025: billing for the INIT phase).
+        billed = math.ceil((seconds + initial) * 1000)
+        parts = [
+            f"REPORT RequestId: {self._record.request_id}",
+            f"Duration: {seconds * 1000:.2f} ms",
+            f"Billed Duration: {billed} ms",
+            f"Memory Size: {self.function.memory_mb} MB",
+            # Linux gives no peak of a process that has ended.
+            f"Max Memory Used: {math.ceil(peak / 2**20)} MB" if peak else "",
+            f"Init Duration: {initial * 1000:.2f} ms" if initial else "",
+            self._record.status,
+        ]
+        return "\t".join(part for part in parts if part)
+
+    def _write_output(self, lines: list[str]) -> None:
+        # Within one message awslambdaric ends its lines with a carriage return.
+        self._write([line.replace("\r", "\n") for line in lines])
+
+    def _write(self, lines: list[str]) -> None:
+        self._record.lines += lines
+        self._logs.write(self.function.log_group, self._stream, lines)
+
+    def _environment(self, cloud: Mapping[str, str]) -> Mapping[str, str]:
+        function = self.function
+        return {
+            **clean_environment(),
+            **dict(function.variables),
+            **cloud,
+            "AWS_EXECUTION_ENV": f"AWS_Lambda_python3.{sys.version_info.minor}",
+            "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": str(function.memory_mb),
+            "AWS_LAMBDA_FUNCTION_NAME": function.name,
+            "AWS_LAMBDA_FUNCTION_VERSION": function.version,
+            "AWS_LAMBDA_INITIALIZATION_TYPE": "on-demand",
+            "AWS_LAMBDA_LOG_GROUP_NAME": function.log_group,
+            "AWS_LAMBDA_LOG_STREAM_NAME": self._stream,
+            "AWS_LAMBDA_RUNTIME_API": self._api.address,
+            "LAMBDA_TASK_ROOT": str(function.code),
+            "PYTHONPATH": str(function.code),
+            "TZ": ":UTC",
+            "_HANDLER": function.handler,
+        }
+
+
+def _error(error_type: str, message: str) -> Reply:
+    payload = json.dumps({"errorType": error_type, "errorMessage": message})
+    return Reply(payload.encode(), failed=True)
+
+
+def _exit_reason(code: int) -> str:
+    if code == 0:
+        return "Runtime exited without providing a reason"
+    if code > 0:
+        return f"Runtime exited with error: exit status {code}"
+    return f"Runtime exited with error: signal: {str(signal.strsignal(-code)).lower()}"
 
 
 class Environments:

@@ -31,11 +31,10 @@ from moto.core.config import default_user_config
 
 from onebox.account import ACCOUNT, REGION
 from onebox.cloud.endpoint import Endpoint
-from onebox.cloud.environments import Environments
-from onebox.cloud.guard import Guard
+from onebox.cloud.environments import Answer, Environments, Function
 from onebox.cloud.logs import CloudWatchLogs
+from onebox.cloud.processes import Guard
 from onebox.cloud.replacements import Replacements, not_honoured
-from onebox.cloud.sandboxes import Answer, Function
 from onebox.cloud.sealed_folders import is_sealed, mark_used, seal
 
 _PAUSES_SECONDS = (1.0, 2.0)

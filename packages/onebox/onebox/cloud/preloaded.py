@@ -1,7 +1,7 @@
 """A program that has the packages of Lambda's Python loaded, and forks into functions.
 
 The imports, and the data files of botocore, are most of what a new environment of a function
-costs. Standard input is a socket of the cloud (module fork_server); each message on it is JSON. The
+costs. Standard input is a socket of the cloud (module runtime); each message on it is JSON. The
 program runs as a file, and keeps only the path of this Python and its packages, so that its path
 has, as in Lambda, nothing of a checkout, which an editable install would add.
 """

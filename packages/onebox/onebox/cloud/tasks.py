@@ -39,10 +39,9 @@ from onebox.cloud.cloud_note import make_private
 from onebox.cloud.container_insights import ContainerInsights
 from onebox.cloud.containers import Container, address_of, container_of, refuse_unknown
 from onebox.cloud.endpoint import Endpoint
-from onebox.cloud.guard import Guard
 from onebox.cloud.logs import CloudWatchLogs
 from onebox.cloud.own_programs import OwnCores
-from onebox.cloud.processes import Process, begin, kill_left, left
+from onebox.cloud.processes import Guard, Process, begin, kill_left, left
 from onebox.cloud.replacements import Replacements
 from onebox.cloud.task_log import TaskLog
 

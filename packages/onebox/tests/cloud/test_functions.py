@@ -17,8 +17,8 @@ from botocore.exceptions import ClientError
 
 from onebox.cloud import environments
 from onebox.cloud import functions as lambda_functions
-from onebox.cloud.fork_server import ForkServer
-from onebox.cloud.guard import Guard
+from onebox.cloud.processes import Guard
+from onebox.cloud.runtime import ForkServer
 
 ROLE = "arn:aws:iam::123456789012:role/functions"
 POWERTOOLS = (

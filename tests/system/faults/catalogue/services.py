@@ -14,9 +14,9 @@ from moto.ecs.responses import EC2ContainerServiceResponse
 
 from cdk.functions import module_of
 from onebox.cloud import tasks as ecs_tasks
+from onebox.cloud.environments import Sandbox
 from onebox.cloud.processes import Child
-from onebox.cloud.runtime_api import Reply
-from onebox.cloud.sandboxes import Sandbox
+from onebox.cloud.runtime import Reply
 from onebox.logs.store import LogStore
 from tests.system.faults.catalogue.tasks import EXIT_1, NO_LINES, both
 from tests.system.faults.fault import Ending, Fault

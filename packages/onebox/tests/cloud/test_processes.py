@@ -1,4 +1,4 @@
-"""The guard, which ends what a cloud started, even if the cloud is killed."""
+"""The programs of a cloud, which end with it, and the search for those that a task leaves."""
 
 import os
 import signal
@@ -9,15 +9,15 @@ from pathlib import Path
 import psutil
 import pytest
 
-from onebox.cloud.guard import Guard
-from onebox.cloud.processes import Process, begin
+from onebox.cloud.confinement import confined, covers
+from onebox.cloud.processes import Guard, Process, begin, kill_left
 
 # A process that starts a program with a child, as a task starts its measurement. Both ignore the
 # signals that ask a program to end.
 PARENT = """
 import sys
 from pathlib import Path
-from onebox.cloud.guard import Guard
+from onebox.cloud.processes import Guard
 from onebox.cloud.processes import Process, begin
 
 SCRIPT = "trap '' TERM HUP INT; sleep 3600 & echo $!; wait"
@@ -111,3 +111,39 @@ def test_a_running_program_is_killed_when_the_guard_ends():
 def test_a_program_that_is_not_found_is_an_error():
     with Guard() as guard, pytest.raises(FileNotFoundError, match="'/no/program'"):
         begin(["/no/program"], Path("/"), {}, guard)
+
+
+@pytest.fixture
+def sleep(tmp_path):
+    """Return a started process with the scratch folder, the leader of its own group."""
+    command, environment = ["/bin/sleep", "600"], {"TMPDIR": str(tmp_path)}
+    with subprocess.Popen(command, env=environment, start_new_session=True) as process:
+        yield process
+        process.kill()
+
+
+def test_a_process_of_the_ended_group_is_not_left(sleep, tmp_path):
+    assert kill_left(tmp_path, group=sleep.pid) == []
+    assert sleep.poll() is None
+
+
+def test_a_process_of_another_group_is_killed(sleep, tmp_path):
+    assert kill_left(tmp_path, group=os.getpgrp()) == ["/bin/sleep 600"]
+    with pytest.raises(ProcessLookupError):
+        os.kill(sleep.pid, 0)
+
+
+@pytest.mark.skipif(not covers(), reason="this kernel allows no namespace")
+def test_a_process_without_environment_and_in_a_session_of_its_own_is_killed(tmp_path):
+    scratch = tmp_path / "my tasks" / "1"
+    scratch.mkdir(parents=True)
+    program = ["setsid", "env", "-i", "/bin/sleep", "600"]
+    with subprocess.Popen(confined(program, str(tmp_path), str(scratch)), env={}) as process:
+        while process.poll() is None and "sleep" not in psutil.Process(process.pid).name():
+            pass
+        assert kill_left(scratch, group=os.getpgrp() + 1) == ["/bin/sleep 600"]
+
+
+def test_a_process_of_another_task_goes_on(sleep, tmp_path):
+    assert kill_left(tmp_path / "another", group=os.getpgrp()) == []
+    assert sleep.poll() is None

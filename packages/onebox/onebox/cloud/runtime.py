@@ -1,26 +1,125 @@
-"""The Lambda Runtime API: a function's runtime fetches its events and returns its answers here.
+"""AWS's runtime of a function: its process, and the Runtime API that gives it events.
 
-Source: AWS documentation, "Using the Lambda runtime API for custom runtimes".
+The processes are forked from one that has loaded what they share: each invocation without a free
+environment would otherwise wait for a new Python and its imports. Source: AWS documentation, "Using
+the Lambda runtime API for custom runtimes".
 """
 
 from __future__ import annotations
 
+import json
+import os
 import queue
+import signal
+import socket
+import subprocess
+import sys
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
 
 import psutil
 from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.wrappers import Request, Response
 
-from onebox.cloud.listener import LOOPBACK, Listener, QuietHandler
+from onebox.cloud.processes import Guard, clean_environment
+from onebox.cloud.server import LOOPBACK, Listener, QuietHandler
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
+
+
+_PROGRAM = Path(__file__).with_name("preloaded.py")
+_LONGEST_CODE_BYTES = 64
+
+
+class ForkServer:
+    """The process that functions are forked from; it ends with this process.
+
+    Parameters
+    ----------
+    guard
+        The guard that kills the functions if this process is killed.
+
+    """
+
+    def __init__(self, guard: Guard) -> None:
+        self._guard = guard
+        self._lock = threading.Lock()
+        self._begin()
+
+    def start(self, handler: str, directory: Path, environment: Mapping[str, str]) -> Forked:
+        """Start AWS's runtime for a handler; raise OSError if it cannot be started."""
+        request = {
+            "handler": handler,
+            "directory": str(directory),
+            "environment": dict(environment),
+        }
+        with self._lock:
+            if self._process.poll() is not None:  # somebody killed it
+                self._channel.close()
+                self._begin()
+        reader, writer = os.pipe()
+        output = os.fdopen(reader, "rb", 0)
+        try:
+            pid = self._ask(request, writer, self._guard.pipe)
+        except OSError:
+            output.close()
+            raise
+        finally:
+            os.close(writer)
+        return Forked(pid, output, self)
+
+    def exit_code(self, pid: int) -> int:
+        """Return the exit code of a function that has ended, as ``subprocess`` gives it."""
+        try:
+            return self._ask({"ended": pid})
+        except OSError:  # the fork server was killed, and nobody knows the code
+            return -signal.SIGKILL
+
+    def close(self) -> None:
+        """End the process."""
+        self._channel.close()
+        self._process.wait()
+
+    def _begin(self) -> None:
+        self._channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", str(_PROGRAM)],
+                stdin=theirs.fileno(),
+                stdout=subprocess.DEVNULL,
+                env=clean_environment(),
+                start_new_session=True,
+            )
+
+    def _ask(self, request: Mapping[str, Any], *descriptors: int) -> int:
+        with self._lock:
+            socket.send_fds(self._channel, [json.dumps(request).encode()], descriptors)
+            answer = self._channel.recv(_LONGEST_CODE_BYTES)
+        if not answer:
+            raise ChildProcessError("the process that functions are forked from has ended")
+        return int(answer)
+
+
+class Forked:
+    """A process that the fork server started, as ``subprocess.Popen`` shows its own."""
+
+    def __init__(self, pid: int, output: IO[bytes], server: ForkServer) -> None:
+        self.pid, self.stdout = pid, output
+        self.returncode: int | None = None
+        self._server = server
+
+    def wait(self) -> int:
+        """Return the exit code of the process, which has ended."""
+        if self.returncode is None:
+            self.returncode = self._server.exit_code(self.pid)
+        return self.returncode
+
 
 _PREFIX = "/2018-06-01/runtime/"
 _SHUTDOWN_POLL_SECONDS = 0.02
