@@ -32,7 +32,7 @@ from onebox.athena import api as athena
 from onebox.cloud.console import describe_tables
 from onebox.cloud.endpoint import Endpoint
 from onebox.cloud.objects import FileKey
-from onebox.cloud.replacements import Replacements, not_honoured
+from onebox.cloud.replacements import Replacements, refuse_unknown
 from onebox.store.errors import DamagedObject
 from onebox.store.index import Listed
 from onebox.store.table_objects import UndamagedObjects
@@ -341,9 +341,7 @@ def _check_request(request: Request) -> None:
 
 
 def _refuse_unknown(owner: str, fields: Mapping[str, Any], accepted: set[str]) -> None:
-    for name in fields.keys() - accepted:
-        known = ", ".join(sorted(accepted))
-        raise InvalidRequestException(not_honoured(owner, name, fields[name], known))
+    refuse_unknown(owner, fields, accepted, InvalidRequestException)
 
 
 def _work_group(request: Request) -> tuple[str, Mapping[str, Any]]:

@@ -8,7 +8,7 @@ honour.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,9 +17,9 @@ from moto.ecs.exceptions import InvalidParameterException
 from moto.ecs.models import TaskDefinition
 
 from onebox.app import Programs
+from onebox.cloud import replacements
 from onebox.cloud.cgroups import Limits
 from onebox.cloud.processes import BARE_PYTHON
-from onebox.cloud.replacements import not_honoured
 from onebox.cloud.sealed_folders import digest, source_files
 
 
@@ -128,7 +128,7 @@ def container_of(
     )
 
 
-def refuse_unknown(owner: str, fields: Mapping[str, Any], accepted: Iterable[str]) -> None:
+def refuse_unknown(owner: str, fields: Mapping[str, Any], accepted: Collection[str]) -> None:
     """Refuse the first field that has a value and is not accepted.
 
     Raises
@@ -137,10 +137,8 @@ def refuse_unknown(owner: str, fields: Mapping[str, Any], accepted: Iterable[str
         If there is such a field; the message has its name, its value and the accepted fields.
 
     """
-    for name, value in fields.items():
-        if value and name not in accepted:
-            known = ", ".join(sorted(accepted))
-            raise InvalidParameterException(not_honoured(f"The {owner}", name, value, known))
+    given = {name: value for name, value in fields.items() if value}
+    replacements.refuse_unknown(f"The {owner}", given, accepted, InvalidParameterException)
 
 
 def _only_container(definition: TaskDefinition) -> dict[str, Any]:

@@ -22,17 +22,14 @@ from typing import Any, NoReturn
 from uuid import uuid4
 
 from moto.awslambda.exceptions import UnknownFunctionException
-from moto.awslambda.models import LambdaFunction, Permission
+from moto.awslambda.models import LambdaFunction
 from moto.awslambda_simple.models import lambda_simple_backends
-from moto.cloudformation.exceptions import ValidationError
-from moto.core.common_models import CloudFormationModel
-from moto.core.exceptions import JsonRESTError
 from moto.events.exceptions import ValidationException
 from moto.events.models import EventPattern, EventsBackend, Rule, events_backends
 
 from onebox.account import ACCOUNT, REGION
 from onebox.cloud.functions import Functions
-from onebox.cloud.replacements import Replacements, not_honoured
+from onebox.cloud.replacements import Replacements, not_honoured, refuse_unknown
 
 _SECONDS = {"minute": 60, "hour": 3600, "day": 86_400}
 _RATE = re.compile(r"rate\(([1-9]\d*) (minute|hour|day)s?\)")
@@ -43,11 +40,6 @@ _STATES = {"ENABLED", "DISABLED"}
 _STATUS_CHANGE = "Step Functions Execution Status Change"
 # RetryPolicy has no effect: Lambda accepts every delivery at once here.
 _TARGET = {"Arn", "Id", "Input", "RetryPolicy"}
-_RULE = {
-    "Description", "EventBusName", "EventPattern", "Name", "ScheduleExpression", "State", "Tags",
-    "Targets",
-}  # fmt: skip
-_PERMISSION = {"Action", "FunctionName", "Principal", "SourceAccount", "SourceArn"}
 _MATCHERS = {
     "anything-but", "cidr", "equals-ignore-case", "exists", "numeric", "prefix", "suffix",
     "wildcard",
@@ -125,30 +117,6 @@ class Events:
         original_put_rule = replacements.set(EventsBackend, "put_rule", put_rule)
         original_put_targets = replacements.set(EventsBackend, "put_targets", put_targets)
         replacements.set(Rule, "send_to_targets", send)
-        self._check_template(Rule, _RULE)
-        self._check_template(Permission, _PERMISSION)
-
-    def _check_template(self, kind: type[Rule | Permission], accepted: Iterable[str]) -> None:
-        """Refuse the properties of a template's resource that moto would ignore."""
-        known = sorted(accepted)
-
-        def create(
-            _: type, /, name: str, template: dict[str, Any], account: str, region: str, **more: str
-        ) -> CloudFormationModel:
-            for unknown in template["Properties"].keys() - known:
-                raise ValidationError(
-                    message=f"{unknown} of {kind.cloudformation_type()} is not supported on one "
-                    f"machine; accepted: {', '.join(known)}."
-                )
-            try:
-                resource: CloudFormationModel = original(name, template, account, region, **more)
-            except JsonRESTError as error:  # CloudFormation's clients cannot read it
-                raise ValidationError(message=str(error.message)) from error
-            return resource
-
-        original = self._replacements.set(
-            kind, "create_from_cloudformation_json", classmethod(create)
-        )
 
     def _match(self, rule: Rule, event: Mapping[str, Any]) -> None:
         # In moto a rule without a pattern, such as a schedule's rule, matches everything.
@@ -278,8 +246,7 @@ def _matchers(pattern: Mapping[str, Any]) -> Iterable[str]:
 
 
 def _refuse_unsupported_target(rule: str, target: Mapping[str, Any]) -> None:
-    for name in target.keys() - _TARGET:
-        _refuse(rule, name, target[name], f"the target's {', '.join(sorted(_TARGET))}")
+    refuse_unknown(f"A target of rule {rule}", target, _TARGET, ValidationException)
     if not _FUNCTION.fullmatch(target["Arn"]):
         _refuse(rule, "Arn", target["Arn"], "the ARN of a Lambda function")
 

@@ -25,7 +25,6 @@ from moto.awslambda.exceptions import InvalidParameterValueException, LambdaClie
 from moto.awslambda.models import LambdaBackend, LambdaFunction
 from moto.awslambda.responses import LambdaResponse
 from moto.awslambda_simple.models import LambdaSimpleBackend
-from moto.cloudformation.exceptions import ValidationError
 from moto.cloudwatch.models import cloudwatch_backends
 from moto.core.config import default_user_config
 
@@ -190,10 +189,7 @@ class Functions:
             **more: str,
         ) -> LambdaFunction:
             # moto passes only some properties to create_function.
-            try:
-                refuse_unsupported({**template["Properties"], "FunctionName": name})
-            except InvalidParameterValueException as error:
-                raise ValidationError(message=error.message) from error
+            refuse_unsupported({**template["Properties"], "FunctionName": name})
             function: LambdaFunction = original_create_from_template(
                 name, template, account, region, **more
             )

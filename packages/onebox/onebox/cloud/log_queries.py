@@ -22,7 +22,7 @@ from cwli import insights
 from cwli.cancellation import Cancellation, Cancelled, TimedOut
 from cwli.insights.source import NoLogGroupError, chosen
 from onebox.account import ACCOUNT
-from onebox.cloud.replacements import not_honoured
+from onebox.cloud.replacements import refuse_unknown
 from onebox.logs.store import LogStore, LogStoreError
 
 MOST_ROWS = 10_000  # AWS documentation, StartQuery: limit
@@ -275,10 +275,7 @@ def _groups(request: Mapping[str, Any], parameters: int) -> list[str]:
 
 
 def _refuse_unknown(action: str, request: Mapping[str, Any], accepted: Collection[str]) -> None:
-    for name, value in request.items():
-        if name not in accepted:
-            known = ", ".join(sorted(accepted))
-            raise InvalidParameterException(not_honoured(action, name, value, known))
+    refuse_unknown(action, request, accepted, InvalidParameterException)
 
 
 def _log_failure(reason: object) -> None:

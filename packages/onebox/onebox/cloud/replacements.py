@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -25,6 +25,17 @@ def not_honoured(owner: str, name: str, value: object, accepted: str) -> str:
         f"{owner} has {name} {json.dumps(value, default=str)}, which one machine does not honour; "
         f"accepted: {accepted}."
     )
+
+
+def refuse_unknown(
+    owner: str,
+    fields: Mapping[str, Any],
+    accepted: Collection[str],
+    error: Callable[[str], Exception],
+) -> None:
+    """Raise an error with the name and the value of a field that is not accepted."""
+    for name in sorted(fields.keys() - accepted):
+        raise error(not_honoured(owner, name, fields[name], ", ".join(sorted(accepted))))
 
 
 _FOR_S3 = re.compile("AWS4-HMAC-SHA256 Credential=[^,]+/s3/aws4_request,")

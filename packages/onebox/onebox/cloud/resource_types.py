@@ -14,7 +14,6 @@ from moto.athena.models import athena_backends
 from moto.cloudformation.exceptions import ValidationError
 from moto.cloudwatch.models import cloudwatch_backends
 from moto.core.common_models import CloudFormationModel
-from moto.core.exceptions import JsonRESTError
 from moto.glue.models import glue_backends
 from moto.s3.models import s3_backends
 from moto.scheduler.models import scheduler_backends
@@ -23,6 +22,7 @@ from moto.sqs.models import sqs_backends
 
 from cwli import insights
 from onebox.cloud.console import save
+from onebox.cloud.replacements import not_honoured, refuse_unknown
 
 
 @dataclass(frozen=True)
@@ -41,13 +41,9 @@ class TemplateResource:
 Create = Callable[[TemplateResource], "str | tuple[str, Mapping[str, str]]"]
 
 
-def refuse_unknown(kind: str, names: Collection[str], accepted: Collection[str]) -> None:
-    """Refuse, by name, a property that has no effect."""
-    if unknown := sorted(set(names) - set(accepted)):
-        raise ValidationError(
-            message=f"{unknown[0]} of {kind} is not supported on one machine; "
-            f"accepted: {', '.join(sorted(accepted))}."
-        )
+def invalid(message: str) -> ValidationError:
+    """Return the error of a template that cannot be used."""
+    return ValidationError(message=message)
 
 
 def resource_type(
@@ -93,7 +89,7 @@ def resource_type(
                 **_: object,
             ) -> Resource:
                 requested = cloudformation_json["Properties"]
-                refuse_unknown(kind, requested, properties)
+                refuse_unknown(kind, requested, properties, invalid)
                 result = create(TemplateResource(resource_name, requested, account_id, region_name))
                 ref, values = (result, {}) if isinstance(result, str) else result
                 return cls(ref, values)
@@ -177,7 +173,7 @@ def query_definition(resource: TemplateResource) -> str:
     try:
         save(definition, resource.name)
     except insights.QueryError as error:
-        raise ValidationError(message=f"QueryString of {resource.name}: {error}") from None
+        raise invalid(f"QueryString of {resource.name}: {error}") from None
     return resource.name
 
 
@@ -206,10 +202,7 @@ def schedule(resource: TemplateResource) -> tuple[str, Mapping[str, str]]:
         parameter: properties.get(name) for name, parameter in _PROPERTIES.items()
     }
     backend = scheduler_backends[resource.account][resource.region]
-    try:
-        new_schedule = backend.create_schedule(**parameters, action_after_completion=None)
-    except JsonRESTError as error:  # CloudFormation's clients cannot read it
-        raise ValidationError(message=str(error.message)) from error
+    new_schedule = backend.create_schedule(**parameters, action_after_completion=None)
     return new_schedule.name, {"Arn": new_schedule.arn}
 
 
@@ -276,10 +269,8 @@ def alarm(resource: TemplateResource) -> tuple[str, Mapping[str, str]]:
     properties = resource.properties
     for name, accepted in _EVALUATED.items():
         if str(properties.get(name)) != accepted:
-            raise ValidationError(
-                message=f"{name} {properties.get(name)} of AWS::CloudWatch::Alarm is not supported "
-                f"on one machine; accepted: {accepted}."
-            )
+            kind = "AWS::CloudWatch::Alarm"
+            raise invalid(not_honoured(kind, name, properties.get(name), accepted))
     new_alarm = cloudwatch_backends[resource.account][resource.region].put_metric_alarm(
         name=properties.get("AlarmName", resource.name),
         namespace=properties["Namespace"],

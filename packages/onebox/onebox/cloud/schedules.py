@@ -27,7 +27,7 @@ from moto.scheduler.models import EventBridgeSchedulerBackend, Schedule, schedul
 from onebox.account import ACCOUNT, REGION
 from onebox.app import DueTimes, ReadCron
 from onebox.cloud.endpoint import Endpoint
-from onebox.cloud.replacements import Replacements, not_honoured
+from onebox.cloud.replacements import Replacements, not_honoured, refuse_unknown
 
 _SECONDS = {"minute": 60, "hour": 3600, "day": 86_400}
 _RATE = re.compile(r"rate\(([1-9]\d{0,4}) (minute|hour|day)s?\)")
@@ -319,8 +319,7 @@ def _refuse_unsupported(options: Mapping[str, Any]) -> None:
             _refuse(name, field, value, "none")
     if (mode := options["flexible_time_window"].get("Mode")) != "OFF":
         _refuse(name, "FlexibleTimeWindow", mode, "OFF")
-    for key in target.keys() - _TARGET:
-        _refuse(name, key, target[key], f"the target's {', '.join(sorted(_TARGET))}")
+    refuse_unknown(f"The target of schedule {name}", target, _TARGET, ValidationException)
     if not target["Arn"].startswith(_MACHINE):
         _refuse(name, "Arn", target["Arn"], "the ARN of a state machine")
     if "Input" not in target:

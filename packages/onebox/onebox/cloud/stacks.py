@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from moto.cloudformation import parsing
-from moto.cloudformation.exceptions import CloudFormationError, ValidationError
+from moto.cloudformation.exceptions import CloudFormationError
 from moto.cloudformation.models import (
     ChangeSet,
     CloudFormationBackend,
@@ -23,6 +23,7 @@ from moto.cloudformation.models import (
 from moto.cloudformation.parsing import ResourceMap
 from moto.cloudformation.responses import CloudFormationResponse
 from moto.core.common_models import CloudFormationModel
+from moto.core.exceptions import JsonRESTError
 from moto.core.responses import ActionResult
 from moto.core.utils import utcnow
 from moto.iam.access_control import PermissionResult
@@ -34,8 +35,8 @@ from onebox.cloud import (
     alarms,
     resource_types,  # noqa: F401 (moto finds its classes)
 )
-from onebox.cloud.replacements import Replacements
-from onebox.cloud.resource_types import refuse_unknown
+from onebox.cloud.replacements import Replacements, refuse_unknown
+from onebox.cloud.resource_types import invalid
 
 _RULE = {"AbortIncompleteMultipartUpload", "ExpirationInDays", "Id", "Prefix", "Status"}
 # One machine keeps no old versions of objects.
@@ -50,7 +51,7 @@ def expire(bucket: FakeBucket, rules: Rules, now: datetime) -> None:
     ``now`` is in UTC, without a zone. Raise ValidationError for an unsupported property.
     """
     for rule in rules:
-        refuse_unknown("an AWS::S3::Bucket rule", rule, _RULE | _OF_VERSIONS)
+        refuse_unknown("A rule of AWS::S3::Bucket", rule, _RULE | _OF_VERSIONS, invalid)
         if rule["Status"] == "Enabled" and "ExpirationInDays" in rule:
             days = timedelta(days=int(rule["ExpirationInDays"]))
             for key in list(bucket.keys.values()):
@@ -86,13 +87,24 @@ _KEPT: Mapping[str, Collection[str]] = {
     "AWS::EC2::VPCEndpoint": {"RouteTableIds", "ServiceName", "Tags", "VpcEndpointType", "VpcId"},
     "AWS::EC2::VPCGatewayAttachment": {"InternetGatewayId", "VpcId"},
     "AWS::ECS::Cluster": {"ClusterName", "ClusterSettings"},
+    "AWS::Events::Rule": {
+        "Description", "EventBusName", "EventPattern", "Name", "ScheduleExpression", "State",
+        "Tags", "Targets",
+    },
     "AWS::IAM::ManagedPolicy": {"Description", "Path", "PolicyDocument"},
     "AWS::IAM::Policy": {"PolicyDocument", "PolicyName", "Roles"},
     "AWS::IAM::Role": {"AssumeRolePolicyDocument", "PermissionsBoundary", "RoleName", "Tags"},
+    "AWS::Lambda::Permission": {
+        "Action", "FunctionName", "Principal", "SourceAccount", "SourceArn",
+    },
     "AWS::Logs::LogGroup": {"LogGroupName", "RetentionInDays", "Tags"},
     "AWS::S3::Bucket": {"BucketEncryption", "LifecycleConfiguration", "Tags"},
     "AWS::SNS::Topic": {"TopicName"},
     "AWS::SQS::Queue": {"MessageRetentionPeriod", "QueueName", "SqsManagedSseEnabled", "Tags"},
+    "AWS::StepFunctions::StateMachine": {
+        "DefinitionString", "DefinitionSubstitutions", "LoggingConfiguration", "RoleArn",
+        "StateMachineName", "StateMachineType", "Tags", "TracingConfiguration",
+    },
 }  # fmt: skip
 
 # These properties have no effect on one machine.
@@ -107,7 +119,7 @@ _IDLE: Mapping[str, Collection[str]] = {
 def check_properties(kind: str, properties: Mapping[str, Any]) -> None:
     """Refuse, by name, a property of one of moto's types that has no effect."""
     if kind in _KEPT:
-        refuse_unknown(kind, properties, {*_KEPT[kind], *_IDLE.get(kind, ())})
+        refuse_unknown(kind, properties, {*_KEPT[kind], *_IDLE.get(kind, ())}, invalid)
 
 
 _FAILED = "ROLLBACK_FAILED"
@@ -136,13 +148,19 @@ def _refuse_unsupported(replacements: Replacements) -> None:
     def known_class(resource_type: str) -> type[CloudFormationModel]:
         # moto only warns and reports CREATE_COMPLETE.
         if resource_type.startswith("Custom::") or not (known := class_of(resource_type)):
-            raise ValidationError(message=f"{resource_type} is not supported on one machine.")
+            raise invalid(f"{resource_type} is not supported on one machine.")
         return known
 
     def parse_checked(resource: dict[str, Any], resources: ResourceMap) -> Any:  # noqa: ANN401 (moto's)
         parsed = parse(resource, resources)
         check_properties(resource["Type"], parsed[1]["Properties"])
         return parsed
+
+    def create_one(*arguments: Any, **named: Any) -> Any:  # noqa: ANN401 (moto's)
+        try:
+            return create_resource(*arguments, **named)
+        except JsonRESTError as error:  # CloudFormation's clients cannot read it
+            raise invalid(str(error.message)) from error
 
     def create_all(stack: Stack) -> None:
         with ExitStack() as on_failure:
@@ -156,11 +174,12 @@ def _refuse_unsupported(replacements: Replacements) -> None:
         parts = template["Resources"].items()
         if missing := [f"{key} ({part['Type']})" for key, part in parts if resources[key] is None]:
             name = resources["AWS::StackName"]
-            raise ValidationError(message=f"{', '.join(missing)} of {name} was not created.")
+            raise invalid(f"{', '.join(missing)} of {name} was not created.")
         return created
 
     replacements.set(parsing, "resource_class_from_type", known_class)
     parse = replacements.set(parsing, "parse_resource", parse_checked)
+    create_resource = replacements.set(parsing, "parse_and_create_resource", create_one)
     create = replacements.set(Stack, "create_resources", create_all)
     create_map = replacements.set(ResourceMap, "create", create_each)
 
@@ -218,9 +237,9 @@ def _create_by_change_sets(replacements: Replacements) -> None:
 
 def _check_planned(stack: Stack) -> None:
     if stack.status != _PLANNED:
-        raise ValidationError(
-            message=f"Stack [{stack.name}] already exists: on one machine a stack keeps its "
-            "template; start another cloud."
+        raise invalid(
+            f"Stack [{stack.name}] already exists: on one machine a stack keeps its template; "
+            "start another cloud."
         )
 
 

@@ -5,25 +5,15 @@ Source: AWS documentation, CloudFormation: AWS::StepFunctions::StateMachine.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Any
 
-from moto.cloudformation.exceptions import ValidationError
-from moto.core.exceptions import AWSError
 from moto.core.utils import pascal_to_camelcase, remap_nested_keys
 from moto.stepfunctions.models import StateMachine, stepfunctions_backends
 from moto.stepfunctions.utils import cfn_to_api_tags
 
 from onebox.asl.payload import dump
 from onebox.cloud.replacements import Replacements
-from onebox.cloud.resource_types import refuse_unknown
-
-_TYPE = "AWS::StepFunctions::StateMachine"
-_PROPERTIES = {
-    "DefinitionString", "DefinitionSubstitutions", "LoggingConfiguration", "RoleArn",
-    "StateMachineName", "StateMachineType", "Tags", "TracingConfiguration",
-}  # fmt: skip
 
 
 def replace_methods(replacements: Replacements) -> None:
@@ -44,17 +34,15 @@ def _create(
     _: type, /, name: str, template: dict[str, Any], account: str, region: str, **__: object
 ) -> StateMachine:
     properties = template["Properties"]
-    refuse_unknown(_TYPE, properties, _PROPERTIES)
-    with _as_template_errors():
-        return stepfunctions_backends[account][region].create_state_machine(
-            properties.get("StateMachineName", name),
-            _definition(properties),
-            properties["RoleArn"],
-            tags=cfn_to_api_tags(properties.get("Tags", [])),
-            loggingConfiguration=_configuration(properties, "LoggingConfiguration"),
-            tracingConfiguration=_configuration(properties, "TracingConfiguration"),
-            sm_type=properties.get("StateMachineType"),
-        )
+    return stepfunctions_backends[account][region].create_state_machine(
+        properties.get("StateMachineName", name),
+        _definition(properties),
+        properties["RoleArn"],
+        tags=cfn_to_api_tags(properties.get("Tags", [])),
+        loggingConfiguration=_configuration(properties, "LoggingConfiguration"),
+        tracingConfiguration=_configuration(properties, "TracingConfiguration"),
+        sm_type=properties.get("StateMachineType"),
+    )
 
 
 def _definition(properties: Mapping[str, Any]) -> str:
@@ -67,11 +55,3 @@ def _definition(properties: Mapping[str, Any]) -> str:
 
 def _configuration(properties: Mapping[str, Any], name: str) -> Any:  # noqa: ANN401 (moto's)
     return remap_nested_keys(properties.get(name), pascal_to_camelcase)
-
-
-@contextmanager
-def _as_template_errors() -> Iterator[None]:
-    try:
-        yield
-    except AWSError as error:  # CloudFormation's clients cannot read Step Functions' JSON
-        raise ValidationError(message=error.message) from error

@@ -239,29 +239,29 @@ def template(rule=None, permission=None):
     }
 
 
-def test_a_template_creates_a_rule_and_its_permission(rules, functions, endpoint):
-    cloudformation = endpoint.client("cloudformation")
-    cloudformation.create_stack(StackName="s", TemplateBody=json.dumps(template()))
+def test_a_template_creates_a_rule_and_its_permission(rules, functions, formation):
+    formation.create_stack(StackName="s", TemplateBody=json.dumps(template()))
 
     rules.execution_changed(EXECUTION)
 
     assert [name for name, _ in functions.invoked] == ["f"]
-    created = cloudformation.list_stack_resources(StackName="s")["StackResourceSummaries"]
+    created = formation.list_stack_resources(StackName="s")["StackResourceSummaries"]
     assert {resource["LogicalResourceId"] for resource in created} == {"Rule", "Permission"}
 
 
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({"rule": {"RoleArn": "r"}}, "RoleArn of AWS::Events::Rule is not supported"),
-        ({"permission": {"FunctionUrlAuthType": "NONE"}}, "FunctionUrlAuthType of AWS::Lambda"),
+        ({"rule": {"RoleArn": "r"}}, "AWS::Events::Rule has RoleArn"),
+        (
+            {"permission": {"FunctionUrlAuthType": "NONE"}},
+            "AWS::Lambda::Permission has Func",
+        ),
         ({"rule": {"EventPattern": {"a": [{"like": "b"}]}}}, "which one machine does not honour"),
     ],
 )
 def test_an_unsupported_property_in_a_template_is_refused(
-    rules, functions, endpoint, settings, sentence
+    rules, functions, formation, settings, sentence
 ):
     with pytest.raises(ClientError, match=sentence):
-        endpoint.client("cloudformation").create_stack(
-            StackName="s", TemplateBody=json.dumps(template(**settings))
-        )
+        formation.create_stack(StackName="s", TemplateBody=json.dumps(template(**settings)))

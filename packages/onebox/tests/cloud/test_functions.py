@@ -439,10 +439,10 @@ def test_an_unsupported_setting_of_a_function_is_refused_by_name(create, endpoin
     assert endpoint.client("lambda").list_functions()["Functions"] == []
 
 
-def test_an_unsupported_setting_in_a_template_is_refused_by_name(endpoint, functions):
+def test_an_unsupported_setting_in_a_template_is_refused_by_name(formation, functions):
     resource = function_resource(VpcConfig={"SubnetIds": ["subnet-1"], "SecurityGroupIds": []})
     with pytest.raises(ClientError, match="Function f has VpcConfig"):
-        endpoint.client("cloudformation").create_stack(
+        formation.create_stack(
             StackName="stack", TemplateBody=json.dumps({"Resources": {"F": resource}})
         )
 

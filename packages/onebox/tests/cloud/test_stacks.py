@@ -167,7 +167,7 @@ def create_one(formation):
     ],
 )
 def test_a_property_without_effect_is_refused_by_name(create_one, kind, properties, named):
-    with pytest.raises(ClientError, match=f"{named}.* of {kind} is not supported on one machine"):
+    with pytest.raises(ClientError, match=f"{kind} has {named} .*, which one machine does not"):
         create_one(kind, **properties)
 
 

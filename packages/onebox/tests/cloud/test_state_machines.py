@@ -341,7 +341,7 @@ def test_closing_aborts_running_executions(endpoint, ecs):
 # CloudFormation
 
 
-def deploy(endpoint, properties, outputs):
+def deploy(formation, properties, outputs):
     template = {
         "Resources": {
             "Role": {"Type": "AWS::IAM::Role", "Properties": {"AssumeRolePolicyDocument": {}}},
@@ -353,9 +353,8 @@ def deploy(endpoint, properties, outputs):
         },
         "Outputs": {name: {"Value": value} for name, value in outputs.items()},
     }
-    cloudformation = endpoint.client("cloudformation")
-    cloudformation.create_stack(StackName="s", TemplateBody=json.dumps(template))
-    [stack] = cloudformation.describe_stacks(StackName="s")["Stacks"]
+    formation.create_stack(StackName="s", TemplateBody=json.dumps(template))
+    [stack] = formation.describe_stacks(StackName="s")["Stacks"]
     return {output["OutputKey"]: output["OutputValue"] for output in stack["Outputs"]}
 
 
@@ -372,7 +371,7 @@ JOINED = {
 }
 
 
-def test_a_machine_of_a_template_runs_its_substituted_definition(endpoint, states, await_end):
+def test_a_machine_of_a_template_runs_its_substituted_definition(formation, states, await_end):
     properties = {
         "DefinitionString": JOINED,
         "DefinitionSubstitutions": {"Number": 7, "Role": {"Ref": "Role"}},
@@ -382,7 +381,7 @@ def test_a_machine_of_a_template_runs_its_substituted_definition(endpoint, state
         "Tags": [{"Key": "k", "Value": "v"}],
     }
     outputs = deploy(
-        endpoint,
+        formation,
         properties,
         {
             "Ref": {"Ref": "Machine"},
@@ -406,12 +405,12 @@ def test_a_machine_of_a_template_runs_its_substituted_definition(endpoint, state
     ("properties", "problem"),
     [
         ({"DefinitionString": "{}"}, "Invalid State Machine Definition"),
-        ({"DefinitionS3Location": {}}, "DefinitionS3Location of AWS::StepFunctions::StateMachine"),
+        ({"DefinitionS3Location": {}}, "AWS::StepFunctions::StateMachine has DefinitionS3Location"),
     ],
 )
-def test_an_unsupported_machine_in_a_template_is_refused(endpoint, states, properties, problem):
+def test_an_unsupported_machine_in_a_template_is_refused(formation, states, properties, problem):
     with pytest.raises(ClientError, match=problem):
-        deploy(endpoint, properties, {})
+        deploy(formation, properties, {})
 
 
 # Lambda
