@@ -13,7 +13,7 @@ import json
 import math
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -23,13 +23,13 @@ from moto.athena.models import athena_backends
 from moto.athena.responses import AthenaResponse
 from moto.core.exceptions import JsonRESTError
 from moto.glue.models import glue_backends
+from moto.logs.exceptions import ResourceNotFoundException
 from moto.s3.models import FakeBucket, s3_backends
 from sqlglot import exp
 
 from cwli.cancellation import Cancellation, Cancelled
 from onebox.account import ACCOUNT, REGION
 from onebox.athena import api as athena
-from onebox.cloud.console import describe_tables
 from onebox.cloud.endpoint import Endpoint
 from onebox.cloud.objects import FileKey
 from onebox.cloud.replacements import Replacements, refuse_unknown
@@ -213,10 +213,12 @@ class AthenaQueries:
             "get_query_results": self._results,
             "stop_query_execution": self._stop,
             "list_query_executions": self._list,
+            "list_databases": self._databases,
+            "list_table_metadata": self._tables,
+            "get_table_metadata": self._table,
         }
         for name, action in actions.items():
             self._replacements.set(AthenaResponse, name, _response_method(action))
-        describe_tables(self._replacements, catalogue)
         self._replacements.refuse(AthenaResponse, _NOT_OVER_THE_ENGINE)
 
     def close(self) -> None:
@@ -315,6 +317,18 @@ class AthenaQueries:
         more = {} if after is None else {"NextToken": str(after)}
         return {"ResultSet": rows, "UpdateCount": 0, **more}
 
+    def _databases(self, _: Request) -> Answer:
+        return {"DatabaseList": [{"Name": name} for name in catalogue()]}
+
+    def _tables(self, request: Request) -> Answer:
+        return {"TableMetadataList": list(map(_metadata, _tables_of(request).values()))}
+
+    def _table(self, request: Request) -> Answer:
+        tables, name = _tables_of(request), request["TableName"]
+        if name not in tables:
+            raise _missing(f"{request['DatabaseName']}.{name}")
+        return {"TableMetadata": _metadata(tables[name])}
+
     def _execution(self, request: Request) -> _Execution:
         id_ = request["QueryExecutionId"]
         with self._lock:
@@ -374,6 +388,30 @@ def catalogue() -> athena.Catalogue:
     return {
         name: {table.name: table.as_dict() for table in list(database.tables.values())}
         for name, database in list(databases.items())
+    }
+
+
+def _tables_of(request: Request) -> Mapping[str, Mapping[str, Any]]:
+    name = request["DatabaseName"]
+    if name not in catalogue():
+        raise _missing(name)
+    return catalogue()[name]
+
+
+def _missing(name: str) -> ResourceNotFoundException:
+    return ResourceNotFoundException(f"{name} does not exist in AwsDataCatalog.")
+
+
+def _metadata(table: Request) -> Answer:
+    def columns(described: Collection[Request]) -> list[Answer]:
+        return [{"Name": each["Name"], "Type": each["Type"]} for each in described]
+
+    return {
+        "Name": table["Name"],
+        "TableType": table.get("TableType", ""),
+        "Columns": columns(table.get("StorageDescriptor", {}).get("Columns", ())),
+        "PartitionKeys": columns(table.get("PartitionKeys", ())),
+        "Parameters": dict(table.get("Parameters", {})),
     }
 
 

@@ -1,4 +1,7 @@
-"""The Logs Insights part of the CloudWatch Logs API, over the log store and our query engine."""
+"""Logs Insights, over the log store and our query engine: queries, saved ones, fields and records.
+
+The console and the data sources of Grafana call the operations that describe groups and events.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,8 @@ import json
 import logging
 import threading
 import time
-from collections.abc import Callable, Collection, Container, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Container, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any
 from uuid import uuid4
@@ -21,7 +25,7 @@ from moto.logs.responses import LogsResponse
 from cwli import insights
 from cwli.cancellation import Cancellation, Cancelled, TimedOut
 from cwli.insights.source import NoLogGroupError, chosen
-from onebox.account import ACCOUNT
+from onebox.account import ACCOUNT, REGION
 from onebox.cloud.replacements import refuse_unknown
 from onebox.logs.store import LogStore, LogStoreError
 
@@ -37,9 +41,32 @@ _THREADS = 4
 _GROUPS = ("logGroupName", "logGroupNames", "logGroupIdentifiers")
 _START_QUERY = {*_GROUPS, "endTime", "limit", "queryLanguage", "queryString", "startTime"}
 
+_DESCRIBE_QUERIES = {"logGroupName", "queryLanguage", "status"}
 _UNFINISHED = {"Running", "Scheduled"}
 
+_SEEN_EVENTS = 1_000
+"""The newest events of a group whose fields are listed."""
+_OF_EVERY_EVENT = ("@timestamp", "@message", "@logStream", "@log", "@ingestionTime")
+_MOST_FIELDS = 100
+SAVED: dict[str, dict[str, Any]] = {}
+"""The query definitions by id, which stacks and clients saved, until the end."""
+
+Request = Mapping[str, Any]
+Answer = dict[str, Any]
 _log = logging.getLogger(__name__)
+
+
+def save(definition: Request, id_: str) -> None:
+    """Save a query; raise QueryError if it is none."""
+    insights.compile(definition["queryString"])
+    SAVED[id_] = {
+        "queryDefinitionId": id_,
+        "name": definition["name"],
+        "queryString": definition["queryString"],
+        "queryLanguage": "CWLI",
+        "logGroupNames": list(definition.get("logGroupNames") or ()),
+        "lastModified": time.time_ns() // 1_000_000,
+    }
 
 
 class MalformedQueryException(LogsClientError):
@@ -93,7 +120,7 @@ class _Query:
             self.result.cancel()
             self.cancellation.cancel()
 
-    def description(self) -> dict[str, Any]:
+    def description(self) -> Answer:
         """Return the query in the form of DescribeQueries."""
         return {
             "queryId": self.id,
@@ -116,12 +143,20 @@ class LogQueries:
 
     def actions(self) -> dict[str, Callable[[LogsResponse], str]]:
         """Return the API's actions, named as moto names them."""
-        return {
-            "start_query": _response_method(self._start),
-            "get_query_results": _response_method(self._results),
-            "stop_query": _response_method(self._stop),
-            "describe_queries": _response_method(self._describe),
+        actions: dict[str, Callable[[Request, Collection[str]], Answer]] = {
+            "start_query": self._start,
+            "get_query_results": self._results,
+            "stop_query": self._stop,
+            "describe_queries": self._describe,
+            "get_log_group_fields": self._fields,
+            "get_log_record": self._record,
+            "list_log_groups": _list_groups,
+            "describe_field_indexes": lambda _, __: {"fieldIndexes": []},
+            "put_query_definition": _put,
+            "describe_query_definitions": _described,
+            "delete_query_definition": _delete,
         }
+        return {name: _response_method(action) for name, action in actions.items()}
 
     def close(self) -> None:
         """Cancel the queries that have not ended."""
@@ -129,7 +164,7 @@ class LogQueries:
             query.cancel()
         self._threads.shutdown()
 
-    def _start(self, request: Mapping[str, Any], known: Collection[str]) -> dict[str, Any]:
+    def _start(self, request: Request, known: Collection[str]) -> Answer:
         _check_request(request)
         text = request["queryString"]
         try:
@@ -162,7 +197,7 @@ class LogQueries:
         compiled: insights.CompiledQuery,
         groups: Collection[str],
         sources: Collection[str],
-        request: Mapping[str, Any],
+        request: Request,
         cancellation: Cancellation,
     ) -> Future[insights.QueryResult]:
         """Start a query over the present events; return its future result."""
@@ -180,7 +215,7 @@ class LogQueries:
         compiled: insights.CompiledQuery,
         events: insights.EventSource,
         named: insights.EventSource,
-        request: Mapping[str, Any],
+        request: Request,
         cancellation: Cancellation,
     ) -> insights.QueryResult:
         """Run a query; log the reason if it fails, since the API shows only the status, as on AWS.
@@ -201,7 +236,7 @@ class LogQueries:
             _log.exception("A log query failed")
             raise
 
-    def _results(self, request: Mapping[str, Any], _: Container[str]) -> dict[str, Any]:
+    def _results(self, request: Request, _: Container[str]) -> Answer:
         query = self._query(request)
         query.cancellation.hear()
         if query.status in _UNFINISHED:
@@ -213,7 +248,7 @@ class LogQueries:
         statistics = {**result.statistics, "logGroupsScanned": float(len(query.groups))}
         return {**answer, "results": result.rows, "statistics": statistics}
 
-    def _stop(self, request: Mapping[str, Any], _: Container[str]) -> dict[str, Any]:
+    def _stop(self, request: Request, _: Container[str]) -> Answer:
         query = self._query(request)
         if query.status not in _UNFINISHED:
             raise InvalidParameterException(
@@ -222,13 +257,39 @@ class LogQueries:
         query.cancel()
         return {"success": True}
 
-    def _describe(self, request: Mapping[str, Any], _: Container[str]) -> dict[str, Any]:
-        _refuse_unknown("DescribeQueries", request, {"logGroupName", "queryLanguage", "status"})
+    def _describe(self, request: Request, _: Container[str]) -> Answer:
+        refuse_unknown("DescribeQueries", request, _DESCRIBE_QUERIES, InvalidParameterException)
         with self._lock:
             queries = [query.description() for query in self._queries.values()]
         return {"queries": [query for query in queries if request.items() <= query.items()]}
 
-    def _query(self, request: Mapping[str, Any]) -> _Query:
+    def _fields(self, request: Request, known: Collection[str]) -> Answer:
+        """Return the names of fields in the newest events, with their shares [%]."""
+        group = _group(request.get("logGroupName") or request["logGroupIdentifier"])
+        if group not in known:
+            raise ResourceNotFoundException(f"The log group {group} does not exist.")
+        query = f"fields @message | sort @timestamp desc | limit {_SEEN_EVENTS}"
+        rows = insights.run(query, self._store.events([group])).rows
+        messages = [row[0]["value"] for row in rows]
+        found = Counter(name for message in messages for name in set(_names(message)))
+        shares = {name: 100 for name in _OF_EVERY_EVENT if messages}
+        shares |= {name: round(100 * count / len(messages)) for name, count in found.items()}
+        most = sorted(shares.items(), key=lambda pair: -pair[1])[:_MOST_FIELDS]
+        return {"logGroupFields": [{"name": name, "percent": share} for name, share in most]}
+
+    def _record(self, request: Request, known: Collection[str]) -> Answer:
+        """Return the event of an ``@ptr``."""
+        pointer = request["logRecordPointer"]
+        query = (
+            "fields @timestamp, @message, @logStream, @log, @ingestionTime "
+            f"| filter @ptr = {json.dumps(pointer)} | limit 1"
+        )
+        rows = insights.run(query, self._store.events(known)).rows
+        if not rows:
+            raise ResourceNotFoundException(f"No event has the logRecordPointer {pointer}.")
+        return {"logRecord": {cell["field"]: cell["value"] for cell in rows[0]}}
+
+    def _query(self, request: Request) -> _Query:
         with self._lock:
             query = self._queries.get(request["queryId"])
         if query is None:
@@ -236,17 +297,70 @@ class LogQueries:
         return query
 
 
+def _list_groups(request: Request, known: Collection[str]) -> Answer:
+    part = request.get("logGroupNamePattern", "")
+    arn = f"arn:aws:logs:{REGION}:{ACCOUNT}:log-group:"
+    return {
+        "logGroups": [
+            {"logGroupName": name, "logGroupArn": f"{arn}{name}", "logGroupClass": "STANDARD"}
+            for name in sorted(known)
+            if part in name
+        ]
+    }
+
+
+def _put(request: Request, _: Collection[str]) -> Answer:
+    id_ = request.get("queryDefinitionId") or str(uuid4())
+    if "queryDefinitionId" in request and id_ not in SAVED:
+        raise ResourceNotFoundException(f"There is no query definition {id_}.")
+    try:
+        save(request, id_)
+    except insights.QueryError as error:
+        raise InvalidParameterException(f"queryString: {error}") from None
+    return {"queryDefinitionId": id_}
+
+
+def _described(request: Request, _: Collection[str]) -> Answer:
+    prefix = request.get("queryDefinitionNamePrefix", "")
+    found = (each for each in SAVED.values() if each["name"].startswith(prefix))
+    return {"queryDefinitions": sorted(found, key=lambda each: str(each["name"]))}
+
+
+def _delete(request: Request, _: Collection[str]) -> Answer:
+    return {"success": SAVED.pop(request["queryDefinitionId"], None) is not None}
+
+
+def _names(message: str) -> Iterator[str]:
+    """Yield the names of the JSON fields in a message, with dots."""
+    try:
+        value = json.loads(message) if message.startswith("{") else None
+    except (ValueError, RecursionError):
+        return
+    yield from _members(value, "")
+
+
+def _members(value: object, path: str) -> Iterator[str]:
+    if isinstance(value, dict):
+        for name, member in value.items():
+            yield from _members(member, f"{path}.{name}" if path else str(name))
+    elif path:
+        yield path
+
+
+def _group(name: str) -> str:
+    return name.rsplit(":log-group:", 1)[-1].removesuffix(":*")
+
+
 def _response_method(
-    action: Callable[[Mapping[str, Any], Collection[str]], dict[str, Any]],
+    action: Callable[[Request, Collection[str]], Answer],
 ) -> Callable[[LogsResponse], str]:
-    def answer(response: LogsResponse) -> str:
-        return json.dumps(action(json.loads(response.body), response.logs_backend.groups))
+    return lambda response: json.dumps(
+        action(json.loads(response.body), response.logs_backend.groups)
+    )
 
-    return answer
 
-
-def _check_request(request: Mapping[str, Any]) -> None:
-    _refuse_unknown("StartQuery", request, _START_QUERY)
+def _check_request(request: Request) -> None:
+    refuse_unknown("StartQuery", request, _START_QUERY, InvalidParameterException)
     if request.get("queryLanguage", "CWLI") != "CWLI":
         raise InvalidParameterException(
             f"queryLanguage is {request['queryLanguage']}; accepted: CWLI."
@@ -257,7 +371,7 @@ def _check_request(request: Mapping[str, Any]) -> None:
         raise InvalidParameterException("End time should not be earlier than start time.")
 
 
-def _groups(request: Mapping[str, Any], parameters: int) -> list[str]:
+def _groups(request: Request, parameters: int) -> list[str]:
     """Return the names of a request's log groups; an identifier may be the ARN of a group.
 
     A query with SOURCE has no parameter for its groups, every other query has one.
@@ -271,11 +385,7 @@ def _groups(request: Mapping[str, Any], parameters: int) -> list[str]:
     if not values:
         return []
     names = values[0] if isinstance(values[0], list) else values
-    return [name.rsplit(":log-group:", 1)[-1] for name in names]
-
-
-def _refuse_unknown(action: str, request: Mapping[str, Any], accepted: Collection[str]) -> None:
-    refuse_unknown(action, request, accepted, InvalidParameterException)
+    return list(map(_group, names))
 
 
 def _log_failure(reason: object) -> None:

@@ -25,7 +25,6 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.alias_generators import to_pascal
 
 from onebox.account import ACCOUNT, REGION
-from onebox.cloud.console import LogDescriptions
 from onebox.cloud.endpoint import Endpoint
 from onebox.cloud.log_queries import LogQueries
 from onebox.cloud.replacements import Replacements
@@ -183,7 +182,6 @@ class CloudWatchLogs:
         original_filter = replacements.set(LogsBackend, "filter_log_events", filter_events)
         for name, action in self._queries.actions().items():
             replacements.set(LogsResponse, name, action)
-        LogDescriptions(store).replace_methods(replacements)
         replacements.refuse(LogsResponse, _NOT_OVER_THE_STORE)
 
     def _store_events(self, group: str, stream: str, events: Sequence[tuple[int, str]]) -> None:

@@ -21,7 +21,7 @@ from moto.sns.models import sns_backends
 from moto.sqs.models import sqs_backends
 
 from cwli import insights
-from onebox.cloud.console import save
+from onebox.cloud.log_queries import save
 from onebox.cloud.replacements import not_honoured, refuse_unknown
 
 

@@ -18,13 +18,15 @@ from uuid import uuid4
 
 from moto.core.exceptions import AWSError
 from moto.core.responses import ActionResult
+from moto.core.utils import pascal_to_camelcase, remap_nested_keys
 from moto.stepfunctions.exceptions import (
     ExecutionAlreadyExists,
     InvalidExecutionInput,
     InvalidToken,
 )
-from moto.stepfunctions.models import StateMachine, StepFunctionBackend
+from moto.stepfunctions.models import StateMachine, StepFunctionBackend, stepfunctions_backends
 from moto.stepfunctions.responses import StepFunctionResponse
+from moto.stepfunctions.utils import cfn_to_api_tags
 
 from onebox.account import REGION
 from onebox.asl.definition import InvalidDefinition, read_definition
@@ -34,7 +36,6 @@ from onebox.asl.execution import Execution, Identity
 from onebox.asl.interpreter import Integration, Jitter, World, full_jitter
 from onebox.asl.jsonata import OnEvaluate
 from onebox.asl.payload import Json, dump, limited, parse
-from onebox.cloud import state_machine_type
 from onebox.cloud.endpoint import Endpoint
 from onebox.cloud.integrations import TaskEnds, integrations
 from onebox.cloud.replacements import Replacements
@@ -266,7 +267,7 @@ class StateMachines:
         replacements.set(StepFunctionResponse, "list_executions", _list_executions)
         replacements.set(StepFunctionResponse, "get_execution_history", _get_execution_history)
         replacements.refuse(StepFunctionResponse, _NOT_RUN_HERE)
-        state_machine_type.replace_methods(replacements)
+        _accept_templates(replacements)
 
 
 def install(
@@ -349,3 +350,44 @@ def _without_data(event: dict[str, Any]) -> dict[str, Any]:
         else value
         for name, value in event.items()
     }
+
+
+def _accept_templates(replacements: Replacements) -> None:
+    """Make templates create state machines with all of their properties."""
+
+    def attribute(machine: StateMachine, name: str) -> object:
+        return machine.arn if name == "Arn" else attribute_of(machine, name)
+
+    def has_attribute(name: str) -> bool:
+        return name == "Arn" or bool(has_other(name))
+
+    replacements.set(StateMachine, "create_from_cloudformation_json", classmethod(_created))
+    attribute_of = replacements.set(StateMachine, "get_cfn_attribute", attribute)
+    has_other = replacements.set(StateMachine, "has_cfn_attr", has_attribute)
+
+
+def _created(
+    _: type, /, name: str, template: dict[str, Any], account: str, region: str, **__: object
+) -> StateMachine:
+    properties = template["Properties"]
+    return stepfunctions_backends[account][region].create_state_machine(
+        properties.get("StateMachineName", name),
+        _definition(properties),
+        properties["RoleArn"],
+        tags=cfn_to_api_tags(properties.get("Tags", [])),
+        loggingConfiguration=_configuration(properties, "LoggingConfiguration"),
+        tracingConfiguration=_configuration(properties, "TracingConfiguration"),
+        sm_type=properties.get("StateMachineType"),
+    )
+
+
+def _definition(properties: Mapping[str, Any]) -> str:
+    definition: str = properties["DefinitionString"]
+    for key, value in properties.get("DefinitionSubstitutions", {}).items():
+        text = value if isinstance(value, str) else dump(value)
+        definition = definition.replace(f"${{{key}}}", text)
+    return definition
+
+
+def _configuration(properties: Mapping[str, Any], name: str) -> Any:  # noqa: ANN401 (moto's)
+    return remap_nested_keys(properties.get(name), pascal_to_camelcase)

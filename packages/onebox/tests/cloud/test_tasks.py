@@ -16,7 +16,7 @@ from botocore.exceptions import ClientError
 from onebox.app import Programs
 from onebox.cloud import tasks as ecs_tasks
 from onebox.cloud.cgroups import NotWritableError, hierarchy
-from onebox.cloud.task_log import TaskLog
+from onebox.cloud.task import TaskLog
 
 SECONDS = 60  # how long a test waits for a task's end before it fails
 
@@ -155,7 +155,7 @@ def test_the_times_of_a_task_are_in_order_if_the_clock_goes_back(
         def now(zone):
             return datetime.now(zone) - timedelta(hours=next(hours))
 
-    monkeypatch.setattr(ecs_tasks, "datetime", Clock)
+    monkeypatch.setattr("onebox.cloud.task.datetime", Clock)
     define("pass")
     task = await_end(run())
     times = [task[name] for name in ("createdAt", "startedAt", "stoppingAt", "stoppedAt")]

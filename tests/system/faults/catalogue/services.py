@@ -13,7 +13,7 @@ from moto.core.exceptions import JsonRESTError
 from moto.ecs.responses import EC2ContainerServiceResponse
 
 from cdk.functions import module_of
-from onebox.cloud import tasks as ecs_tasks
+from onebox.cloud import task
 from onebox.cloud.environments import Sandbox
 from onebox.cloud.processes import Child
 from onebox.cloud.runtime import Reply
@@ -174,7 +174,7 @@ def _not_started(ground: Ground) -> list[Run]:
     def refuse(*_: object) -> Child:
         raise FileNotFoundError(2, "No such file or directory")
 
-    ground.replaced.set(ecs_tasks, "begin", refuse)
+    ground.replaced.set(task, "begin", refuse)
     return [ground.run()]
 
 

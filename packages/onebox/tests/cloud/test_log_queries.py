@@ -1,4 +1,4 @@
-"""Operations that the console and Grafana call, through the APIs of Logs and Athena."""
+"""Logs Insights as the console and Grafana ask for it: saved queries, fields and records."""
 
 import json
 import time
@@ -6,7 +6,7 @@ import time
 import pytest
 from botocore.exceptions import ClientError
 
-from onebox.cloud import console
+from onebox.cloud import log_queries
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def api(endpoint, logs):
     events = [{"timestamp": now + i, "message": each} for i, each in enumerate(messages)]
     api.put_log_events(logGroupName="/app", logStreamName="s", logEvents=events)
     yield api
-    console.SAVED.clear()
+    log_queries.SAVED.clear()
 
 
 def test_the_fields_of_a_group_have_their_shares(api):
