@@ -17,7 +17,7 @@ from contextlib import closing
 from pathlib import Path
 
 from onebox.logs.store import LogStore
-from onebox.store.errors import ObjectFilesError
+from onebox.store.index import ObjectFilesError
 from onebox.store.object_files import ObjectFiles
 from tidemark.cli.this_machine import has_results
 from tidemark.model.context import written_stack

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from onebox.cloud.cloud_note import find_cloud
-from onebox.store.errors import ObjectFilesError
+from onebox.store.index import ObjectFilesError
 from tidemark.cli.options import state_flag, state_option
 from tidemark.cli.this_machine import await_files, check_state, in_use
 from tidemark.model.context import written_stack
@@ -37,7 +37,7 @@ def command(repair: bool, state: Path) -> None:
         raise Refused(in_use(state, found.endpoint, found.pid).message)
     await_files(state)
     # The import of what writes reports takes time, which a refusal does not need.
-    from onebox.doctor.examination import examine  # noqa: PLC0415
+    from onebox.doctor import examine  # noqa: PLC0415
     from tidemark.one_machine.contents import StackContents  # noqa: PLC0415
 
     damaged = harmless = lost = 0

@@ -16,8 +16,7 @@ import click
 
 from onebox.app import DeploymentFailed
 from onebox.cloud.cloud_note import Presence, announced, find_cloud, forget, has_ended, make_private
-from onebox.store.errors import FolderInUse, ObjectFilesError
-from onebox.store.index import Index
+from onebox.store.index import FolderInUse, Index, ObjectFilesError
 from tidemark.cli.wording import ending
 from tidemark.client.deployed import Deployed, Stack, Stored
 from tidemark.model.context import (

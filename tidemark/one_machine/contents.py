@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from onebox.disk import gunzipped, quarantine, sync_folder
-from onebox.doctor.examination import Finding, Rebuilding
-from onebox.store.errors import DamagedObject
-from onebox.store.object_files import ObjectFiles
+from onebox.doctor import Finding, Rebuilding
+from onebox.store.index import DamagedObject, readable
+from onebox.store.object_files import Body, ObjectFiles
 from tidemark.model.outcome import LevelAlarm, Outcome
 from tidemark.model.results import Exclusion, TrialResult
 from tidemark.model.run_id import RUN_ID
@@ -43,7 +43,7 @@ _RATE_ROW = {"run_id", "trial", "metric", "repetition", "excluded"}
 # Exclusions, acknowledgements and resumes have their run in their name alone.
 _EXCLUSION, _ACKNOWLEDGEMENT = {"excluded", "reason", "at"}, {"reason", "until", "at"}
 _RESUME = {"execution_arn", "trigger", "note"}
-_REASON = "excluded before the index and the journal were lost"
+_REASON = "excluded before the index was lost"
 
 
 class _Content(NamedTuple):
@@ -63,15 +63,16 @@ class _Content(NamedTuple):
 def name_again(folder: Path, bucket: str) -> bool:
     """Make the results in a folder of objects again from its bodies; move the folder aside.
 
-    Plans, trials, outcomes and rows of ``runs`` get their names from what they say, and files that
-    tasks left from what the trials say; the other tables and the reports are written again. A trial
-    is excluded if a row of its run says so, and a change of level was reported if an outcome does.
+    The objects that can be read in a damaged index keep their names. Other plans, trials, outcomes
+    and rows of ``runs`` get their names from what they say, and files that tasks left from what the
+    trials say; the other tables and the reports are written again. A trial is excluded if a row of
+    its run says so, and a change of level was reported if an outcome does.
 
     Returns
     -------
     bool
-        False if there were resumes, acknowledgements, or exclusions with their reasons: nothing
-        names their runs.
+        False if there were other resumes, acknowledgements, or exclusions with their reasons:
+        nothing names their runs.
     """
     again = folder.with_name(f"{folder.name}.again")
     if again.exists():  # an earlier attempt died
@@ -80,9 +81,10 @@ def name_again(folder: Path, bucket: str) -> bool:
     with closing(ObjectFiles(again)) as files:
         results = FileBucket(files, bucket)
         with files.transaction():
+            kept = _take_over(folder, files)
             for place, body in _artefacts(folder, left):
                 results.write(place, body)
-            for content in _contents(folder, left):
+            for content in _contents(folder, {*left, *kept}):
                 nameless |= content.has(_EXCLUSION) or content.has(_ACKNOWLEDGEMENT)
                 nameless |= _is_resume(content)
                 if key := _key(content):
@@ -94,6 +96,18 @@ def name_again(folder: Path, bucket: str) -> bool:
     again.rename(folder)
     sync_folder(folder.parent)
     return not nameless
+
+
+def _take_over(folder: Path, files: ObjectFiles) -> set[str]:
+    """Add the objects that can be read in a damaged index; return the SHA-256 of their bodies."""
+    kept = set()
+    for entry in {each[:2]: each for each in readable(folder / "index.sqlite")}.values():
+        with suppress(DamagedObject):
+            body = Body(folder / "bodies" / entry.body, entry.size, entry.md5).read(entry.key)
+            attributes = json.loads(entry.attributes)
+            files.save(entry.bucket, entry.key, files.write([body]), attributes)
+            kept.add(_sha256(body))
+    return kept
 
 
 def _left_by_tasks(folder: Path) -> Mapping[str, list[str]]:
@@ -158,9 +172,9 @@ def _write_rows(results: FileBucket, contents: Iterable[_Content]) -> None:
         if content.has(_RUN_ROW) and (plan := find_plan(results, content.first["run_id"])):
             results.write(keys.table("runs", plan.suite.name, plan.run_id), content.body)
         for row in content.rows if content.has(_RATE_ROW) else ():
-            if row["excluded"]:
+            key = keys.exclusion(row["run_id"], row["trial"])
+            if row["excluded"] and not results.find(key):
                 exclusion = Exclusion(excluded=True, reason=_REASON, at=now)
-                key = keys.exclusion(row["run_id"], row["trial"])
                 results.write(key, exclusion.model_dump_json().encode())
 
 
@@ -203,7 +217,7 @@ class StackContents:
         self._stack = stack
 
     def name_again(self, folder: Path) -> bool:
-        """Make the results of a folder without index and journal again from its bodies."""
+        """Make the results of a folder with a lost or damaged index again from its bodies."""
         return name_again(folder, own_bucket(self._stack))
 
     def rebuilding(self, files: ObjectFiles, bucket: str, key: str) -> Rebuilding | None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from onebox.athena.catalogue import Catalogue
 from onebox.athena.errors import QueryError
-from onebox.store.errors import DamagedObject
+from onebox.store.index import DamagedObject
 from onebox.store.object_files import ObjectFiles
 from onebox.store.table_objects import FileObjects, UndamagedObjects
 from tidemark.client.deployed import Stored

@@ -232,41 +232,36 @@ def test_the_doctor_names_a_run_without_an_outcome_and_what_its_tasks_left(state
     assert found.stdout.endswith(f"\nEverything else in {state} is whole.\n")
 
 
-def test_the_doctor_makes_an_index_again_that_differs_from_the_journal(state):
-    runs = run(state, "runs").stdout
-    with closing(sqlite3.connect(state / "objects" / "index.sqlite")) as index:
-        index.execute("DELETE FROM objects WHERE key LIKE 'tables/runs/%'")
-        index.commit()
+def test_the_doctor_keeps_the_names_on_the_whole_pages_of_a_damaged_index(state):
+    before = shown(state)
+    index = state / "objects" / "index.sqlite"
+    content = bytearray(index.read_bytes())
+    content[-4096:] = bytes(4096)
+    index.write_bytes(content)
 
     found = run(state, "doctor")
-    assert "index and journal differ in 3 objects" in found.stdout
-    assert run(state, "doctor", "--repair").exit_code == 0
-    assert run(state, "runs").stdout == runs
-
-
-def test_the_doctor_writes_a_damaged_journal_again_from_the_index(state):
-    runs = run(state, "runs").stdout
-    journal = state / "objects" / "journal.jsonl"
-    journal.write_bytes(journal.read_bytes().replace(b"plan.json", b"Plan.json"))
-
-    assert "journal.jsonl is damaged at byte " in run(state, "doctor").stdout
-    assert run(state, "doctor", "--repair").exit_code == 0
-    (state / "objects" / "index.sqlite").unlink()
-    assert run(state, "runs").stdout == runs
+    assert found.exit_code == 1
+    assert "index.sqlite is damaged: " in found.stdout
+    assert "names the runs and trials again by what their files say" in found.stdout
+    run(state, "doctor", "--repair")
+    assert shown(state) == before
     assert run(state, "doctor").exit_code == 0
 
 
-def test_the_doctor_makes_an_index_from_the_whole_lines_of_a_damaged_journal(state):
-    journal = state / "objects" / "journal.jsonl"
-    journal.write_bytes(journal.read_bytes().replace(keys.plan(SECOND).encode(), b"x"))
-    (state / "objects" / "index.sqlite").unlink()
-    assert "journal.jsonl is damaged at byte " in run(state, "runs").stderr
+def test_the_doctor_names_a_key_with_a_changed_bit_and_keeps_all_other_objects(state):
+    key = keys.table("runs", "rocksdb", SECOND)
+    with closing(ObjectFiles(state / "objects")) as files:
+        whole = {key: body.read(key) for key, body, _ in files.objects(BUCKET)}
+    with closing(sqlite3.connect(state / "objects" / "index.sqlite")) as index:
+        index.execute("UPDATE objects SET key = 'sables' WHERE key = ?", [key])
+        index.commit()
 
-    done = run(state, "doctor", "--repair")
-    assert done.exit_code == 1
-    assert "--repair makes the index from the other lines." in done.stdout
-    assert listed(run(state, "runs", "--format", "json")) == [THIRD, SECOND, FIRST]
-    assert run(state, "doctor").exit_code == 0
+    assert "the row of sables is not as it was written" in run(state, "doctor").stdout
+    assert run(state, "doctor", "--repair").exit_code == 0
+    with closing(ObjectFiles(state / "objects")) as files:
+        assert {
+            key: body.read(key) for key, body, _ in files.objects(BUCKET)
+        }.keys() == whole.keys()
 
 
 def test_a_damaged_translation_of_a_statement_is_not_used(state):
@@ -281,7 +276,7 @@ def shown(state):
     return [run(state, *words).stdout for words in (["runs"], ["history", "rocksdb"])]
 
 
-def test_the_doctor_names_the_runs_of_a_store_without_index_and_journal_again(state):
+def test_the_doctor_names_the_runs_of_a_store_without_an_index_again(state):
     run(state, "exclude", f"{SECOND}/1", "--reason", "noisy")
     before = shown(state)
     for file in (state / "objects").glob("*.*"):
@@ -289,7 +284,7 @@ def test_the_doctor_names_the_runs_of_a_store_without_index_and_journal_again(st
 
     done = run(state, "runs")
     assert (done.exit_code, done.stdout) == (1, "")
-    assert "neither their index nor their journal; restore " in done.stderr
+    assert "but not their index; restore " in done.stderr
     assert "or let `tidemark doctor --repair` name runs and trials" in done.stderr
 
     # The trial stays excluded; the words of the reason are lost.

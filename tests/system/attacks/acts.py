@@ -12,7 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-TARGETS = ("", "cloud.json", "objects/journal.jsonl", "objects/index.sqlite", "objects/bodies")
+TARGETS = (
+    *("", "cloud.json", "objects/index.sqlite", "objects/index.sqlite-wal", "objects/bodies"),
+)
 _OPENED: Mapping[str, Sequence[str]] = {
     "reads and writes": (
         "os.open(target, os.O_RDONLY)", "os.open(target, os.O_WRONLY)",
@@ -168,9 +170,7 @@ FILES: Mapping[str, Sequence[str]] = {
     "kinds": ("missing", "folder", "dangling link", "loop of links", "device"),
 }
 """The harms to each file of a state folder, by their names in `harms`."""
-HARMED = (
-    "objects/journal.jsonl", "objects/index.sqlite", "objects/bodies/*", "logs/*", "cloud.json",
-)  # fmt: skip
+HARMED = ("objects/index.sqlite", "objects/bodies/*", "logs/*", "cloud.json")
 
 
 def page(root: Path) -> Path:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from onebox.cloud.cloud_note import find_cloud
-from onebox.doctor.examination import examine
+from onebox.doctor import examine
 from onebox.store.object_files import ObjectFiles
 
 GROWN_BYTES = 64 << 20

@@ -23,7 +23,7 @@ from onebox.cloud.runtime import Invocation, RuntimeApi
 from onebox.cloud.server import Server
 from onebox.logs.lines import LogStoreError
 from onebox.logs.store import LogStore
-from onebox.store.errors import ObjectFilesError
+from onebox.store.index import ObjectFilesError
 from onebox.store.object_files import ObjectFiles
 from tests.system.attacks import attacker, harms
 from tests.system.attacks.acts import FILES, HARMED, LEFT, STATEMENTS, of_stranger, of_task

@@ -9,6 +9,7 @@ import time
 
 import pytest
 
+from onebox.store.index import readable
 from tests.system.end_to_end.command_line import TIDEMARK
 from tidemark.model.checkout import ROOT
 
@@ -113,10 +114,10 @@ def test_a_running_run_can_be_watched_and_stopped_from_another_terminal(up, fold
 
 def file_of(folder, prefix):
     """Return the key with a prefix that was stored last, and the file of its object."""
-    lines = (folder / "objects" / "journal.jsonl").read_text().splitlines()
-    changes = [change for line in lines[1:] for change in json.loads(line.partition(" ")[2])]
-    key, body = [change[1:3] for change in changes if change[1].startswith(prefix)][-1]
-    return key, folder / "objects" / "bodies" / body
+    entries = readable(folder / "objects" / "index.sqlite")
+    found = [entry for entry in entries if entry.key.startswith(prefix)]
+    newest = max(found, key=lambda entry: json.loads(entry.attributes)["last_modified"])
+    return newest.key, folder / "objects" / "bodies" / newest.body
 
 
 def test_a_damaged_row_is_named_by_a_running_cloud_which_answers(up, folder):

@@ -33,8 +33,7 @@ from onebox.athena import api as athena
 from onebox.cloud.endpoint import Endpoint
 from onebox.cloud.objects import FileKey
 from onebox.cloud.replacements import Replacements, refuse_unknown
-from onebox.store.errors import DamagedObject
-from onebox.store.index import Listed
+from onebox.store.index import DamagedObject, Listed
 from onebox.store.table_objects import UndamagedObjects
 
 MOST_ROWS = 1000  # AWS documentation, GetQueryResults: MaxResults

@@ -26,7 +26,7 @@ from moto.s3.responses import S3Response
 from moto.s3.utils import _VersionedKeyStore
 
 from onebox.cloud.replacements import Replacements
-from onebox.store.errors import DamagedIndex, DamagedObject
+from onebox.store.index import DamagedIndex, DamagedObject
 from onebox.store.object_files import Body, ObjectFiles
 
 _CHUNK_BYTES = 1 << 20

@@ -1,33 +1,69 @@
-"""The index of a folder of objects, in SQLite: the state that the journal leads to.
+"""The index of a folder of objects: one SQLite file, whose commits are on the disk.
 
-After a power failure the index may be older than the journal, since its commits are not synced.
+A row has the CRC-32 of its fields, since SQLite does not see a changed bit.
 """
 
 from __future__ import annotations
 
 import errno
+import json
 import os
+import re
+import shutil
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, suppress
+import tempfile
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from threading import RLock
-from typing import Any
-from urllib.parse import quote
+from typing import Any, NamedTuple
+from zlib import crc32
 
-from onebox.store.errors import DOCTOR, DamagedIndex, FolderInUse, ObjectFilesError
-from onebox.store.journal import Change, Entry, Position
-
+DOCTOR = "`tidemark doctor` says what can be rebuilt"
 Listed = tuple[str, int, str]
 """The key of an object, its size in bytes and its MD5."""
 
-_SETTINGS = ("locking_mode = EXCLUSIVE", "journal_mode = WAL", "synchronous = NORMAL")
-_COLUMNS = ", ".join(Entry._fields)
-_TABLES = (
-    "CREATE TABLE IF NOT EXISTS objects (bucket TEXT, key TEXT, body TEXT, size INTEGER, "
-    "md5 TEXT, attributes TEXT, PRIMARY KEY (bucket, key)) WITHOUT ROWID",
-    "CREATE TABLE IF NOT EXISTS journal (generation INTEGER, position INTEGER)",
+
+class ObjectFilesError(Exception):
+    """A folder of objects that cannot be used; the message names the file and the reason."""
+
+
+class FolderInUse(ObjectFilesError):
+    """A folder of objects that another process has open."""
+
+
+class DamagedIndex(ObjectFilesError):
+    """An index that cannot be read, or bodies of objects without it."""
+
+
+class DamagedObject(ObjectFilesError):
+    """An object whose file is not what was stored."""
+
+
+class Entry(NamedTuple):
+    """An object: its name, its file, the file's size [B] and MD5, and the attributes as JSON."""
+
+    bucket: str
+    key: str
+    body: str
+    size: int
+    md5: str
+    attributes: str
+
+    def checksum(self) -> int:
+        """Return the CRC-32 of the fields."""
+        return crc32(json.dumps(self, default=repr).encode())
+
+
+# No process shares the index. A commit in the log is on the disk before it returns.
+_SETTINGS = ("locking_mode = EXCLUSIVE", "synchronous = FULL", "journal_mode = WAL")
+_TABLE = (
+    "CREATE TABLE objects (bucket TEXT, key TEXT, body TEXT, size INTEGER, "
+    "md5 TEXT, attributes TEXT, crc32 INTEGER, PRIMARY KEY (bucket, key)) WITHOUT ROWID"
 )
+_BODY = re.compile(r"[0-9a-f]{32}")
+_ROWS = f"SELECT {', '.join(Entry._fields)}, crc32 FROM objects"  # noqa: S608 (no input)
 
 
 def is_writable(folder: Path) -> bool:
@@ -35,44 +71,38 @@ def is_writable(folder: Path) -> bool:
     return os.access(folder, os.W_OK)
 
 
-def _connected(name: str) -> sqlite3.Connection:
-    # The owner begins its own transactions, and the lock lets all threads share a connection.
-    return sqlite3.connect(
-        name, timeout=0, isolation_level=None, check_same_thread=False, uri=name.startswith("file:")
-    )
-
-
-def _copied(file: Path) -> sqlite3.Connection:
-    """Return a copy in memory of an index that cannot be written; empty if there is none."""
-    copy = _connected(":memory:")
-    # The journal also has everything that a killed process left beside the file.
-    name = f"file:{quote(str(file))}?mode=ro&immutable=1"
-    with suppress(sqlite3.DatabaseError), closing(_connected(name)) as original:
-        original.backup(copy)
-    return copy
+def readable(file: Path) -> Iterator[Entry]:
+    """Yield the objects that can be read in a damaged index, some of them twice."""
+    # A damaged page ends a walk, and another one begins at the other end.
+    for order in ("ASC", "DESC"):
+        statement = f"{_ROWS} ORDER BY bucket {order}, key {order}"
+        with suppress(sqlite3.Error, OSError), closing(_copied(file)) as database:
+            yield from filter(None, map(_whole, database.execute(statement)))
 
 
 class Index:
     """An index in a file, used by the threads of one process.
 
     A method raises DamagedIndex if the file is not an index, and OSError if it cannot be used.
+
+    Attributes
+    ----------
+    is_new
+        Whether the file did not exist, or was empty.
     """
 
     def __init__(self, file: Path) -> None:
         """Open the index; raise FolderInUse if another process has it open."""
         self._file, self._lock = file, RLock()
-        is_read_only = not is_writable(file.parent)
         if file.exists() and not file.is_file():
             raise self.damaged("it is no file")
+        with self._errors():
+            open_file = _connected if is_writable(file.parent) else _copied
+            self._database = open_file(file)
         try:
-            self._database = _copied(file) if is_read_only else _connected(str(file))
-        except sqlite3.OperationalError as error:
-            raise self._unusable(error) from error
-        try:
-            for setting in () if is_read_only else _SETTINGS:
+            for setting in _SETTINGS:
                 self._rows(f"PRAGMA {setting}")
-            self._tables = {name for (name,) in self._rows("SELECT name FROM sqlite_schema")}
-            self.position()
+            self.is_new = not self._rows("SELECT name FROM sqlite_schema")
         except BaseException:
             self._database.close()
             raise
@@ -81,12 +111,16 @@ class Index:
         """Let another process open the index."""
         self._database.close()
 
+    def create(self) -> None:
+        """Make a new index one without objects."""
+        self._rows(_TABLE)
+
     def begin(self) -> None:
         """Begin a transaction."""
         self._rows("BEGIN")
 
     def commit(self) -> None:
-        """End the transaction, unless it was undone."""
+        """End the transaction, unless it was undone; its changes are then on the disk."""
         if self._database.in_transaction:
             self._rows("COMMIT")
 
@@ -96,99 +130,106 @@ class Index:
             if self._database.in_transaction:
                 self._database.execute("ROLLBACK")
 
-    def position(self) -> Position:
-        """Return the end of the last transaction of the journal that the index contains."""
-        rows = self._rows("SELECT * FROM journal") if "journal" in self._tables else []
-        position = Position(*rows[0]) if rows else Position(0, 0)
-        if not all(isinstance(number, int) for number in position):
-            raise self.damaged("it has no position in the journal")
-        return position
+    def put(self, entry: Entry) -> None:
+        """Add or replace an object."""
+        values = (*entry, entry.checksum())
+        self._rows("INSERT OR REPLACE INTO objects VALUES (?, ?, ?, ?, ?, ?, ?)", values)
 
-    def reach(self, position: Position) -> None:
-        """Note the end of the last transaction that the index contains."""
-        self._create()
-        self._rows("DELETE FROM journal")
-        self._rows("INSERT INTO journal VALUES (?, ?)", position)
-
-    def apply(self, changes: Iterable[Change]) -> None:
-        """Put or remove objects."""
-        self._create()
-        for change in changes:
-            if isinstance(change, Entry):
-                self._rows("INSERT OR REPLACE INTO objects VALUES (?, ?, ?, ?, ?, ?)", change)
-            else:
-                self._rows("DELETE FROM objects WHERE bucket = ? AND key = ?", change)
-
-    def clear(self) -> None:
-        """Remove every object."""
-        self._create()
-        self._rows("DELETE FROM objects")
+    def remove(self, bucket: str, key: str) -> None:
+        """Remove an object, if there is one."""
+        self._rows("DELETE FROM objects WHERE bucket = ? AND key = ?", (bucket, key))
 
     def find(self, bucket: str, key: str) -> Entry | None:
         """Return an object, None if there is none."""
-        found = self._objects("bucket = ? AND key = ?", (bucket, key))
-        return Entry(*found[0]) if found else None
+        return next(self._entries("WHERE bucket = ? AND key = ?", bucket, key), None)
 
     def entries(self, bucket: str) -> Iterator[Entry]:
         """Yield the objects of a bucket in order."""
-        return map(Entry._make, self._objects("bucket = ?", (bucket,)))
+        return self._entries("WHERE bucket = ? ORDER BY key", bucket)
 
     def next_bucket(self, after: str) -> str | None:
         """Return the first bucket behind a name that holds objects, None if there is none."""
         # DISTINCT would read every object.
-        found = self._objects("bucket > ? ORDER BY bucket LIMIT 1", (after,), "bucket")
+        select = "SELECT bucket FROM objects WHERE bucket > ? ORDER BY bucket LIMIT 1"
+        found = self._rows(select, (after,))
         return found[0][0] if found else None
 
     def listed(self, bucket: str, prefix: str, after: str, most: int | None) -> list[Listed]:
         """Return the first ``most`` objects that follow ``after``, with keys of a prefix."""
         bounds = (bucket, prefix, prefix, after, -1 if most is None else most)
         # The byte FF is in no UTF-8, and sorts after every continuation of the prefix.
-        below = "key >= ? AND key < ? || CAST(x'ff' AS TEXT)"
-        condition = f"bucket = ? AND {below} AND key > ? ORDER BY key LIMIT ?"
-        return self._objects(condition, bounds, "key, size, md5")
+        return self._rows(
+            "SELECT key, size, md5 FROM objects WHERE bucket = ? AND key >= ? "
+            "AND key < ? || CAST(x'ff' AS TEXT) AND key > ? ORDER BY key LIMIT ?",
+            bounds,
+        )
 
-    def problem(self) -> str | None:
-        """Return a sentence about what SQLite finds wrong with the file, None if it is whole."""
-        try:
-            ((answer,),) = self._rows("PRAGMA integrity_check(1)")
-        except DamagedIndex as error:
-            return str(error)
-        return None if answer == "ok" else f"{self._file} is damaged: {answer}"
-
-    def _objects(
-        self, condition: str, values: Sequence[object], columns: str = _COLUMNS
-    ) -> list[tuple[Any, ...]]:
-        if "objects" not in self._tables:
-            return []
-        return self._rows(f"SELECT {columns} FROM objects WHERE {condition}", values)  # noqa: S608
-
-    def _create(self) -> None:
-        # A reading command writes nothing, not even a table that an earlier version lacked.
-        if not {"objects", "journal"} <= self._tables:
-            for table in _TABLES:
-                self._rows(table)
-            self._tables |= {"objects", "journal"}
-
-    def _rows(self, statement: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
-        try:
-            with self._lock:
-                return self._database.execute(statement, values).fetchall()
-        except sqlite3.OperationalError as error:
-            raise self._unusable(error) from error
-        except sqlite3.DatabaseError as error:
-            raise self.damaged(error) from error
+    def check(self) -> None:
+        """Raise DamagedIndex if SQLite finds damage in the file, or a row is not as written."""
+        ((answer,),) = self._rows("PRAGMA integrity_check(1)")
+        if answer != "ok":
+            raise self.damaged(answer)
+        deque(self._entries(""), maxlen=0)
 
     def damaged(self, reason: object) -> DamagedIndex:
         """Return the error that the file is damaged."""
         return DamagedIndex(f"{self._file} is damaged: {reason}; {DOCTOR}.")
 
+    def _entries(self, condition: str, *values: str) -> Iterator[Entry]:
+        for row in self._rows(f"{_ROWS} {condition}", values):
+            if (entry := _whole(row)) is None:
+                raise self.damaged(f"the row of {row[1]} is not as it was written")
+            yield entry
+
+    def _rows(self, statement: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        with self._errors(), self._lock:
+            return self._database.execute(statement, values).fetchall()
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            raise self._unusable(error) from error
+        except sqlite3.DatabaseError as error:
+            raise self.damaged(error) from error
+
     def _unusable(self, error: sqlite3.OperationalError) -> Exception:
         # Python's own error about a text that is no UTF-8 has no code of SQLite.
-        code = getattr(error, "sqlite_errorcode", None)
-        if code is None:
-            return self.damaged(error)
-        if code == sqlite3.SQLITE_BUSY:
-            return FolderInUse(f"{self._file} is in use by another process.")
-        if code == sqlite3.SQLITE_FULL:
-            return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self._file))
+        match getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF:
+            case sqlite3.SQLITE_ERROR:
+                return self.damaged(error)
+            case sqlite3.SQLITE_BUSY:
+                return FolderInUse(f"{self._file} is in use by another process.")
+            case sqlite3.SQLITE_FULL:
+                return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self._file))
+            case sqlite3.SQLITE_IOERR:
+                return OSError(errno.EIO, str(error), str(self._file))
         return ObjectFilesError(f"{self._file} cannot be used by this process: {error}.")
+
+
+def _whole(row: Sequence[Any]) -> Entry | None:
+    """Return the object of a row, None if the row is not as it was written.
+
+    A body with a name of another form could be the path of a file elsewhere.
+    """
+    entry = Entry(*row[:-1])
+    is_whole = entry.checksum() == row[-1] and _BODY.fullmatch(entry.body)
+    return entry if is_whole else None
+
+
+def _connected(file: Path | str) -> sqlite3.Connection:
+    # The owner begins its own transactions, and the lock lets all threads share a connection.
+    return sqlite3.connect(file, timeout=0, isolation_level=None, check_same_thread=False)
+
+
+def _copied(file: Path) -> sqlite3.Connection:
+    """Return a copy in memory of an index that cannot be written; empty if there is none."""
+    copy = _connected(":memory:")
+    with tempfile.TemporaryDirectory() as folder:
+        # The log has what a killed process has not written into the file itself.
+        for part in file.parent.glob(f"{file.name}*"):
+            shutil.copyfile(part, Path(folder) / part.name)
+        with closing(_connected(Path(folder) / file.name)) as original:
+            original.backup(copy)
+    return copy

@@ -7,7 +7,7 @@ from typing import Protocol, TypeVar
 
 from onebox.athena.catalogue import StoredObject
 from onebox.athena.errors import QueryError
-from onebox.store.errors import DamagedObject
+from onebox.store.index import DamagedObject
 from onebox.store.object_files import ObjectFiles
 
 _Answer = TypeVar("_Answer")

@@ -23,7 +23,7 @@ from moto.server import ThreadedMotoServer
 from onebox.cloud.deployment import bootstrap, upload
 from onebox.cloud.endpoint import Endpoint
 from onebox.cloud.objects import FileKey, install
-from onebox.store.errors import DamagedIndex
+from onebox.store.index import DamagedIndex
 
 MEBIBYTE = 1 << 20
 
@@ -518,7 +518,7 @@ def test_a_cloud_does_not_start_with_a_damaged_index(s3, restart, folder):
     index.commit()
     index.close()
 
-    with pytest.raises(DamagedIndex, match=r"index.sqlite is damaged: k: .*`tidemark doctor`"):
+    with pytest.raises(DamagedIndex, match=r"index.sqlite is damaged: the row of k is .*`tide"):
         install(folder)
 
 
@@ -563,16 +563,15 @@ def test_the_objects_below_a_prefix_are_listed_in_key_order(s3):
     assert FileKey.files.listed("others", "") == []
 
 
-@pytest.mark.parametrize("failing", ["fsync", "fdatasync"])
 def test_a_request_without_room_is_refused_and_leaves_the_old_object(
-    s3, restart, folder, monkeypatch, failing
+    s3, restart, folder, monkeypatch
 ):
     def full(_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     s3.put_object(Bucket="results", Key="k", Body=b"old")
     with monkeypatch.context() as patched:
-        patched.setattr(os, failing, full)
+        patched.setattr(os, "fsync", full)
         with pytest.raises(ClientError, match="No space left on device"):
             s3.put_object(Bucket="results", Key="k", Body=b"new")
         with pytest.raises(ClientError, match="No space left on device"):
@@ -582,8 +581,7 @@ def test_a_request_without_room_is_refused_and_leaves_the_old_object(
     s3.put_object(Bucket="results", Key="k2", Body=b"new")
     restart()
     assert (read(s3, "k"), read(s3, "k2")) == (b"old", b"new")
-    # Without a synced journal it is not certain that no object needs the body.
-    assert set(bodies(folder)) == {b"new", b"old"}
+    assert sorted(bodies(folder)) == [b"new", b"old"]
 
 
 def test_a_damaged_asset_of_a_deployment_is_put_again(s3, url, folder, restart, tmp_path):

@@ -18,7 +18,7 @@ from onebox.disk import quarantine, read_regular
 from onebox.logs.lines import LogStoreError, event_of
 from onebox.logs.merging import SOURCES, superseded_by, write_sources
 from onebox.logs.parquet import DIGEST, is_digest, problem_of, write_digest
-from onebox.store.errors import DamagedJournal, DamagedObject, NamelessBodies, ObjectFilesError
+from onebox.store.index import DamagedIndex, DamagedObject, ObjectFilesError
 from onebox.store.object_files import ObjectFiles
 
 
@@ -174,7 +174,7 @@ class Contents(Protocol):
     """The result of ``name_again``, as the rest of a sentence that begins with "--repair"."""
 
     def name_again(self, folder: Path) -> bool:
-        """Make the objects of a folder without index and journal again from its bodies.
+        """Make the objects of a folder with a lost or damaged index again from its bodies.
 
         Move the folder aside. Return False if something is lost.
         """
@@ -233,7 +233,7 @@ _LOST = "moves it aside; its content is lost"
 
 
 def examine_index(folder: Path, contents: Contents) -> Iterator[Finding]:
-    """Yield what is wrong with the journal of a folder of objects and with its index.
+    """Yield what is wrong with the index of a folder of objects.
 
     Raises
     ------
@@ -242,18 +242,10 @@ def examine_index(folder: Path, contents: Contents) -> Iterator[Finding]:
     """
     try:
         with closing(ObjectFiles(folder)) as files:
-            problem = files.disagreement()
-    except DamagedJournal as error:
-        remedy = "makes the index from the other lines"
-        yield Finding(str(error), remedy, partial(_agree, folder, skip_damaged=True))
-        return
-    except NamelessBodies as error:
-        sentence = str(error).partition(";")[0]
-        yield Finding(sentence, contents.naming, partial(contents.name_again, folder))
-        return
-    if problem:
-        remedy = "makes the index from the journal, or a damaged journal from the index"
-        yield Finding(problem, remedy, partial(_agree, folder))
+            files.check_index()
+    except DamagedIndex as error:
+        problem = str(error).partition(";")[0]
+        yield Finding(problem, contents.naming, partial(contents.name_again, folder))
 
 
 def examine_objects(files: ObjectFiles, contents: Contents) -> list[Finding]:
@@ -302,9 +294,3 @@ def _damaged(files: ObjectFiles) -> Iterator[tuple[tuple[str, str], str]]:
                 body.read(f"s3://{bucket}/{key}")
             except DamagedObject as error:
                 yield (bucket, key), str(error)
-
-
-def _agree(folder: Path, *, skip_damaged: bool = False) -> bool:
-    with closing(ObjectFiles(folder, skip_damaged=skip_damaged)) as files:
-        files.agree()
-    return not skip_damaged
