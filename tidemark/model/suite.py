@@ -9,7 +9,6 @@ from pydantic import Field
 
 from tidemark.model.base import NAME, Consistent, Frozen, Name
 from tidemark.model.instance import word_of, words
-from tidemark.model.kept_files import ARTEFACT_FORMS, Artefact
 from tidemark.model.load import Load
 from tidemark.model.metric import Metric, Series, Statistic
 from tidemark.model.parameters import MOST_AXES, PYTHON, Axis, MaybeAxis, Number, Parameter, Value
@@ -25,7 +24,7 @@ from tidemark.model.steps import (
     WaitUntil,
 )
 from tidemark.model.subject import SUBJECT_FORMS, Line, Subject, VersionText
-from tidemark.model.task import TASK_FORMS, Task
+from tidemark.model.task import TASK_FORMS, Artefact, Task
 
 if TYPE_CHECKING:  # PrepareTrial starts without the models of results
     from tidemark.model.results import TaskResult
@@ -37,7 +36,6 @@ FORMS = {
     _NAME: "a small letter, and up to 31 small letters, digits and _ after it",
     _OWNED: "a small letter, and 2 to 19 small letters, digits and hyphens after it",
     **SUBJECT_FORMS,
-    **ARTEFACT_FORMS,
     **STEP_FORMS,
     **SERVICE_FORMS,
     **TASK_FORMS,
@@ -81,8 +79,8 @@ class Test(Consistent):
     jobs: int = Field(default=1, strict=True, ge=1, le=100)
     """The number of values that each task logs for each metric, 1 to 100."""
     slices: int | None = Field(default=None, strict=True, ge=4, le=100, exclude_if=operator.not_)
-    """The jobs that count of each version in a [round](#rounds), 4 to 100; without it the versions
-    cannot take turns in this test."""
+    """The least number of jobs that count of each version in a [round](#rounds), 4 to 100; without
+    it the versions cannot take turns in this test."""
     timeout_seconds: int = Field(default=600, strict=True, ge=10, le=LONGEST_TESTS_SECONDS)
     """The time after which a task is stopped, 10 to 69,120 [s], with the installation of its
     version. A task of a version's own image is stopped up to 5 minutes later: only the state
