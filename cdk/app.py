@@ -22,7 +22,7 @@ from cdk.results import Results, SavedQueries, Tables
 from cdk.schedules import Schedules
 from cdk.system_tests import SystemTests
 from cdk.workflow import Endings, Workflow
-from tidemark.model.context import published_suites, written_context
+from tidemark.model.checkout import published_suites, written_context
 from tidemark.model.refusal import Refused
 from tidemark.model.request import example_input
 from tidemark.model.sentences import shown

@@ -17,7 +17,7 @@ from typing import Any
 from aws_cdk import App
 
 from cdk.app import build
-from tidemark.model.context import written_context
+from tidemark.model.checkout import written_context
 from tidemark.model.refusal import Refused
 from tidemark.model.settings import Settings, images, read_settings
 from tidemark.model.suite_files import chosen_suites, read_suites

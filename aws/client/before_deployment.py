@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
-from tidemark.model.context import written_stack
+from tidemark.model.checkout import written_stack
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudformation import CloudFormationClient

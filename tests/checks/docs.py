@@ -14,7 +14,6 @@ from pydantic.fields import FieldInfo
 
 from tidemark.model.checkout import ROOT
 from tidemark.model.instance import Instance, InstanceName
-from tidemark.model.kept_files import Artefact
 from tidemark.model.load import Bounds, Feedback, Load, Plateaus
 from tidemark.model.metric import Metric, Series
 from tidemark.model.parameters import Parameter
@@ -24,7 +23,7 @@ from tidemark.model.settings import Settings
 from tidemark.model.steps import FindTasks, Invoke, Pause, RunCommand, RunTasks, Step, WaitUntil
 from tidemark.model.subject import MavenBuild, Subject
 from tidemark.model.suite import Defaults, Suite, Test
-from tidemark.model.task import Task
+from tidemark.model.task import Artefact, Task
 from tidemark.report.comparison.document import ComparedMetric, ComparisonDocument, SaidComment
 
 SUITES = ROOT / "docs" / "suites"

@@ -20,7 +20,7 @@ from onebox.logs.store import LogStore
 from onebox.store.index import ObjectFilesError
 from onebox.store.object_files import ObjectFiles
 from tidemark.cli.this_machine import has_results
-from tidemark.model.context import written_stack
+from tidemark.model.checkout import written_stack
 from tidemark.model.parameters import Value
 from tidemark.model.results import TestResult, TrialResult
 from tidemark.one_machine.stored import FileBucket, results_bucket

@@ -20,9 +20,9 @@ from tidemark.store.bucket import Bucket
 from tidemark.store.run_objects import all_trials
 
 if TYPE_CHECKING:
-    from tidemark.model.kept_files import KeptFile
     from tidemark.model.plan import Plan
     from tidemark.model.results import TrialResult
+    from tidemark.model.task import KeptFile
 
 _COLUMNS = ("trial", "version", "axes", "test", "task", "file", "bytes", "sha256")
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tidemark.client.tables import Tables, ask_saved
-from tidemark.model.context import (
+from tidemark.model.checkout import (
     check_written_suite,
     stored_suites,
     written_context,

@@ -14,7 +14,7 @@ from tidemark.cli.saving import PICTURES, check_folder, is_picture, save
 from tidemark.cli.show import all_option, print_comparison
 from tidemark.cli.target import Target, stored, target_options
 from tidemark.client.deployed import Stored
-from tidemark.model.context import written_suites
+from tidemark.model.checkout import written_suites
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed
 from tidemark.model.version_order import parse_side

@@ -12,7 +12,7 @@ import click
 from tidemark.cli.chosen_suite import suite_to_run, written_suite
 from tidemark.cli.options import state_option
 from tidemark.cli.saving import format_option, show
-from tidemark.model.context import written_context
+from tidemark.model.checkout import written_context
 from tidemark.model.request import example_input, resolve_request
 from tidemark.model.settings import read_settings
 from tidemark.model.suite import Suite

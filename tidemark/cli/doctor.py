@@ -10,7 +10,7 @@ from onebox.cloud.cloud_note import find_cloud
 from onebox.store.index import ObjectFilesError
 from tidemark.cli.options import state_flag, state_option
 from tidemark.cli.this_machine import await_files, check_state, in_use
-from tidemark.model.context import written_stack
+from tidemark.model.checkout import written_stack
 from tidemark.model.refusal import Refused
 
 

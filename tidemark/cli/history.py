@@ -30,7 +30,7 @@ from tidemark.client.history import (
     untold_sentences,
 )
 from tidemark.client.tables import Tables, ask_saved
-from tidemark.model.context import published_suites, written_suites, written_systems
+from tidemark.model.checkout import published_suites, written_suites, written_systems
 from tidemark.model.labels import figure_name
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import shown, there_are

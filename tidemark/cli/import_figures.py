@@ -30,7 +30,7 @@ from tidemark.client.published.release_figure import Order, Point, ReleaseFigure
 from tidemark.client.published.release_tables import Wishes
 from tidemark.client.published.tables import page_context
 from tidemark.model.base import NAME
-from tidemark.model.context import check_written_suite, stored_suites
+from tidemark.model.checkout import check_written_suite, stored_suites
 from tidemark.model.plan import Import
 from tidemark.model.publication import Publication, find_publication, measured_publication
 from tidemark.model.refusal import Refused

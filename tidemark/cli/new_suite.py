@@ -15,7 +15,7 @@ from typing import NamedTuple
 import click
 
 from tidemark.model.base import NAME
-from tidemark.model.context import systems_to_write
+from tidemark.model.checkout import systems_to_write
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import shown
 from tidemark.model.suite_files import read_suite

@@ -11,7 +11,7 @@ from tidemark.cli import built_jars, new_suite
 from tidemark.cli.chosen_suite import systems, written_suite
 from tidemark.cli.query_contract import check_queries
 from tidemark.cli.saving import format_option, show
-from tidemark.model.context import published_suites, written_context, written_suites
+from tidemark.model.checkout import published_suites, written_context, written_suites
 from tidemark.model.parameters import count
 from tidemark.model.publication import find_publication, publication_file
 from tidemark.model.refusal import Refused

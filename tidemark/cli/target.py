@@ -17,7 +17,7 @@ from tidemark.cli.options import state_flag, state_option
 from tidemark.cli.this_machine import has_results, on_this_machine, stored_on_this_machine
 from tidemark.client.deployed import Deployed, Stack, Stored
 from tidemark.client.tables import StatementFailed
-from tidemark.model.context import written_stack
+from tidemark.model.checkout import written_stack
 from tidemark.model.refusal import Refused
 from tidemark.model.telemetry import CONSOLES
 

@@ -19,7 +19,7 @@ from onebox.cloud.cloud_note import Presence, announced, find_cloud, forget, has
 from onebox.store.index import FolderInUse, Index, ObjectFilesError
 from tidemark.cli.wording import ending
 from tidemark.client.deployed import Deployed, Stack, Stored
-from tidemark.model.context import (
+from tidemark.model.checkout import (
     context_digest,
     stored_suites,
     written_stack,

@@ -15,7 +15,7 @@ from tidemark.cli.chosen_suite import SHIPPED
 from tidemark.cli.options import NumberType, state_flag, state_option
 from tidemark.cli.this_machine import empty_cloud, in_use, on_this_machine
 from tidemark.client.deployed import Stack
-from tidemark.model.context import written_suites
+from tidemark.model.checkout import written_suites
 
 _LOOK_UP_SECONDS = 0.5
 

@@ -18,7 +18,7 @@ from tidemark.client.history import (
     untold_sentences,
 )
 from tidemark.client.tables import Tables, ask_saved
-from tidemark.model.context import written_suites
+from tidemark.model.checkout import written_suites
 from tidemark.model.numerals import percent_change
 from tidemark.model.sentences import listed, plural
 

@@ -19,7 +19,6 @@ from tidemark.figures.task_logs import (
     usages,
     with_cpu,
 )
-from tidemark.model.kept_files import Kept
 from tidemark.model.load import LoadCourse
 from tidemark.model.results import (
     CLOUD,
@@ -34,6 +33,7 @@ from tidemark.model.results import (
 from tidemark.model.run_size import most_values
 from tidemark.model.sentences import searched, shortened
 from tidemark.model.suite import Test
+from tidemark.model.task import Kept
 
 # A sentence names a few reasons; each task keeps its own.
 _MOST_REASONS = 5

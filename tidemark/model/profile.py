@@ -6,9 +6,9 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field
 
 from tidemark.model.base import Frozen
-from tidemark.model.kept_files import Artefact
 from tidemark.model.sentences import shown
 from tidemark.model.suite import Test
+from tidemark.model.task import Artefact
 from tidemark.model.version_order import version_order
 
 DEFAULT_HZ = 99

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import Field, ValidationError, field_validator
 
 from tidemark.model.base import Frozen
-from tidemark.model.context import check_suite_name
+from tidemark.model.checkout import check_suite_name
 from tidemark.model.instance import (
     ACCEPTED_ID,
     EXAMPLE,

@@ -10,12 +10,11 @@ from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
 from tidemark.model.base import Frozen
-from tidemark.model.kept_files import KeptFile
 from tidemark.model.labels import canonical, figure_name, labelled_name
 from tidemark.model.load import LoadCourse
 from tidemark.model.metric import Metric
 from tidemark.model.parameters import Combination
-from tidemark.model.task import LEAST_BILLED_SECONDS
+from tidemark.model.task import LEAST_BILLED_SECONDS, KeptFile
 
 Status = Literal["ok", "incomplete", "failed", "skipped"]
 # A run may have a million tasks, samples, usages and points. A model of each would take a function

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from tidemark.model.kept_files import MOST_FILES
 from tidemark.model.metric import MOST_POINTS, MOST_SAMPLES, Metric
 from tidemark.model.parameters import MOST_TASKS, count
 from tidemark.model.refusal import Refused
@@ -15,6 +14,7 @@ from tidemark.model.sentences import plural
 from tidemark.model.services import LONGEST_STOP_SECONDS, questions_within
 from tidemark.model.steps import Step
 from tidemark.model.suite import Suite, Test
+from tidemark.model.task import MOST_FILES
 
 # The history of a trial's execution holds 25,000 events, too. At worst a task takes 45: 2 for
 # its iteration, 19 for five failed starts and a task that ends, 20 for a classification with five

@@ -17,8 +17,7 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 
 from tidemark.model.base import NAME, Frozen
-from tidemark.model.checkout import ROOT
-from tidemark.model.context import place_of_setting
+from tidemark.model.checkout import ROOT, place_of_setting
 from tidemark.model.cron import Cron, exceed_in_a_day, time_zone
 from tidemark.model.refusal import Refused, refusal
 from tidemark.model.sentences import shown

@@ -1,10 +1,13 @@
-"""The ECS task of a program: its command line, its size, and the harness that it starts in."""
+"""The ECS task of a program: its command line, its size, its harness, and the files it leaves."""
 
 import json
 import operator
-from typing import Literal
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from typing import Literal, NamedTuple
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
+from pydantic.dataclasses import dataclass
 
 from tidemark.model.base import Frozen, Name
 from tidemark.model.checkout import ROOT
@@ -28,7 +31,11 @@ def preparation_variables(subject: Subject) -> dict[str, str]:
 
 
 _FOLDER = r"^(/[A-Za-z0-9._-]{1,100}){2,10}$"
-TASK_FORMS = {_FOLDER: "a path of two parts or more, such as /tmp/kiwi"}
+_PATTERN = r"^[A-Za-z0-9*?][A-Za-z0-9._*?-]{0,99}$"
+TASK_FORMS = {
+    _FOLDER: "a path of two parts or more, such as /tmp/kiwi",
+    _PATTERN: "a file's name of letters, digits and ._-, in which * and ? stand for any",
+}
 """The accepted texts of a task in words, by regular expression."""
 CpuUnits = Literal[256, 512, 1024, 2048, 4096, 8192, 16384]
 LEAST_MEMORY, MOST_MEMORY = 512, 122_880
@@ -77,3 +84,53 @@ class Task(Frozen):
     """The folder outside of its own that the program writes into whatever it is told, such as
     ``/tmp/kiwi``. On one machine a state folder beside it, or deeper, is refused, since tasks may
     make nothing in the folders above the state folder."""
+
+
+MOST_FILES = 1_000
+"""The most files of one test that a run keeps."""
+
+
+class Artefact(Frozen):
+    """Files of one test that are kept with the run."""
+
+    file: str = Field(pattern=_PATTERN)
+    """The name of the file; ``*`` in it stands for any characters, and ``?`` for one."""
+    most_mib: int = Field(default=16, strict=True, ge=1, le=256)
+    """The greatest size of a file that is kept, 1 to 256 [MiB]."""
+    step: Name | None = Field(default=None, exclude_if=operator.not_)
+    """The step whose tasks leave the file, by default every step with ``run_tasks``."""
+    required: bool = Field(default=False, strict=True)
+    """Whether a task without such a file makes its test incomplete, without rates."""
+
+    def names(self, file: str) -> bool:
+        """Tell whether the name of a file is meant."""
+        return fnmatchcase(file, self.file)
+
+
+FILE_NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
+# A run may have many thousands: a model of each would take more memory than a class with slots.
+_CONFIG = ConfigDict(extra="forbid", defer_build=True)
+NAME_WORDS = "a letter or digit, and up to 99 letters, digits and ._- after it"
+"""The accepted names of files in words."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=_CONFIG)
+class KeptFile:
+    """A file that a task left, kept with the run."""
+
+    task: int = Field(ge=0)
+    """The index of the task."""
+    name: str = Field(pattern=FILE_NAME)
+    size: int = Field(ge=0)
+    """[B]."""
+    sha256: str = Field(pattern="^[0-9a-f]{64}$")
+
+
+class Kept(NamedTuple):
+    """The files of one test."""
+
+    files: Sequence[KeptFile] = ()
+    notes: Sequence[str] = ()
+    """A sentence for each file that is not kept, and for each that a task did not leave."""
+    missing: Sequence[str] = ()
+    """A sentence for each required file that is not kept."""

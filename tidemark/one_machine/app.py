@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 from onebox.app import App, Programs, Quota
 from onebox.cloud.processes import BARE_PYTHON, clean_environment
 from tidemark.client.deployed import Stack
-from tidemark.model.checkout import CODE, ROOT
-from tidemark.model.context import written_context
+from tidemark.model.checkout import CODE, ROOT, written_context
 from tidemark.model.cron import Cron
 from tidemark.model.parameters import MOST_TASKS
 from tidemark.model.results import CLOUD

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from tidemark.model.kept_files import FILE_NAME, MOST_FILES, NAME_WORDS, Artefact, Kept, KeptFile
 from tidemark.model.results import TaskResult
 from tidemark.model.sentences import shown
 from tidemark.model.suite import Test
+from tidemark.model.task import FILE_NAME, MOST_FILES, NAME_WORDS, Artefact, Kept, KeptFile
 from tidemark.store import keys
 from tidemark.store.bucket import CopyingBucket
 

@@ -16,8 +16,7 @@ from typing import NamedTuple
 from onebox.store.object_files import ObjectFiles
 from tests.checks.bench.commands import TIDEMARK
 from tests.checks.bench.slowed_rocksdb import write_system
-from tidemark.model.checkout import ROOT
-from tidemark.model.context import written_stack
+from tidemark.model.checkout import ROOT, written_stack
 from tidemark.model.plan import Plan
 from tidemark.model.results import TrialResult
 from tidemark.one_machine.stored import FileBucket, results_bucket

@@ -9,8 +9,7 @@ from aws_cdk import App
 from aws_cdk.assertions import Template
 
 from cdk.app import build
-from tidemark.model.checkout import ROOT
-from tidemark.model.context import written_context
+from tidemark.model.checkout import ROOT, written_context
 from tidemark.model.suite_files import read_suites
 
 REGISTRY = "210987654321.dkr.ecr.eu-west-2.amazonaws.com"

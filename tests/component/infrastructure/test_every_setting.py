@@ -9,8 +9,7 @@ from aws_cdk.assertions import Template
 
 from cdk.app import build
 from cdk.system_tests import INTERFACE_ENDPOINTS, Network
-from tidemark.model.checkout import ROOT
-from tidemark.model.context import written_context
+from tidemark.model.checkout import ROOT, written_context
 from tidemark.model.settings import Settings, read_settings
 from tidemark.money.idle import idle_charges
 

@@ -9,7 +9,7 @@ from aws_cdk.aws_ecs import FargateTaskDefinition
 
 from cdk.app import build
 from cdk.programs import existing_image, image_of, service_image
-from tidemark.model.context import written_context
+from tidemark.model.checkout import written_context
 from tidemark.model.refusal import Refused
 from tidemark.model.settings import read_settings
 from tidemark.model.suite import Suite

@@ -9,8 +9,7 @@ from aws_cdk import App
 
 from cdk.app import build
 from tests.plans import plan_of, system_of
-from tidemark.model.checkout import ROOT
-from tidemark.model.context import written_context
+from tidemark.model.checkout import ROOT, written_context
 from tidemark.model.suite_files import read_suites
 from tidemark.run.prepare_trial import PreparedService, PreparedStep, prepare
 

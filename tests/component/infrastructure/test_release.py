@@ -3,7 +3,7 @@
 import json
 
 from cdk.release import one_template, settings_of_template
-from tidemark.model.context import written_context
+from tidemark.model.checkout import written_context
 from tidemark.model.settings import read_settings
 
 

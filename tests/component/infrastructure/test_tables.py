@@ -4,8 +4,7 @@ from aws_cdk import App
 from aws_cdk.assertions import Match, Template
 
 from cdk.app import build
-from tidemark.model.checkout import ROOT
-from tidemark.model.context import stored_suites
+from tidemark.model.checkout import ROOT, stored_suites
 from tidemark.one_machine.stored import own_bucket
 from tidemark.store.columns import PARTITIONS, TABLES
 

@@ -15,8 +15,8 @@ from onebox.logs.store import LogStore, LogStoreError
 from onebox.store.object_files import ObjectFiles
 from tests.checks.bench.commands import BUCKET, store_runs
 from tidemark.cli import tidemark
-from tidemark.model.kept_files import KeptFile
 from tidemark.model.outcome import Acknowledgement, LevelAlarm, Outcome
+from tidemark.model.task import KeptFile
 from tidemark.one_machine.stored import FileBucket, results_bucket
 from tidemark.store import claims, keys
 from tidemark.store.claims import Claim

@@ -21,7 +21,7 @@ from tests.system.faults.wire import on_the_wire
 from tests.system.policies.recording import recorded
 from tidemark.client.deployed import Deployed
 from tidemark.client.runs import Run, RunClient
-from tidemark.model.context import written_stack
+from tidemark.model.checkout import written_stack
 from tidemark.model.version_order import versions_parameter
 from tidemark.one_machine.app import deploy, machine_app
 from tidemark.store import keys

@@ -14,7 +14,7 @@ from cdk.app import build
 from tests.component.infrastructure import test_limits as limits
 from tests.component.infrastructure.test_findings import synth
 from tests.component.infrastructure.test_template import linted, with_a_number
-from tidemark.model.context import written_context
+from tidemark.model.checkout import written_context
 
 pytestmark = pytest.mark.systems
 

@@ -12,8 +12,8 @@ from tests.plans import RUN
 from tests.unit.fakes import FakeBucket
 from tests.unit.measured_runs import measured, planned
 from tidemark.cli import artefacts
-from tidemark.model.kept_files import Artefact, KeptFile
 from tidemark.model.results import TrialResult
+from tidemark.model.task import Artefact, KeptFile
 from tidemark.store import keys
 
 BODY = b"main;compact 7\n"

@@ -7,7 +7,7 @@ import pytest
 
 from tidemark.cli import up
 from tidemark.cli.chosen_suite import suite_to_read, suite_to_run
-from tidemark.model.context import check_written_suite, stored_suites
+from tidemark.model.checkout import check_written_suite, stored_suites
 from tidemark.model.refusal import Refused
 
 

@@ -7,8 +7,7 @@ import yaml
 from click.testing import CliRunner
 
 from tidemark.cli.suite import command
-from tidemark.model.checkout import ROOT
-from tidemark.model.context import written_context
+from tidemark.model.checkout import ROOT, written_context
 from tidemark.model.refusal import Refused
 from tidemark.model.suite_asset import FOLDER
 

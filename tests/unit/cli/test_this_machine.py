@@ -21,8 +21,7 @@ from tidemark.cli.this_machine import (
     on_this_machine,
 )
 from tidemark.client.deployed import Stack
-from tidemark.model.checkout import ROOT
-from tidemark.model.context import context_digest
+from tidemark.model.checkout import ROOT, context_digest
 from tidemark.model.refusal import Refused
 from tidemark.model.suite_asset import copy_digest
 from tidemark.model.suite_files import read_suites

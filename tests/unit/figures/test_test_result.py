@@ -7,9 +7,9 @@ import pytest
 from tidemark.figures import test_result
 from tidemark.figures.query_rows import MetricRows
 from tidemark.figures.test_result import Logged
-from tidemark.model.kept_files import Kept
 from tidemark.model.results import TaskResult
 from tidemark.model.suite_files import read_suites
+from tidemark.model.task import Kept
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 INGEST = read_suites()["rocksdb"].test("ingest")

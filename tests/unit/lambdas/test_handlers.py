@@ -24,10 +24,10 @@ from lambdas import (
     restore_system,
 )
 from tests.plans import RUN
-from tidemark.model.kept_files import Artefact
 from tidemark.model.refusal import Refused
 from tidemark.model.steps import Invoke, RunCommand, RunTasks, Step, WaitUntil
 from tidemark.model.subject import Subject
+from tidemark.model.task import Artefact
 from tidemark.run.ports import QueryFailed, TooManyRows
 from tidemark.store import keys
 

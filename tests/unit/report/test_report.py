@@ -33,10 +33,10 @@ from tests.unit.measured_runs import (
 from tests.unit.prepared_results import PREPARED
 from tidemark.cli.show import rates
 from tidemark.model.checkout import ROOT
-from tidemark.model.kept_files import Artefact, KeptFile
 from tidemark.model.numerals import figure, ranges
 from tidemark.model.plan import Resume
 from tidemark.model.results import NO_EXCLUSIONS
+from tidemark.model.task import Artefact, KeptFile
 from tidemark.report.blocks import Details, Table, brief
 from tidemark.report.files import dump, load
 from tidemark.report.markdown import markdown, plain

@@ -6,9 +6,9 @@ import pytest
 
 from tests.plans import RUN
 from tests.unit.fakes import FakeBucket
-from tidemark.model.kept_files import Artefact
 from tidemark.model.results import TaskResult
 from tidemark.model.suite_files import read_suites
+from tidemark.model.task import Artefact
 from tidemark.run import artefacts
 from tidemark.run.artefacts import Place, keep
 

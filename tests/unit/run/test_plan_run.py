@@ -8,12 +8,12 @@ import pytest
 
 from lambdas import end_run, plan_run, record_outcome, record_trial
 from tests.plans import RUN
-from tidemark.model.kept_files import Artefact
 from tidemark.model.plan import Plan
 from tidemark.model.refusal import Refused
 from tidemark.model.steps import Invoke, RunTasks, Step
 from tidemark.model.subject import Subject
 from tidemark.model.suite_asset import packed_suites, queries_digest
+from tidemark.model.task import Artefact
 from tidemark.money.capacity import VCPUS
 from tidemark.store import claims
 from tidemark.store.claims import Claim

@@ -11,10 +11,10 @@ from tests.plans import DATABASES, EXECUTION, RUN, plan_of, system_of, with_axes
 from tests.unit.fakes import FakeBucket, FakeMetrics
 from tests.unit.measured_runs import failed, measured
 from tidemark.figures.trial_result import trial_result
-from tidemark.model.kept_files import KeptFile
 from tidemark.model.profile import PROFILE_FILE
 from tidemark.model.refusal import Refused
 from tidemark.model.run_spec import RunSpec
+from tidemark.model.task import KeptFile
 from tidemark.money.budget import Spent
 from tidemark.report.run_report.publishing import publish_report
 from tidemark.run.choose_trial import ChooseTrialEvent, choose
