@@ -13,7 +13,7 @@ from typing import Annotated, Literal, get_args
 from pydantic import Field
 
 from tidemark.model.base import Consistent, Frozen, Name
-from tidemark.model.refusal import Problem, problem
+from tidemark.model.refusal import Problem, lone, problem
 from tidemark.model.sentences import listed, shown, there_are
 from tidemark.model.subject import Line
 
@@ -206,9 +206,9 @@ class Metric(Consistent):
         yield from contradicting_bounds(self.margin, self.same_within)
         if taken := [label for label in self.labels if label in _NO_LABELS]:
             yield Problem(("labels",), f"labels: {listed(taken)} is a column of every metric")
-        if bool(self.labels) != (self.most_labels is not None):
-            there, lacking = ("labels", "most_labels")[:: 1 if self.labels else -1]
-            yield Problem((there,), f"{there}: it also needs {lacking}")
+        yield from lone({
+            "labels": bool(self.labels), "most_labels": self.most_labels is not None,
+        })  # fmt: skip
 
     def _unread(self) -> Iterator[Problem]:
         """Yield why it is not known which lines have the values."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tidemark.model.run_id import RUN_ID
@@ -87,7 +87,7 @@ def problems(
             continue
         reason = one.get("ctx", {}).get("error")
         if isinstance(reason, Contradictions):
-            yield from (_within(one["loc"], found) for found in reason.problems)
+            yield from (within(one["loc"], found) for found in reason.problems)
         else:
             yield Problem(one["loc"], _sentence(model, one, {**_FORMS, **(forms or {})}))
 
@@ -107,7 +107,21 @@ def problem(place: Place, sentence: str) -> Problem:
     return Problem(place, f"{'.'.join(map(_printable, place))}: {sentence}")
 
 
-def _within(place: Place, found: Problem) -> Problem:
+def not_one(given: Sequence[str], known: Iterable[str], noun: str = "kind") -> Iterator[Problem]:
+    """Yield why not exactly one of the ``known`` fields is given."""
+    if len(given) != 1:
+        there_is = f"there is {listed(given) or f'no {noun}'}"
+        yield Problem((), f"{there_is}; expected exactly one of {listed(known)}")
+
+
+def lone(fields: Mapping[str, bool]) -> Iterator[Problem]:
+    """Yield the field of two that is given without the other one."""
+    there, lacking = sorted(fields, key=lambda name: not fields[name])
+    if fields[there] != fields[lacking]:
+        yield problem((there,), f"it also needs {lacking}")
+
+
+def within(place: Place, found: Problem) -> Problem:
     """Return a problem of a part, whose place begins in the part."""
     mark = ("." if found.place else ": ") if place else ""
     name = ".".join(map(_printable, place))

@@ -499,41 +499,32 @@ def _instance(request: RunRequest, stored: object, suite: Suite) -> dict[str, Va
     return {INSTANCE: given}
 
 
-_NO_PROFILER = "has no profiler"
-_ADD_PROFILER = (
-    ", or add `profiler: py-spy` (Python) or `profiler: async-profiler` (native code, Java) to the "
-    "suite"
-)
-
-
 def _profiling(request: RunRequest, suite: Suite, axes: Axes) -> Profiling | None:
     """Return the profiled trials of a run; refuse a suite or a search that cannot have them.
 
     Profiles of a version are added up: all of them are of the one combination that is the default.
     """
-    usual = narrowed(suite.name, suite.axes, suite.defaults.axes)
-    reasons = {
-        _NO_PROFILER: suite.profiler is None,
-        "has images of its own, which lack the harness that starts a profiler": suite.subject.image,
-        "has axes of more than one combination by default, which a profile would add up": (
-            count(usual) > 1
-        ),
-    }
     if request.profile is None:
         return None
-    for reason, holds in reasons.items():
-        if holds:
-            add = _ADD_PROFILER if reason == _NO_PROFILER else ""
-            raise Refused(f"profile: {suite.name} {reason}; leave it out{add}")
-    if axes != usual:
-        raise Refused(
-            f"profile: {suite.name} has profiles of its default axes alone; leave axes out"
+    usual = narrowed(suite.name, suite.axes, suite.defaults.axes)
+    if suite.profiler is None:
+        why = (
+            f"{suite.name} has no profiler; leave it out, or add `profiler: py-spy` (Python) or "
+            "`profiler: async-profiler` (native code, Java) to the suite"
         )
-    if request.bisect:
-        raise Refused(
-            "profile: not accepted with bisect; profile two versions in a run of their own"
-        )
-    return request.profile
+    elif suite.subject.image:
+        lacks = "which lack the harness that starts a profiler; leave it out"
+        why = f"{suite.name} has images of its own, {lacks}"
+    elif count(usual) > 1:
+        several = "axes of more than one combination by default, which a profile would add up"
+        why = f"{suite.name} has {several}; leave it out"
+    elif axes != usual:
+        why = f"{suite.name} has profiles of its default axes alone; leave axes out"
+    elif request.bisect:
+        why = "not accepted with bisect; profile two versions in a run of their own"
+    else:
+        return request.profile
+    raise Refused(f"profile: {why}")
 
 
 def _oldest(versions: Sequence[str], suite: Suite) -> str:

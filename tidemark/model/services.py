@@ -8,7 +8,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import Field
 
 from tidemark.model.base import Consistent, Frozen, Name
-from tidemark.model.refusal import Place, Problem, mapping, problem
+from tidemark.model.refusal import Place, Problem, mapping, not_one, problem
 from tidemark.model.sentences import listed, shown
 from tidemark.model.subject import IMAGE_NAME, Line, VersionText
 from tidemark.model.task import LEAST_MEMORY, MOST_MEMORY, CpuUnits, Task
@@ -160,8 +160,7 @@ class Ready(Consistent):
         """Yield why there is no one sign, or why its port is none."""
         given = [name for name in ("port", "http") if getattr(self, name) is not None]
         if len(given) != 1:
-            there_is = f"there is {listed(given) or 'no sign'}"
-            yield Problem((), f"{there_is}; expected exactly one of port, http")
+            yield from not_one(given, ("port", "http"), "sign")
         elif not _LEAST_PORT <= self.open_port <= _MOST_PORT:
             sentence = f"the port {self.open_port} is not accepted"
             yield problem(("http",), f"{sentence}; expected {_LEAST_PORT} to {_MOST_PORT}")

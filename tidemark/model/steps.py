@@ -12,7 +12,7 @@ from tidemark.model.base import Consistent, Frozen, Name
 from tidemark.model.instance import IN_BRACES, Word
 from tidemark.model.load import Load
 from tidemark.model.parameters import MOST_TASKS, Value
-from tidemark.model.refusal import Contradictions, Problem, problem
+from tidemark.model.refusal import Contradictions, Problem, not_one, problem
 from tidemark.model.sentences import listed
 from tidemark.model.subject import Line
 
@@ -192,8 +192,7 @@ class WaitUntil(Consistent):
         """Yield why there is no one condition, or why it would be read too often."""
         given = [kind for kind in CONDITIONS if getattr(self, kind)]
         if len(given) != 1:
-            there_is = f"there is {listed(given) or 'no condition'}"
-            yield Problem((), f"{there_is}; expected exactly one of {listed(CONDITIONS)}")
+            yield from not_one(given, CONDITIONS, "condition")
         elif self.query and self.readings:
             sentence = "a query is read until it has a row; leave readings out"
             yield problem(("readings",), sentence)
@@ -293,8 +292,7 @@ class Step(Consistent):
         """Yield why there is no one kind, or a command that RunTask does not take."""
         given = [kind for kind in KINDS if getattr(self, kind) is not None]
         if len(given) != 1:
-            there_is = f"there is {listed(given) or 'no kind'}"
-            yield Problem((), f"{there_is}; expected exactly one of {listed(KINDS)}")
+            yield from not_one(given, KINDS)
         elif (size := len(" ".join(self.command).encode())) > LONGEST_COMMAND:
             sentence = f"it has {size:,} bytes; expected {LONGEST_COMMAND:,} or fewer"
             yield problem((given[0], "command"), sentence)

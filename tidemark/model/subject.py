@@ -17,7 +17,7 @@ from pydantic_core import SchemaError
 
 from tidemark.model.base import Consistent, Frozen
 from tidemark.model.instance import INSTANCE_FORMS, Instance
-from tidemark.model.refusal import Problem, problem
+from tidemark.model.refusal import Problem, lone, not_one, problem
 from tidemark.model.sentences import ONE_LINE, listed, shown
 from tidemark.model.version_order import VERSION, knows_order, version_order
 
@@ -128,12 +128,9 @@ class Subject(Consistent):
         """Yield why there is no one kind of program, or a version without its form or release."""
         given = [kind for kind in _KINDS if getattr(self, kind) is not None]
         if len(given) != 1:
-            there_is = f"there is {listed(given) or 'no kind'}"
-            yield Problem((), f"{there_is}; expected exactly one of {listed(_KINDS)}")
+            yield from not_one(given, _KINDS)
             return
-        if (self.folder is None) != (self.advice is None):
-            there, lacking = ("folder", "advice")[:: 1 if self.folder else -1]
-            yield Problem((there,), f"{there}: it also needs {lacking}")
+        yield from lone({"folder": self.folder is not None, "advice": self.advice is not None})
         if self.maven and self.folder is None:
             yield problem(("maven",), "only jars are built, and there is no folder for them")
         if self.instance and self.versions:

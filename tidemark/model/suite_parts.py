@@ -10,7 +10,7 @@ from tidemark.model.base import NAME
 from tidemark.model.instance import RESERVED_WORDS, words
 from tidemark.model.load import HOLD_SECONDS, REPORT_SECONDS, SETTLE_SECONDS
 from tidemark.model.parameters import MOST_COMBINATIONS, MOST_TASKS, NO_AXES, RESERVED, TASKS, count
-from tidemark.model.refusal import Place, Problem, mapping, mappings, problem
+from tidemark.model.refusal import Place, Problem, lone, mapping, mappings, problem, within
 from tidemark.model.sentences import listed, shown, there_are
 from tidemark.model.services import READY_SECONDS, unlike_axis
 from tidemark.model.steps import (
@@ -163,7 +163,10 @@ def contradictions(suite: object) -> Iterator[Problem]:
         yield problem(("tests",), f"{sentence}; expected {LONGEST_TESTS_SECONDS} s or less")
     yield from _repeated(("tests",), tests)
     yield from _without_turns(suite, tests)
-    yield from _endless(mapping(suite, "defaults"))
+    # A run that names no end would have none, or a time that means nothing.
+    defaults = mapping(suite, "defaults")
+    ends = {name: name in defaults for name in ("until", "within_seconds")}
+    yield from (within(("defaults",), found) for found in lone(ends))
     yield from _uncommanded(suite, tests)
     subject = mapping(suite, "subject")
     if subject and not {"versions"} & {*subject, *mapping(suite, "defaults")}:
@@ -229,8 +232,7 @@ def _unusable_services(suite: object, services: Mapping[str, Any]) -> Iterator[P
     used = [name for _, test in mappings(suite, "tests") for name in _services_of(test)]
     for name in services:
         if name in NO_AXES:
-            others = listed(sorted(NO_AXES - {name}))
-            yield problem(("services", name), f"the name is reserved, as are {others}")
+            yield _reserved(("services", name), NO_AXES)
         elif name in {**mapping(suite, "parameters"), **mapping(suite, "axes")}:
             yield problem(("services", name), "a parameter or an axis also has this name")
         if name not in used:
@@ -307,13 +309,6 @@ def _without_program(tests: _Entries) -> Iterator[Problem]:
             yield problem(("tests", number, "command"), sentence)
 
 
-def _endless(defaults: Mapping[str, Any]) -> Iterator[Problem]:
-    """Yield why a run that names no end would have none, or a time that means nothing."""
-    if ("until" in defaults) != ("within_seconds" in defaults):
-        there, lacking = ("until", "within_seconds")[:: 1 if "until" in defaults else -1]
-        yield problem(("defaults", there), f"it also needs {lacking}")
-
-
 def _misplaced_program(suite: object) -> Iterator[Problem]:
     """Yield why the program of the tests is in two places, or in none."""
     task = mapping(suite).get("task")
@@ -328,9 +323,7 @@ def _misplaced_program(suite: object) -> Iterator[Problem]:
 def _unusable(parameters: Mapping[str, Any]) -> Iterator[Problem]:
     for name in parameters:
         if name in RESERVED:
-            others = listed(sorted(RESERVED - {name}))
-            sentence = f"the name is reserved, as are {others}"
-            yield problem(("parameters", name), sentence)
+            yield _reserved(("parameters", name), RESERVED)
     records = mapping(parameters, "records")
     if records and records.get("type") != "integer":
         # The table runs has a column of whole numbers for it.
@@ -343,14 +336,18 @@ def _unusable(parameters: Mapping[str, Any]) -> Iterator[Problem]:
         yield problem(("parameters", TASKS), sentence)
 
 
+def _reserved(place: Place, names: Collection[str]) -> Problem:
+    others = listed(sorted({*names} - {place[-1]}))
+    return problem(place, f"the name is reserved, as are {others}")
+
+
 def _unvaried(
     axes: Mapping[str, Any], parameters: Mapping[str, Any], metrics: Collection[object]
 ) -> Iterator[Problem]:
     """Yield why a run cannot vary what the axes name."""
     for name, values in axes.items():
         if name in NO_AXES:
-            others = listed(sorted(NO_AXES - {name}))
-            yield problem(("axes", name), f"the name is reserved, as are {others}")
+            yield _reserved(("axes", name), NO_AXES)
         elif name in parameters:
             yield problem(("axes", name), "a parameter also has this name")
         elif name in metrics:
