@@ -27,11 +27,18 @@ from tidemark.model.refusal import Refused
 from tidemark.model.run_id import is_run_id
 from tidemark.model.sentences import listed, shown, there_are
 from tidemark.report.blocks import Chart, Link, Report, Row, Said, Table
-from tidemark.report.comments import comments_on, figures_of_run, figures_of_sides
+from tidemark.report.comments import (
+    Filler,
+    Maker,
+    Subject,
+    comments_on,
+    figures_of_run,
+    figures_of_sides,
+    parsed,
+)
 from tidemark.report.comparison.contents import comparison
 from tidemark.report.comparison.publishing import read_sides
 from tidemark.report.comparison.sides import sides
-from tidemark.report.filled import Filler, Maker, Subject, parsed
 from tidemark.report.markdown import with_pictures
 from tidemark.report.page import page
 from tidemark.report.run_report.measured import measured_run

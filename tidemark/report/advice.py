@@ -73,20 +73,20 @@ def again(
     basis: Basis,
     request: RunSpec,
     versions: Sequence[str],
-    metrics: Iterable[tuple[str, Verdict]],
+    verdicts: Iterable[Verdict],
     *,
     baseline: str = "",
 ) -> Command:
     """Return how to measure versions again, with the repetitions and parameters that tell.
 
-    ``versions`` are as ``tidemark run`` takes them, and ``metrics`` are names with verdicts.
+    ``versions`` are as ``tidemark run`` takes them.
     """
     suite = basis.plan.suite
-    undecided = [(name, verdict) for name, verdict in metrics if is_open(verdict)]
+    undecided = list(filter(is_open, verdicts))
     needed = max(request.repetitions, FEWEST, *_needed(undecided))
     repetitions = max(FEWEST, min(needed, _room(suite, request, versions)))
-    short = list(dict.fromkeys(name for name, verdict in undecided if is_hopeless(verdict)))
-    tests = {verdict.quantity.test for _, verdict in undecided if is_hopeless(verdict)}
+    short = list(filter(is_hopeless, undecided))
+    tests = {verdict.quantity.test for verdict in short}
     longer = dict(_longer(suite, request.parameters, tests))
     extent = f"about {repetitions} repetitions"
     words = _of_versions(suite, versions, baseline)
@@ -107,9 +107,9 @@ def _room(suite: Suite, request: RunSpec, versions: Sequence[str]) -> int:
     return room - CONFIRMATION if request.until else room
 
 
-def _chance(undecided: Iterable[tuple[str, Verdict]], short: Sequence[str]) -> str:
+def _chance(undecided: Iterable[Verdict], short: Sequence[Verdict]) -> str:
     # Too few pairs say too little about their spread, from which the power could be estimated.
-    is_known = any(verdict.judgement.pairs >= FEWEST for _, verdict in undecided)
+    is_known = any(verdict.judgement.pairs >= FEWEST for verdict in undecided)
     return _CHANCE if is_known and not short else ""
 
 
@@ -117,15 +117,13 @@ def confirming(
     basis: Basis,
     request: RunSpec,
     changed: Mapping[str, Sequence[str]],
-    names: Sequence[str],
+    unconfirmed: Iterable[Verdict],
 ) -> Command:
     """Return how to measure the new pairs that confirm the changes of some metrics, or do not.
 
     ``changed`` are the changed versions by their base, both as ``tidemark run`` takes them. A base
     is always named: the new pairs have to be of the same two versions, whatever their order.
     """
-    more = len(names) - _MOST_NAMES
-    rest = f" and {plural(more, 'more metric')}" if more > 0 else ""
     suite = basis.plan.suite
     options = ["--until decided", *_options(suite, request, {})]
     commands = "; ".join(
@@ -133,9 +131,8 @@ def confirming(
         for base, versions in changed.items()
     )
     versions = sum(1 + len(versions) for versions in changed.values())
-    named = f"{listed(names[:_MOST_NAMES])}{rest}"
     return Command(
-        f"No new pairs have confirmed the change of {named}. These would",
+        f"No new pairs have confirmed the change of {_names(unconfirmed)}. These would",
         commands,
         basis.expected(2 * FEWEST * versions * count(request.axes), {}),
     )
@@ -188,22 +185,28 @@ def requested(plan: Plan, version: str) -> str:
     return shlex.quote(unquote(urlsplit(wheel).path) if wheel else version)
 
 
-def _needed(undecided: Iterable[tuple[str, Verdict]]) -> Iterator[int]:
-    for _, verdict in undecided:
+def _needed(undecided: Iterable[Verdict]) -> Iterator[int]:
+    for verdict in undecided:
         if verdict.more_pairs:
             yield verdict.judgement.pairs + verdict.more_pairs
 
 
-def _why(short: Sequence[str], longer: Mapping[str, Value]) -> str:
+def _why(short: Sequence[Verdict], longer: Mapping[str, Value]) -> str:
     """Return why tests have to be longer, '' if they are long enough."""
     if not short:
         return ""
-    more = len(short) - _MOST_NAMES
-    rest = f" and {plural(more, 'more metric')}" if more > 0 else ""
     return (
         f" and {described(longer) or 'longer tests'}, because {MOST_REPETITIONS} repetitions "
-        f"of such short tests would give no verdict on {listed(short[:_MOST_NAMES])}{rest}"
+        f"of such short tests would give no verdict on {_names(short)}"
     )
+
+
+def _names(verdicts: Iterable[Verdict]) -> str:
+    """Return the first names of the metrics of verdicts, and how many more there are."""
+    names = list(dict.fromkeys(verdict.quantity.name for verdict in verdicts))
+    more = len(names) - _MOST_NAMES
+    rest = f" and {plural(more, 'more metric')}" if more > 0 else ""
+    return f"{listed(names[:_MOST_NAMES])}{rest}"
 
 
 def _longer(
@@ -242,46 +245,36 @@ def advice_on_run(run: MeasuredRun) -> Command | None:
     ended = plan.imported or request.bisect or request.slowed
     if not ended and len(request.versions) == 1 and not run.unrecorded():
         return another_version(basis)
-    told = [] if ended else list(_deciding_verdicts(run))
-    metrics = [(name, verdict) for _, name, verdict in told]
-    unconfirmed = [(pair, name) for pair, name, verdict in told if is_unconfirmed(verdict)]
-    if not unconfirmed and not any(is_open(verdict) for _, verdict in metrics):
+    verdicts = [] if ended else list(_deciding_verdicts(run))
+    unconfirmed = list(filter(is_unconfirmed, verdicts))
+    if not unconfirmed and not any(map(is_open, verdicts)):
         return None
-    if _has_missing_trials(run, metrics):
+    if _has_missing_trials(run, verdicts):
         left = basis.expected(len(run.unrecorded()), {})
         return Command("Measure the missing trials", f"tidemark run --resume {plan.run_id}", left)
     if unconfirmed:
         changed: defaultdict[str, list[str]] = defaultdict(list)
-        for base, version in dict.fromkeys(pair for pair, _ in unconfirmed):
+        for base, version in dict.fromkeys((each.base, each.version) for each in unconfirmed):
             changed[requested(plan, base)].append(requested(plan, version))
-        names = list(dict.fromkeys(name for _, name in unconfirmed))
-        return confirming(basis, request, changed, names)
+        return confirming(basis, request, changed, unconfirmed)
     versions = [requested(plan, version) for version in request.versions]
     baseline = requested(plan, request.baseline) if request.baseline else ""
-    return again("again", basis, request, versions, metrics, baseline=baseline)
+    return again("again", basis, request, versions, verdicts, baseline=baseline)
 
 
-def _deciding_verdicts(run: MeasuredRun) -> Iterator[tuple[tuple[str, str], str, Verdict]]:
-    """Yield each verdict that decides, with its base and version and the name of its metric."""
-    for quantity in run.quantities:
-        rated = [rate.version for rate in run.rates_of(quantity) if rate.value is not None]
-        for base, version in _compared(run, rated) if quantity.metric.decides else ():
-            yield (base, version), quantity.name, run.verdict(base, version, quantity)
+def _deciding_verdicts(run: MeasuredRun) -> Iterator[Verdict]:
+    for quantity in (each for each in run.quantities if each.metric.decides):
+        for rate in run.rates_of(quantity):
+            if verdict := run.against_base(quantity, rate):
+                yield verdict
 
 
-def _compared(run: MeasuredRun, rated: list[str]) -> Iterator[tuple[str, str]]:
-    """Yield each version that has a rate, behind its base."""
-    for version, base in run.plan.bases.items():
-        if {base, version} <= {*rated}:
-            yield base, version
-
-
-def _has_missing_trials(run: MeasuredRun, metrics: list[tuple[str, Verdict]]) -> bool:
+def _has_missing_trials(run: MeasuredRun, verdicts: Iterable[Verdict]) -> bool:
     """Tell whether the run was to measure more; one until decided, for an open verdict.
 
     A run whose time is over measures nothing more.
     """
     request = run.plan.request
     if request.until:
-        return not request.within_seconds and any(verdict.more_pairs for _, verdict in metrics)
+        return not request.within_seconds and any(verdict.more_pairs for verdict in verdicts)
     return bool(run.unrecorded())

@@ -14,7 +14,7 @@ from tidemark.model.comment import Comment, Quote, quote
 from tidemark.model.refusal import Refused
 from tidemark.one_machine.stored import InProcessPublisher
 from tidemark.report.blocks import Said
-from tidemark.report.filled import Filler
+from tidemark.report.comments import Filler
 from tidemark.store import keys
 from tidemark.store.run_objects import exclude, read_comments
 from tidemark.store.stored_plan import read_plan

@@ -11,14 +11,13 @@ from tidemark.model.labels import figure_name, labelled_name
 from tidemark.model.numerals import MISSING, NONE, change, figure, interval
 from tidemark.model.parameters import Combination
 from tidemark.model.sentences import plural
-from tidemark.report import grown_functions
+from tidemark.report import grown_functions, setup
 from tidemark.report.blocks import Block, Bullets, Details, Report, Row, Section, Table
 from tidemark.report.charts import Group
 from tidemark.report.comments import sections_of_sides
-from tidemark.report.comparison import by_labels, changes_chart, setup
+from tidemark.report.comparison import by_labels, changes_chart
 from tidemark.report.comparison.document import beside_cpu_time
 from tidemark.report.comparison.findings import action_items, comments, next_step
-from tidemark.report.comparison.setup import unlike_work
 from tidemark.report.comparison.sides import Pair, Reading, Sides, why_incomparable
 from tidemark.report.grown_functions import Grown
 from tidemark.report.marks import FAILURES, Told, answer_items, headline, marked
@@ -28,6 +27,7 @@ from tidemark.report.run_report.course import course
 from tidemark.report.run_report.load import Limits, limit_charts, limits_of
 from tidemark.report.run_report.versions import MOST_CHARTS, label_cells, label_columns
 from tidemark.report.samples_chart import Column, chart
+from tidemark.report.setup import unlike_work
 
 _EXPLANATION = (
     "Δ is the change that the verdict judges: of new / base, the geometric mean over the pairs of "

@@ -13,12 +13,12 @@ from tidemark.model.numerals import NONE, change, decimal, figure, interval, per
 from tidemark.model.sentences import listed, plural, shortened
 from tidemark.report import advice
 from tidemark.report.blocks import Block, Bullets, Command
-from tidemark.report.comparison.setup import differing_settings, unlike_work
 from tidemark.report.comparison.sides import Pair, Reading, Side, Sides, why_incomparable
 from tidemark.report.marks import CHANGES, MOST_NAMES, first_names
 from tidemark.report.rule import left_out, within
 from tidemark.report.run_report import trials
 from tidemark.report.run_report.machines import differences, level_sentences, work_sentences
+from tidemark.report.setup import differing_settings, unlike_work
 
 # A greater spread of the trials, as a share of their mean, hides a change of that size.
 _WIDE = 0.05
@@ -345,7 +345,7 @@ def next_step(sides: Sides) -> str | Command:
         versions,
         # The scatter of sides that were not measured alike says little about the length of tests.
         [
-            (metric.name, metric.verdict)
+            metric.verdict
             for metric in metrics
             if not (is_unlike and advice.is_hopeless(metric.verdict))
         ],

@@ -135,6 +135,13 @@ class MeasuredRun:
             self._verdicts[base, version] = {each.quantity.key: each for each in judged}
         return self._verdicts[base, version][quantity.key]
 
+    def against_base(self, quantity: Quantity, rate: VersionRate) -> Verdict | None:
+        """Return the verdict on a version against its base; None if one of them has no rate."""
+        bases = [each for each in self.rates_of(quantity) if each.version == rate.base]
+        if rate.value is None or not bases or bases[0].value is None:
+            return None
+        return self.verdict(bases[0].version, rate.version, quantity)
+
     @cached_property
     def _verdicts(self) -> dict[tuple[str, str], Mapping[Key, Verdict]]:
         """The verdicts so far, by base and version: a report shows each of them several times."""

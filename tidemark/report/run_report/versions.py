@@ -55,7 +55,7 @@ class _Step(NamedTuple):
     rate: VersionRate
     verdict: Verdict | None
     """The verdict on both; None if one of them has no rate."""
-    without_base: str = "first version"
+    without_base: str
     """The word for a version without a base."""
     exact: bool = False
     """Whether changes have all digits, and not only those that their intervals support."""
@@ -288,17 +288,11 @@ def _samples(run: MeasuredRun, quantity: Quantity) -> Block:
 
 def _steps(run: MeasuredRun, quantity: Quantity) -> list[_Step]:
     rates = {rate.version: rate for rate in run.rates_of(quantity)}
-    baseline = run.plan.request.baseline
-
-    def step(rate: VersionRate) -> _Step:
-        if rate.version == baseline:
-            return _Step(None, rate, None, "baseline")
-        base = rates.get(run.plan.bases.get(rate.version, ""))
-        if base is None or base.value is None or rate.value is None:
-            return _Step(base, rate, None)
-        return _Step(base, rate, run.verdict(base.version, rate.version, quantity))
-
-    return [step(rate) for rate in rates.values()]
+    without_base = "baseline" if run.plan.request.baseline else "first version"
+    return [
+        _Step(rates.get(rate.base or ""), rate, run.against_base(quantity, rate), without_base)
+        for rate in rates.values()
+    ]
 
 
 def _table(run: MeasuredRun, quantities: Sequence[Quantity]) -> Table:
