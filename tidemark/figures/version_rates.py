@@ -3,7 +3,7 @@
 import json
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from datetime import datetime
 from typing import NamedTuple
 
@@ -144,21 +144,33 @@ def shared_names(suite: Suite) -> Set[str]:
     return {name for name, count in times.items() if count > 1}
 
 
-def counting(trials: Iterable[TrialResult], exclusions: Exclusions) -> list[TrialResult]:
-    """Return the trials that count in figures: trials with a rate that are not left out."""
-    return [
-        trial
-        for trial in trials
-        if exclusions.reason(trial.trial) is None
-        and any(rate.value is not None for test in trial.tests for rate in test.rates)
-    ]
-
-
 class Measured(NamedTuple):
-    """A rate of a trial, with the test that gave it."""
+    """A rate of a trial, with the trial and the test that gave it."""
 
+    trial: TrialResult
     result: TestResult
     rate: Rate
+    value: float
+
+    @property
+    def key(self) -> Key:
+        """The key of the quantity that the rate is of."""
+        return rate_key(self.result.test, self.rate)
+
+
+def measured_rates(trials: Iterable[TrialResult], exclusions: Exclusions) -> Iterator[Measured]:
+    """Yield the rates with a value of the trials that are not left out: they count in figures."""
+    for trial in trials:
+        if exclusions.reason(trial.trial) is None:
+            for result in trial.tests:
+                for rate in result.rates:
+                    if rate.value is not None:
+                        yield Measured(trial, result, rate, rate.value)
+
+
+def counting(trials: Iterable[TrialResult], exclusions: Exclusions) -> list[TrialResult]:
+    """Return the trials with a rate that counts in figures."""
+    return [trial for trial in trials if any(measured_rates([trial], exclusions))]
 
 
 def summarise(
@@ -173,13 +185,8 @@ def summarise(
     """
     named = plan.ascending if versions is None else versions
     rates: defaultdict[tuple[str, Key], list[Measured]] = defaultdict(list)
-    for trial in trials:
-        if exclusions.reason(trial.trial) is None:
-            for result in trial.tests:
-                for rate in result.rates:
-                    if rate.value is not None:
-                        key = trial.version, rate_key(result.test, rate)
-                        rates[key].append(Measured(result, rate))
+    for each in measured_rates(trials, exclusions):
+        rates[each.trial.version, each.key].append(each)
     summary: list[VersionRate] = []
     for quantity in quantities(plan, trials):
         for version in named:
@@ -198,10 +205,7 @@ def version_rate(
     of_base: Sequence[Measured] = (),
 ) -> VersionRate:
     """Return the rate of a version from those of its trials, and from those of its base."""
-    values, base = (
-        [each.rate.value for each in side if each.rate.value is not None]
-        for side in (rates, of_base)
-    )
+    values, base = ([each.value for each in side] for side in (rates, of_base))
     value = mean(values) if values else None
     starts = [each.result.started_at for each in rates if each.result.started_at]
     return VersionRate(

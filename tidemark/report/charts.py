@@ -13,7 +13,7 @@ from tidemark.model.results import TestResult, TrialResult
 from tidemark.pages import vega_lite
 from tidemark.pages.vega_lite import Json, as_it_is, figures, layer, tooltip
 from tidemark.report.blocks import Chart, Mark, Row, Table
-from tidemark.report.marks import MARKS, marked
+from tidemark.report.marks import COLORS, MARKS, marked
 
 # More points than a chart can show; the limit keeps the page of a long test small.
 _MOST_POINTS = 200
@@ -196,8 +196,7 @@ def _extremes(points: Points) -> Points:
     return [point for _, point in sorted((by_value[0], by_value[-1]))]
 
 
-_COLORS = {"slower": "var(--worse)", "faster": "var(--better)", "cannot tell": "var(--unclear)"}
-_NO_VERDICT = "var(--ink)"  # the base, and versions that are the same
+_NO_VERDICT = "var(--ink)"  # the base
 _NONE = "nothing to compare"
 _LEVEL_COLUMNS = ("Version", "Rate", "± spread", "Verdict")
 
@@ -241,7 +240,7 @@ def _level_point(level: Level) -> Json:
         "rate": rate.value,
         "low": rate.value - spread,
         "high": rate.value + spread,
-        "color": _COLORS.get(level.word, _NO_VERDICT),
+        "color": COLORS.get(level.word, _NO_VERDICT),
         "verdict": level.told or _NONE,
     }
 
@@ -292,7 +291,7 @@ def _level_layers(points: Sequence[Json]) -> list[Json]:
 
 def _level_legend(words: Set[str]) -> Iterator[Mark]:
     for word in (each for each in MARKS if each in words):
-        yield Mark(_COLORS.get(word, _NO_VERDICT), "●", word)
+        yield Mark(COLORS.get(word, _NO_VERDICT), "●", word)
 
 
 def _level_table(quantity: Quantity, levels: Sequence[Level]) -> Table:

@@ -37,6 +37,14 @@ MARKS = {
 
 A hollow mark says that the machines, and not the versions, may have made the difference.
 """
+UNCLEAR = "var(--unclear)"
+COLORS = {
+    "slower": "var(--worse)",
+    "faster": "var(--better)",
+    "same": "var(--ink)",
+    "cannot tell": UNCLEAR,
+}
+"""The colour of each verdict in charts, in CSS."""
 FAILURES = {"failed": "✗ failed", "incomplete": "✗ incomplete"}
 """The marked words of trials that did not complete."""
 MARKED = re.compile(

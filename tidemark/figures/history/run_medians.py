@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from tidemark.figures.history.change_points import median
 from tidemark.figures.statistic import quantile
-from tidemark.figures.version_rates import Key, Quantity, quantities, rate_key
+from tidemark.figures.version_rates import Key, Quantity, measured_rates, quantities
 from tidemark.model.base import Frozen
 from tidemark.model.labels import figure_name
 from tidemark.model.parameters import Value
@@ -80,9 +80,7 @@ def run_medians(plan: Plan, trials: Sequence[TrialResult], exclusions: Exclusion
     under_test = [version for version in plan.ascending if version not in others]
     version = (under_test or plan.ascending)[-1]
     counting = [trial for trial in trials if exclusions.reason(trial.trial) is None]
-    rates, of_canary = (
-        _rates(trial for trial in counting if trial.version == each) for each in (version, canary)
-    )
+    rates, of_canary = (_rates(trials, exclusions, each) for each in (version, canary))
     return RunMedians(
         run_id=plan.run_id,
         started_at=plan.started_at,
@@ -121,13 +119,11 @@ def _quartiles(values: Sequence[float]) -> tuple[float, float] | None:
     return quantile(values, 0.25), quantile(values, 0.75)
 
 
-def _rates(trials: Iterable[TrialResult]) -> _Rates:
+def _rates(trials: Iterable[TrialResult], exclusions: Exclusions, version: str | None) -> _Rates:
     rates: defaultdict[Key, list[float]] = defaultdict(list)
-    for trial in trials:
-        for result in trial.tests:
-            for rate in result.rates:
-                if rate.value is not None:
-                    rates[rate_key(result.test, rate)].append(rate.value)
+    of_version = (trial for trial in trials if trial.version == version)
+    for each in measured_rates(of_version, exclusions):
+        rates[each.key].append(each.value)
     return rates
 
 

@@ -25,7 +25,14 @@ from tidemark.figures.verdicts.sequential_run import (
     nearer_to,
     standing_of,
 )
-from tidemark.figures.version_rates import Key, Quantity, change, mean, quantities, rate_key
+from tidemark.figures.version_rates import (
+    Key,
+    Quantity,
+    change,
+    mean,
+    measured_rates,
+    quantities,
+)
 from tidemark.model.plan import Plan
 from tidemark.model.results import Exclusions, Rate, TrialResult
 
@@ -134,11 +141,10 @@ class _Series(NamedTuple):
 
 
 def rates_beside(
-    trials: Iterable[TrialResult], exclusions: Exclusions, key: Key, base: str, version: str
+    trials: Sequence[TrialResult], exclusions: Exclusions, key: Key, base: str, version: str
 ) -> tuple[Rates, Rates]:
     """Return the rates of a base, and those that differ from them as a version does."""
-    counting = [trial for trial in trials if exclusions.reason(trial.trial) is None]
-    before, after = (_rates(counting, each)[key] for each in (base, version))
+    before, after = (_rates(trials, exclusions, each)[key] for each in (base, version))
     return _values(before), _beside(before, after)
 
 
@@ -171,8 +177,7 @@ def verdicts(
     run, so the method that allows looks judges them. Quantities that decide nothing are a family
     of their own. The others of a run until decided have courses of their own.
     """
-    counting = [trial for trial in trials if exclusions.reason(trial.trial) is None]
-    before, after = (_rates(counting, each) for each in (base, version))
+    before, after = (_rates(trials, exclusions, each) for each in (base, version))
     series = [
         _Series.of(quantity, before[quantity.key], after[quantity.key])
         for quantity in quantities(plan, trials)
@@ -267,11 +272,11 @@ def _values(rates: Mapping[int, Rate]) -> Rates:
     return {each: rate.value for each, rate in rates.items() if rate.value is not None}
 
 
-def _rates(trials: Iterable[TrialResult], version: str) -> Mapping[Key, Mapping[int, Rate]]:
+def _rates(
+    trials: Iterable[TrialResult], exclusions: Exclusions, version: str
+) -> Mapping[Key, Mapping[int, Rate]]:
     rates: defaultdict[Key, dict[int, Rate]] = defaultdict(dict)
-    for trial in trials:
-        for result in trial.tests if trial.version == version else ():
-            for rate in result.rates:
-                if rate.value is not None:
-                    rates[rate_key(result.test, rate)][trial.repetition] = rate
+    of_version = (trial for trial in trials if trial.version == version)
+    for each in measured_rates(of_version, exclusions):
+        rates[each.key][each.trial.repetition] = each.rate
     return rates

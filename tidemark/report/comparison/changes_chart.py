@@ -15,14 +15,12 @@ from tidemark.model.sentences import middle
 from tidemark.pages import vega_lite
 from tidemark.pages.vega_lite import Json, as_it_is, figures, layer, tooltip
 from tidemark.report.blocks import Block, Chart, Mark, Table
+from tidemark.report.marks import COLORS, DECIDED, UNCLEAR
 
 MOST = 20
 """The most metrics of the chart; more would be taller than a screen."""
 _CAPTION = "Δ of each metric with its 95 % interval; worse is left of zero for every metric."
 _BEYOND = " An arrow at the edge is a change, or an end of its interval, of more than 100 %."
-# The points of other verdicts are hollow.
-_COLORS = {"slower": "var(--worse)", "faster": "var(--better)", "same": "var(--ink)"}
-_UNCLEAR = "var(--unclear)"
 _LEAST, _FARTHEST = 0.05, 1.0  # shares: the least of an axis, and the farthest that is drawn
 _ROW, _ABOVE = 28, 11  # pixels: of a metric, and from its point to a label above it
 _FIGURE = 12  # pixels: of the figure below an arrow
@@ -114,7 +112,7 @@ def _point(of: DrawnChange) -> Json:
         "gain": gain,
         "low": low,
         "high": high,
-        "color": _COLORS.get(of.verdict, _UNCLEAR),
+        "color": COLORS.get(of.verdict, UNCLEAR),
         "verdict": of.verdict,
         "change": _text(of, of.effect),
         "interval": interval(of, of, percent_places(of.low, of.high)),
@@ -125,7 +123,7 @@ def _point(of: DrawnChange) -> Json:
 def _arrows(of: DrawnChange) -> Iterator[Json]:
     """Yield an arrow for each edge that the change, or an end of its interval, is beyond."""
     point = _point(of)
-    hollow = "var(--page)" if of.verdict not in _COLORS else point["color"]
+    hollow = "var(--page)" if of.verdict not in DECIDED else point["color"]
     for edge, shape in _ARROWS.items():
         beyond = [share for share in (of.effect, *_ends(of)) if _gain(of, share) / edge > 1]
         if not beyond:
@@ -194,8 +192,8 @@ _TOOLTIP = tooltip("metric", "change", "interval", "verdict")
 
 def _layers(points: Sequence[Json]) -> list[Json]:
     within = [point for point in points if not point["beyond"]]
-    decided = [point for point in within if point["verdict"] in _COLORS]
-    undecided = [point for point in within if point["verdict"] not in _COLORS]
+    decided = [point for point in within if point["verdict"] in DECIDED]
+    undecided = [point for point in within if point["verdict"] not in DECIDED]
     color = as_it_is("color")
     of_gain = {"x": {"field": "gain"}, "color": color, "tooltip": _TOOLTIP}
     point: Json = {"type": "point", "shape": "circle", "size": 90, "opacity": 1, "strokeWidth": 2}
@@ -234,5 +232,5 @@ def _beyond(arrows: Sequence[Json]) -> list[Json]:
 
 def _legend(words: Iterable[str]) -> Iterable[Mark]:
     for word in dict.fromkeys(words):
-        symbol = "●" if word in _COLORS else "○"
-        yield Mark(_COLORS.get(word, _UNCLEAR), symbol, word)
+        symbol = "●" if word in DECIDED else "○"
+        yield Mark(COLORS.get(word, UNCLEAR), symbol, word)
