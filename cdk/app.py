@@ -14,7 +14,6 @@ from aws_cdk.aws_sns_subscriptions import EmailSubscription
 from aws_cdk.region_info import RegionInfo
 
 from cdk.instances import InstancePolicies
-from cdk.lambda_code import lambda_code
 from cdk.operations import Alarms, OperationsDashboard
 from cdk.people import People
 from cdk.reports import Reports
@@ -69,14 +68,7 @@ class TidemarkStack(Stack):
         self.data = data
         bucket, tables = data.bucket, data.tables
         tests = SystemTests(self, "SystemTests", suites=suites, settings=settings, bucket=bucket)
-        workflow = Workflow(
-            self,
-            "Workflow",
-            code=lambda_code(suites, settings.systems),
-            settings=settings,
-            bucket=bucket,
-            tests=tests,
-        )
+        workflow = Workflow(self, "Workflow", settings=settings, bucket=bucket, tests=tests)
         Endings(self, "Endings", workflow=workflow)
         self._instances(suites.values(), workflow)
         schedules = self._schedules(settings, workflow) if settings.schedules else None

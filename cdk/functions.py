@@ -1,10 +1,24 @@
-"""The Lambda functions, each with the permissions that it needs and no others."""
+"""The Lambda functions: their code, and for each the permissions that it needs and no others."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 
-from aws_cdk import Aws, Duration, Stack
+import aws_croniter  # type: ignore[import-untyped]
+import jsii
+import packaging.version
+import semver
+from aws_cdk import (
+    AssetHashType,
+    Aws,
+    BundlingOptions,
+    DockerImage,
+    Duration,
+    ILocalBundling,
+    Stack,
+)
 from aws_cdk.aws_iam import PolicyStatement, Role, ServicePrincipal
 from aws_cdk.aws_lambda import Architecture, Code, Function, LayerVersion, Runtime, Tracing
 from aws_cdk.aws_s3 import Bucket
@@ -26,18 +40,24 @@ from cdk.policies import (
     wildcard_finding,
 )
 from cdk.system_tests import SystemTests, log_group
+from tidemark.model.checkout import CODE, ROOT
 from tidemark.model.instance import of_instance
 from tidemark.model.settings import Settings
 from tidemark.model.suite import Suite
+from tidemark.model.suite_asset import pack_suite
 from tidemark.model.telemetry import EVENT_SOURCE, EVENT_TYPE
 from tidemark.model.version_order import versions_parameter
 from tidemark.money.capacity import QUOTAS, Quota
+from tidemark.pages.shell import LIBRARIES, MODULES
 
 # Powertools 3 with pydantic exists in every region. The version is pinned, as all versions are.
 _POWERTOOLS = (
     f"arn:{Aws.PARTITION}:lambda:{Aws.REGION}:017000801446:layer:"
     "AWSLambdaPowertoolsPythonV3-python313-arm64:27"
 )
+_IGNORE = shutil.ignore_patterns("__pycache__", "pictures.py", "client")
+# The packages of the functions, without the command line, its client and the dashboard.
+_PACKAGES = ("figures", "model", "money", "pages", "report", "run", "store")
 
 
 class Functions(Construct):
@@ -48,7 +68,6 @@ class Functions(Construct):
         scope: Construct,
         name: str,
         *,
-        code: Code,
         settings: Settings,
         bucket: Bucket,
         tests: SystemTests,
@@ -57,9 +76,11 @@ class Functions(Construct):
         super().__init__(scope, name)
         self._settings, self._bucket, self._tests, self._topic = settings, bucket, tests, topic
         self._layer = LayerVersion.from_layer_version_arn(self, "Powertools", _POWERTOOLS)
+        suites = {name: each.suite for name, each in tests.suites.items()}
+        code = _code(suites, settings.systems)
         self.by_state = {
             state: self._function(state, code, needs)
-            for state, needs in needs_of(each.suite for each in tests.suites.values()).items()
+            for state, needs in needs_of(suites.values()).items()
         }
 
     def _function(self, state: str, code: Code, needs: Needs) -> Function:
@@ -273,3 +294,58 @@ class Functions(Construct):
 def module_of(state: str) -> str:
     """Return the module of a state's function, such as ``plan_run`` for ``PlanRun``."""
     return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in state)[1:]
+
+
+def _code(suites: Mapping[str, Suite], systems: Path) -> Code:
+    """Return the asset of all functions, bundled without Docker; its hash is that of its files.
+
+    ``systems`` is the folder that the suites were read from.
+    """
+    bundling = BundlingOptions(
+        # CDK requires an image, but never uses it: the local bundling never declines.
+        image=DockerImage.from_registry("scratch"),
+        local=_Copy(suites, systems),
+    )
+    return Code.from_asset(
+        str(ROOT / "lambdas"), bundling=bundling, asset_hash_type=AssetHashType.OUTPUT
+    )
+
+
+@jsii.implements(ILocalBundling)
+class _Copy:
+    """A copy of the packages and their data: the checked suites and queries.
+
+    The runtime provides boto3 and its dependencies, and the layer provides Powertools and pydantic.
+    All other imports are pure Python and are copied.
+    """
+
+    def __init__(self, suites: Mapping[str, Suite], systems: Path) -> None:
+        self._suites, self._systems = suites, systems
+
+    def try_bundle(self, output_dir: str, *, image: object, **_: object) -> bool:
+        out = Path(output_dir)
+        for package in ("aws", *(f"tidemark/{part}" for part in _PACKAGES)):
+            shutil.copytree(CODE / package, out / package, ignore=_IGNORE)
+        shutil.copy(CODE / "tidemark" / "__init__.py", out / "tidemark")
+        for part in ("lambdas", "queries/logs"):
+            shutil.copytree(ROOT / part, out / part, ignore=_IGNORE)
+        for library in (aws_croniter, semver):
+            folder = Path(str(library.__file__)).parent
+            shutil.copytree(folder, out / folder.name, ignore=_IGNORE)
+        # The rest of packaging, which no function imports, is nine tenths of it.
+        (out / "packaging").mkdir()
+        for module in (packaging, packaging.version):
+            shutil.copy(str(module.__file__), out / "packaging")
+        for suite in self._suites.values():
+            pack_suite(suite, self._systems, out)
+        _copy_libraries(out)
+        return True
+
+
+def _copy_libraries(out: Path) -> None:
+    """Copy the library of flame graphs, if npm installed it: reports have none without it."""
+    for name in LIBRARIES:
+        library, copy = (folder / MODULES / name for folder in (ROOT, out))
+        if library.is_file():
+            copy.parent.mkdir(parents=True)
+            shutil.copy(library, copy)

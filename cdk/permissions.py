@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
 from cdk.policies import uncovered
 from tidemark.model.profile import PROFILE_FILE
@@ -41,29 +42,15 @@ class Needs:
     @classmethod
     def union(cls, parts: Collection[Needs]) -> Needs:
         """Return the needs of a function that does the work of several functions."""
-        return cls(
-            reads=_distinct(needs.reads for needs in parts),
-            writes=_distinct(needs.writes for needs in parts),
-            lists=_distinct(needs.lists for needs in parts),
-            deletes=_distinct(needs.deletes for needs in parts),
-            queries=_distinct(needs.queries for needs in parts),
-            queries_usage=any(needs.queries_usage for needs in parts),
-            tasks=_distinct(needs.tasks for needs in parts),
-            announces=any(needs.announces for needs in parts),
-            reads_releases=any(needs.reads_releases for needs in parts),
-            reads_quotas=any(needs.reads_quotas for needs in parts),
-            reads_instances=any(needs.reads_instances for needs in parts),
-            pauses_rules=any(needs.pauses_rules for needs in parts),
-            resumes_rules=any(needs.resumes_rules for needs in parts),
-            reads_backlogs=any(needs.reads_backlogs for needs in parts),
-            registers_images=any(needs.registers_images for needs in parts),
-            timeout_seconds=max(needs.timeout_seconds for needs in parts),
-            memory=max(needs.memory for needs in parts),
-        )
+        values = ((each.name, [getattr(part, each.name) for part in parts]) for each in fields(cls))
+        return cls(**{name: _union(found) for name, found in values})
 
 
-def _distinct(lists: Iterable[Sequence[str]]) -> Sequence[str]:
-    return uncovered(pattern for each in lists for pattern in each)
+def _union(values: Sequence[Any]) -> Any:  # noqa: ANN401 (of a field)
+    """Return the greatest number, True if one of them is, or the patterns of all together."""
+    if isinstance(values[0], int):
+        return max(values)
+    return uncovered(pattern for each in values for pattern in each)
 
 
 _DESCRIBE_TASKS = "ecs:DescribeTasks"
@@ -307,9 +294,6 @@ def _needs_for(suite: Suite) -> Iterator[tuple[str, Needs]]:
     if suite.keeps_files:
         yield "CollectRates", ARTEFACTS
     if suite.rules:
-        yield (
-            "PauseRules",
-            Needs(reads=[_RESTORE], writes=[_RESTORE], lists=[_RESTORE], pauses_rules=True),
-        )
+        yield "PauseRules", PAUSING
         for name in ("RestoreSystem", "RecordOutcome", "EndRun", "SweepRuns"):
             yield name, RESUMING

@@ -10,7 +10,7 @@ from aws_cdk import ArnFormat, CfnResource, Duration, Stack
 from aws_cdk.aws_events import EventPattern, Rule, Schedule
 from aws_cdk.aws_events_targets import LambdaFunction
 from aws_cdk.aws_iam import IRole, Policy, PolicyStatement
-from aws_cdk.aws_lambda import Code, Function
+from aws_cdk.aws_lambda import Function
 from aws_cdk.aws_s3 import Bucket
 from aws_cdk.aws_sns import Topic
 from aws_cdk.aws_stepfunctions import DefinitionBody, LogLevel, LogOptions, StateMachine
@@ -48,7 +48,6 @@ class Workflow(Construct):
         scope: Construct,
         name: str,
         *,
-        code: Code,
         settings: Settings,
         bucket: Bucket,
         tests: SystemTests,
@@ -60,7 +59,6 @@ class Workflow(Construct):
         self.functions = Functions(
             self,
             "Functions",
-            code=code,
             settings=settings,
             bucket=bucket,
             tests=tests,

@@ -215,7 +215,7 @@ def queues() -> Backlog:
 @cache
 def rules() -> Rules:
     """Return the rules of the default event bus."""
-    from aws.eventbridge import EventBridgeRules
+    from aws.executions import EventBridgeRules
 
     return EventBridgeRules(_client("events"))
 
@@ -223,6 +223,6 @@ def rules() -> Rules:
 @cache
 def schedules() -> Schedules:
     """Return the schedules of EventBridge Scheduler."""
-    from aws.eventbridge import SchedulerSchedules
+    from aws.executions import SchedulerSchedules
 
     return SchedulerSchedules(_client("scheduler"))

@@ -26,7 +26,7 @@ from tidemark.cli.saving import format_option, show
 from tidemark.model.sentences import listed, plural
 
 if TYPE_CHECKING:
-    from aws.client.account_logs import AccountLogs
+    from aws.client.account import AccountLogs
     from cwli.readers.fetched import Range
 
 # Options that read no events, or others.
@@ -200,7 +200,7 @@ def _window(arguments: Mapping[str, Any]) -> tuple[Moment, Moment]:
 def _in_account() -> Iterator[AccountLogs]:
     # The import of boto3 takes half a second.
     from aws.client import AccountFailed  # noqa: PLC0415
-    from aws.client.account_logs import account_logs  # noqa: PLC0415
+    from aws.client.account import account_logs  # noqa: PLC0415
 
     try:
         with account_logs() as account:

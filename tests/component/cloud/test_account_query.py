@@ -5,7 +5,7 @@ import time
 import pytest
 from click.testing import CliRunner
 
-from aws.client.account_logs import account_logs
+from aws.client.account import account_logs
 from cwli.program import Refused
 from onebox.account import ACCOUNT
 from tidemark.cli.query import command

@@ -12,8 +12,7 @@ from botocore.stub import Stubber
 from aws.announcements import DefaultEventBus, SnsTopic
 from aws.bucket import S3Bucket
 from aws.ecs import EcsTasks
-from aws.eventbridge import EventBridgeRules, SchedulerSchedules
-from aws.executions import StepFunctionsExecutions
+from aws.executions import EventBridgeRules, SchedulerSchedules, StepFunctionsExecutions
 from aws.log_queries import InsightsQueries
 from aws.look_ups import AppliedQuotas, NamedThings, ParameterReleases, S3Properties
 from tidemark.money.capacity import VCPUS, QuotaUnknown

@@ -10,9 +10,7 @@ import pytest
 
 from tidemark.model.checkout import ROOT
 
-ADAPTERS = {
-    "announcements", "ecs", "eventbridge", "executions", "log_queries", "look_ups"
-}  # fmt: skip
+ADAPTERS = {"announcements", "ecs", "executions", "log_queries", "look_ups"}
 # Modules of other projects stay loaded: of these, a handler may load what those above it load.
 UNNEEDED = {
     "restore_system": {"tidemark.model.base", "tidemark.model.plan"},
