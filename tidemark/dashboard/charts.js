@@ -156,8 +156,8 @@ function seriesOf({ color, values, styles }, rows) {
 }
 
 // A legend explains colours even if there is only one colour.
-function legend({ color, interval, legend: { visible, title } }, series) {
-  if (!visible || (!color && series.length < 2)) return "";
+function legend({ color, interval, legend: title }, series) {
+  if (!color && series.length < 2) return "";
   const items = series.map(({ label, color, shape }) => {
     const bar = isUnclear(label) ? "□" : "■";
     const symbol = interval.length ? bar : (SHAPES[shape] ?? "┅");

@@ -98,14 +98,6 @@ class Axes:
 
 
 @dataclass(frozen=True)
-class Legend:
-    """The legend of a chart."""
-
-    visible: bool
-    title: str
-
-
-@dataclass(frozen=True)
 class Chart:
     """Values by category, in one chart or in a chart for each value of ``panels``."""
 
@@ -119,7 +111,8 @@ class Chart:
     """The most panels side by side."""
     orders: tuple[Order, ...]
     axes: Axes
-    legend: Legend
+    legend: str
+    """The title of the legend, '' for none."""
     styles: Mapping[str, Style]
     """The styles of lines, by the id of the value."""
     horizontal: bool = False

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict
 from datetime import datetime
 from html import escape
 from pathlib import Path
@@ -14,115 +12,15 @@ from typing import Any
 from urllib.parse import quote
 
 from tidemark.client.tables import Tables
-from tidemark.dashboard.data_sets import DECIMAL, INTEGER, DataSet, read_data_set
+from tidemark.dashboard.data_sets import LeftOut, Rows, read_data_set, read_rows, shrink_to_page
 from tidemark.dashboard.model import Chart, Control, Dashboard, Place, Sheet, Table, TextBox, Visual
 from tidemark.dashboard.sheets import dashboard
-from tidemark.dashboard.visual_charts import specification
 from tidemark.model.numerals import RULES
 from tidemark.model.sentences import plural
-from tidemark.pages import shell
+from tidemark.pages import shell, vega_lite
+from tidemark.pages.vega_lite import Json, as_it_is, figures
 from tidemark.report.blocks import Link
 from tidemark.report.marks import CHANGES, MARKS, MOST_NAMES
-
-MOST_ROWS = 5_000
-"""The most rows of a data set, because more would take a long time to query."""
-MOST_BYTES = 900_000
-"""The most bytes of all data sets, so that the page with its scripts stays below 2 MB."""
-
-# The page keeps the newest rows. These data sets need another order to begin with them.
-_NEWEST_FIRST = {"rates_by_version": "version_rank DESC,", "runs_by_week": "week DESC,"}
-
-Value = str | int | float | None
-
-
-@dataclass(frozen=True)
-class LeftOut:
-    """The oldest rows of a suite, which do not fit on the page."""
-
-    suite: str
-    rows: int
-    stored: int
-    """The number of all stored rows of the suite."""
-
-
-@dataclass(frozen=True)
-class Rows:
-    """The newest rows of each suite in a data set."""
-
-    columns: Sequence[str]
-    rows: Sequence[Sequence[Value]]
-    """The newest of each suite, then the second of each, and so on."""
-    stored: Mapping[str, int]
-    """The number of rows of each suite in the data set."""
-
-    @property
-    def left_out(self) -> Sequence[LeftOut]:
-        """The omitted rows of each suite that is not complete."""
-        suite = self.columns.index("suite")
-        kept = Counter(row[suite] for row in self.rows)
-        return [
-            LeftOut(name, stored - kept[name], stored)
-            for name, stored in self.stored.items()
-            if stored > kept[name]
-        ]
-
-    def packed(self) -> dict[str, Any]:
-        """Return each column as its distinct values and, for each row, the index of its value.
-
-        The packed form is short, because most values repeat.
-        """
-        packed = {}
-        for place, column in enumerate(self.columns):
-            cells = [row[place] for row in self.rows]
-            places = {value: number for number, value in enumerate(dict.fromkeys(cells))}
-            packed[column] = {"values": list(places), "rows": [places[value] for value in cells]}
-        return packed
-
-
-def read_rows(tables: Tables, data_set: DataSet, columns: Sequence[str]) -> Rows:
-    """Return some columns, ``suite`` among them, of the newest rows of each suite in a data set."""
-    query, order = data_set.sql.rsplit("\nORDER BY", 1)
-    newest_first = _NEWEST_FIRST.get(data_set.name, "") + order
-    # Names are our own. The order by place takes the same number of rows from each suite.
-    answer = tables.ask(
-        "SELECT * FROM (SELECT *, count(*) OVER (PARTITION BY suite) AS stored,"  # noqa: S608
-        f" row_number() OVER (PARTITION BY suite ORDER BY {newest_first}) AS place"
-        f" FROM (\n{query}\n)) ORDER BY place, suite LIMIT {MOST_ROWS}"
-    )
-    places = [(answer.columns.index(name), data_set.columns[name]) for name in columns]
-    rows = [[_value(row[place], kind) for place, kind in places] for row in answer.rows]
-    suite, stored = answer.columns.index("suite"), answer.columns.index("stored")
-    return Rows(columns, rows, {str(row[suite]): int(row[stored] or 0) for row in answer.rows})
-
-
-def shrink_to_page(rows: Mapping[str, Rows]) -> dict[str, Rows]:
-    """Return as many of the newest rows of data sets as the page can hold.
-
-    While there are too many, the largest data set loses its oldest tenth.
-    """
-    kept = dict(rows)
-    sizes = {name: _size(each) for name, each in kept.items()}
-    while sum(sizes.values()) > MOST_BYTES:
-        largest = max(sizes, key=lambda name: sizes[name])
-        newest = kept[largest].rows
-        kept[largest] = replace(kept[largest], rows=newest[: len(newest) * 9 // 10])
-        sizes[largest] = _size(kept[largest])
-    return kept
-
-
-def _size(rows: Rows) -> int:
-    return len(shell.json_for_script(rows.packed()).encode())
-
-
-def _value(text: str | None, kind: str) -> Value:
-    """Return a value for JSON, None for a number that is not finite."""
-    if text is None or kind not in (INTEGER, DECIMAL):
-        return text
-    if kind == INTEGER:
-        return int(text)
-    number = float(text)
-    return number if math.isfinite(number) else None
-
 
 _FOLDER = Path(__file__).parent
 _SCRIPTS = ("numbers.js", "figures.js", "tables.js", "answers.js", "charts.js", "page.js")
@@ -132,6 +30,12 @@ _DAY = ' pattern="\\d{4}-\\d{2}-\\d{2}" placeholder="YYYY-MM-DD" title="a day as
 _ANSWERING = {
     "suite", "base_version", "new_version", "rate", "effect", "qualified_verdict", "unlike",
 }  # fmt: skip
+_AXIS = {"labelPadding": 6, "titleColor": "var(--quiet)"}
+_TICKS = 5
+_BAR = 22  # from the middle of a bar to its label
+# The data hold the colours themselves.
+_COLOR = as_it_is("color")
+_TOOLTIP = {"field": "tooltip", "type": "nominal"}
 
 
 def page(
@@ -206,7 +110,7 @@ def _answering(sheet: Sheet) -> str | None:
 def _visual(visual: Visual, sheet: Sheet, dashboard: Dashboard) -> dict[str, Any]:
     content = asdict(visual.shown)
     if isinstance(visual.shown, Chart):
-        content["specification"] = specification(visual.shown)
+        content["specification"] = _specification(visual.shown)
     return {
         "id": visual.id,
         "kind": type(visual.shown).__name__,
@@ -292,3 +196,166 @@ def notes(rows: Mapping[str, Rows], now: datetime, damaged: Collection[str] = ()
         yield f"{plural(len(damaged), 'damaged object')} left out: {' '.join(damaged)}"
     if not any(each.rows for each in rows.values()):
         yield "No results are stored yet; `tidemark run` measures versions."
+
+
+# ---- Charts as Vega-Lite.
+
+
+def _specification(chart: Chart) -> Json:
+    """Return the specification of a chart; the page adds its height and two data sets.
+
+    A row of ``points`` has ``category``, ``value``, ``series``, ``color``, ``fill`` (transparent if
+    hollow), ``shape`` (null for none), ``line`` (false for none) and ``dash``; with an interval it
+    has ``low`` and ``high``. A row of ``changes`` has ``category`` and ``color``. A row of
+    ``beyond`` is an arrow, with ``category``, ``at``, ``shape``, ``color`` and ``fill``. A row of
+    ``tooltips`` has ``category``, ``tooltip`` and ``href``, the address of what the category leads
+    to, null for none. The page sets the parameter ``categories``, all in order, and with an
+    interval ``far``, at which the axis ends on both sides. It leaves out the layers ``whiskers``,
+    ``beyond`` and ``changes`` without rows, because Vega warns of them.
+    """
+    layers = _bars(chart) if chart.mark == "bar" else _lines(chart)
+    return vega_lite.chart(
+        axis=_AXIS, data={"name": "points"}, layer=[*layers, _pointer_layer(chart)]
+    )
+
+
+def _lines(chart: Chart) -> list[Json]:
+    position = {"x": _category(chart), "y": _value(chart)}
+    series = {"color": _COLOR, "detail": {"field": "series", "type": "nominal"}}
+    lines: Json = {
+        "transform": [{"filter": "datum.line"}],
+        "mark": {"type": "line", "strokeWidth": 2},
+        "encoding": {**position, **series, "strokeDash": as_it_is("dash")},
+    }
+    points: Json = {
+        "transform": [{"filter": "datum.shape"}],
+        "mark": {"type": "point", "filled": True, "size": 60, "opacity": 1},
+        "encoding": {**position, **series, "shape": as_it_is("shape")},
+    }
+    # Vega warns of a layer without rows.
+    no_lines = chart.styles and not any(style.line for style in chart.styles.values())
+    # The first layer with a category has the order of all.
+    return [points, _changes(chart)] if no_lines else [lines, points, _changes(chart)]
+
+
+def _changes(chart: Chart) -> Json:
+    """Return the layer of the categories from which on the level is another."""
+    return {
+        "name": "changes",
+        "data": {"name": "changes"},
+        "mark": {"type": "rule", "strokeWidth": 2, "strokeDash": [4, 3]},
+        "encoding": {"x": _category(chart), "color": _COLOR},
+    }
+
+
+def _pointer_layer(chart: Chart) -> Json:
+    """Return the layer for the pointer: the whole place of each category, above all marks."""
+    select = {"type": "point", "on": "pointerover", "clear": "pointerout"}
+    opacity = {"condition": {"param": "pointed", "empty": False, "value": 0.1}, "value": 0}
+    return {
+        "data": {"name": "tooltips"},
+        "params": [{"name": "pointed", "select": select}],
+        "mark": {"type": "rect", "color": "var(--ink)"},
+        "encoding": {
+            _along(chart): _category(chart),
+            "tooltip": _TOOLTIP,
+            "opacity": opacity,
+            "href": {"field": "href", "type": "nominal"},
+        },
+    }
+
+
+def _along(chart: Chart) -> str:
+    return "y" if chart.horizontal else "x"
+
+
+def _bars(chart: Chart) -> list[Json]:
+    along, across = _along(chart), "x" if chart.horizontal else "y"
+    offset = {} if chart.stacked else {f"{along}Offset": {"field": "series", "type": "nominal"}}
+    value = {**_value(chart), "stack": "zero" if chart.stacked else None}
+    bars: Json = {
+        "mark": {"type": "bar", "cornerRadiusEnd": 2, "strokeWidth": 1.5},
+        "encoding": {
+            along: _category(chart),
+            across: value,
+            "fill": as_it_is("fill"),
+            "stroke": _COLOR,
+            **offset,
+        },
+    }
+    return [bars, _whiskers(chart, across), _beyond(chart, across)] if chart.interval else [bars]
+
+
+def _whiskers(chart: Chart, across: str) -> Json:
+    return {
+        "name": "whiskers",
+        "transform": [{"filter": "isValid(datum.low)"}],
+        "mark": {"type": "rule", "strokeWidth": 2, "color": "var(--ink)"},
+        "encoding": {
+            _along(chart): _category(chart),
+            across: {**_value(chart), "field": "low"},
+            f"{across}2": {"field": "high"},
+        },
+    }
+
+
+def _beyond(chart: Chart, across: str) -> Json:
+    """Return the layer of the arrows of bars and whiskers that go on where the axis ends."""
+    return {
+        "name": "beyond",
+        "data": {"name": "beyond"},
+        "mark": {"type": "point", "size": 80, "opacity": 1, "strokeWidth": 1.5},
+        "encoding": {
+            _along(chart): _category(chart),
+            across: {**_value(chart), "field": "at"},
+            "shape": as_it_is("shape"),
+            "fill": as_it_is("fill"),
+            "stroke": _COLOR,
+        },
+    }
+
+
+def _category(chart: Chart) -> Json:
+    axis: Json = {"labelAngle": 0, "labelOverlap": "greedy", "labelSeparation": 4}
+    if chart.horizontal:
+        # A label above its bar leaves the whole width of a phone to the bars.
+        axis = {"labelAlign": "left", "labelOffset": -_BAR, "labelPadding": -6, "labelLimit": 0}
+    return {
+        "field": "category",
+        "type": "ordinal",
+        "sort": None,
+        "title": chart.axes.category or None,
+        "scale": {
+            "type": "band",
+            # By itself, Vega puts a category without a value behind all others.
+            "domain": {"expr": "categories"},
+            **({"paddingInner": 0.5} if chart.mark == "bar" else {}),
+        },
+        "axis": axis,
+    }
+
+
+def _value(chart: Chart) -> Json:
+    format_ = chart.values[0].format
+    whole = format_.kind == "number" and format_.places == 0
+    axis = {
+        "tickCount": {"expr": _whole_steps(chart)} if whole else _TICKS,
+        "domain": False,
+        # Specifiers of d3-format.
+        "format": "~%" if format_.kind == "percentage" else ",~r",
+        # Around zero, the title says which side is worse.
+        **({"labelExpr": "replace(datum.label, '\\u2212', '')"} if chart.interval else {}),
+    }
+    scale: Json = {"zero": chart.axes.from_zero, "nice": True}
+    if chart.interval:  # around zero
+        scale = {"domainMin": {"expr": "-far"}, "domainMax": {"expr": "far"}, "nice": False}
+    return figures(chart.axes.value or None, axis, field="value", scale=scale)
+
+
+def _whole_steps(chart: Chart) -> str:
+    """Return the number of ticks at whole numbers, as an expression of Vega.
+
+    Up to two, Vega draws halves in spite of a tickMinStep of one.
+    """
+    scale = "x" if chart.horizontal else "y"
+    return f"max(1, min({_TICKS}, span(domain('{scale}'))))"

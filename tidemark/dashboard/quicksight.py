@@ -276,7 +276,7 @@ def _bar_chart(shown: Chart) -> tuple[str, Json]:
         "BarsArrangement": "STACKED" if shown.stacked else "CLUSTERED",
         **{name: _axis_label(*axis) for name, axis in axes.items() if axis[0]},
         **({"Tooltip": _tooltip(shown)} if shown.interval else {}),
-        "Legend": {**_VISIBLE, "Title": {**_VISIBLE, "CustomLabel": shown.legend.title}},
+        "Legend": {**_VISIBLE, "Title": {**_VISIBLE, "CustomLabel": shown.legend}},
     }
 
 

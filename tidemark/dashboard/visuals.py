@@ -25,7 +25,6 @@ from tidemark.dashboard.model import (
     Filter,
     FilterGroup,
     Kpi,
-    Legend,
     Order,
     PivotTable,
     Place,
@@ -193,7 +192,7 @@ def line_charts(
         columns=2,
         orders=(Order(order, "MIN") if order else Order(category.name),),
         axes=Axes(label, "", from_zero=False),
-        legend=Legend(True, ""),
+        legend="",
         styles={each.id: style for each, style in zip(values, (first, *ends), strict=True)},
     )
     return Sized(_visual(name, (title, subtitle, alternative), shown, category), 16)
@@ -211,7 +210,7 @@ def gain_bars(name: str, title: str, subtitle: str, alternative: str) -> Sized:
         columns=1,
         orders=(Order(gain.name, "MIN"),),
         axes=Axes("", "← worse\N{EM SPACE}\N{EM SPACE}better →", from_zero=True),
-        legend=Legend(True, "Verdict"),
+        legend="Verdict",
         styles={},
         horizontal=True,
         stacked=True,
@@ -232,7 +231,7 @@ def week_bars(name: str, title: str, subtitle: str, alternative: str) -> Sized:
         columns=1,
         orders=(Order(week.name),),
         axes=Axes("Week", "Runs", from_zero=True),
-        legend=Legend(True, "Ended as"),
+        legend="Ended as",
         styles={},
         stacked=True,
     )

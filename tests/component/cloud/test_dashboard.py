@@ -399,7 +399,7 @@ def test_slower_metrics_are_counted_for_many_versions_and_metrics(open_page, wid
 
 @pytest.mark.systems
 def test_rows_without_room_are_counted_and_prevent_a_sum(open_page, wide, tmp_path, monkeypatch):
-    monkeypatch.setattr("tidemark.dashboard.page.MOST_ROWS", 60)
+    monkeypatch.setattr("tidemark.dashboard.data_sets.MOST_ROWS", 60)
     file = tmp_path / "cut.html"
     file.write_text(build(wide, NOW), encoding="utf-8")
     page = open_page(file=file.as_uri())

@@ -6,8 +6,7 @@ from tests.component.cloud.twelve_versions import Tables
 from tests.plans import EXECUTION, RUN, STARTED
 from tests.unit.measured_runs import left_out
 from tests.unit.run.test_choose_trial import BASE, NEW, OTHER, Measuring
-from tidemark.dashboard.data_sets import read_data_set
-from tidemark.dashboard.page import read_rows
+from tidemark.dashboard.data_sets import read_data_set, read_rows
 from tidemark.figures.verdicts.version_verdicts import verdicts, version_pairs
 from tidemark.model.plan import Resume
 from tidemark.model.version_order import NEWEST, PREVIOUS

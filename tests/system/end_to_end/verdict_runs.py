@@ -18,8 +18,7 @@ from aws.client.deployed import deployed_stack
 from onebox.cloud.cloud import start_cloud
 from tidemark.cli.decisions import record_exclusion
 from tidemark.client.deployed import Deployed
-from tidemark.dashboard.data_sets import read_data_set
-from tidemark.dashboard.page import read_rows
+from tidemark.dashboard.data_sets import read_data_set, read_rows
 from tidemark.figures.verdicts.version_verdicts import verdicts, version_pairs
 from tidemark.one_machine.app import deploy, machine_app
 from tidemark.store.bucket import Bucket

@@ -3,8 +3,17 @@
 import pytest
 
 from tidemark.client.tables import Answer
-from tidemark.dashboard.data_sets import DATETIME, DECIMAL, INTEGER, STRING, DataSet
-from tidemark.dashboard.page import LeftOut, Rows, read_rows, shrink_to_page
+from tidemark.dashboard.data_sets import (
+    DATETIME,
+    DECIMAL,
+    INTEGER,
+    STRING,
+    DataSet,
+    LeftOut,
+    Rows,
+    read_rows,
+    shrink_to_page,
+)
 
 DATA_SET = DataSet(
     "rates",
@@ -54,7 +63,7 @@ def test_left_out_rows_are_counted_for_each_suite():
 
 
 def test_only_the_largest_data_set_loses_rows_from_its_end(monkeypatch):
-    monkeypatch.setattr("tidemark.dashboard.page.MOST_BYTES", 20_000)
+    monkeypatch.setattr("tidemark.dashboard.data_sets.MOST_BYTES", 20_000)
     large = Rows(["suite", "value"], [["rocksdb", number] for number in range(9000)], {})
     small = Rows(["suite", "value"], [["rocksdb", number] for number in range(100)], {})
 
@@ -66,7 +75,7 @@ def test_only_the_largest_data_set_loses_rows_from_its_end(monkeypatch):
 
 
 def test_no_row_is_kept_if_one_row_is_too_large(monkeypatch):
-    monkeypatch.setattr("tidemark.dashboard.page.MOST_BYTES", 200)
+    monkeypatch.setattr("tidemark.dashboard.data_sets.MOST_BYTES", 200)
 
     kept = shrink_to_page({"runs": Rows(["suite"], [["x" * 500]], {"x" * 500: 1})})
 
