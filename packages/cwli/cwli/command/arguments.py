@@ -36,8 +36,6 @@ _COPIED_PATH = re.compile(
 # The longest name of a file on Linux has 255 bytes.
 _LONGEST = 200
 _UNIT_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
-
-
 _DAY = re.compile(r"\d{4}-\d\d-\d\d|\d{4}-W\d\d-\d")
 _AGO = re.compile("-([0-9]{1,6})([smhdw])")
 # As seconds this is the year 5138, as milliseconds 1973.

@@ -39,8 +39,6 @@ if TYPE_CHECKING:
 _MOST_NAMED = 5
 # DuckDB reads less at once, so files of less are neither searched nor read in part.
 _SEARCHED_BYTES = 8 * 1024 * 1024
-
-
 _LOGS = "stats count(*) by @log | display @log"
 _TIMES = "stats count(*), fromMillis(min(@timestamp)), fromMillis(max(@timestamp))"
 Window = tuple[int | None, int | None]

@@ -134,8 +134,6 @@ _NOTHING = events_of(
     ptr="text",
     size="number",
 ).sql
-
-
 _ACCOUNT = "([0-9]{12}):"
 
 

@@ -54,70 +54,6 @@ _TOKEN = re.compile(
 _REGEX = re.compile(r"/((?:[^/\\\[]|\\.|\[\^?+\]?+(?:\[:\w+:\]|[^\]\\]|\\.)*+\])+)/", re.DOTALL)
 _ESCAPE = re.compile(r"\\([\\'\"])")
 _UNCLOSED = {'"': "text", "'": "text", "`": "name in backticks"}
-
-
-class Lexer:
-    """The tokens of one query; `token` is the next one."""
-
-    def __init__(self, query: str) -> None:
-        self._query = query
-        self.token = self._read(0)
-
-    def advance(self) -> Token:
-        """Return the next token and move past it."""
-        token = self.token
-        self.token = self._read(token.span.end)
-        return token
-
-    def following(self) -> Token:
-        """Return the token after the next one."""
-        return self._read(self.token.span.end)
-
-    def advance_regex(self) -> Regex:
-        """Return the regular expression that begins at the next token and move past it."""
-        start = self.token.span.start
-        match = _REGEX.match(self._query, start)
-        if match is None:
-            raise QueryError(
-                "expected a regular expression between slashes, such as /a+/", self.token.span
-            )
-        self.token = self._read(match.end())
-        return Regex(Span(self._query, start, match.end()), match[1])
-
-    def _read(self, position: int) -> Token:
-        blanks = _BLANKS.match(self._query, position)
-        start = blanks.end() if blanks else position
-        match = _TOKEN.match(self._query, start)
-        if match is None:
-            return self._end(start)
-        kind = Kind(match.lastgroup)
-        value = match[0]
-        if kind is Kind.TEXT:
-            value = _ESCAPE.sub(r"\1", value[1:-1])
-        return Token(
-            kind,
-            value.replace("`", "") if kind is Kind.NAME else value,
-            Span(self._query, start, match.end()),
-            quoted="`" in value,
-        )
-
-    def _end(self, start: int) -> Token:
-        if start == len(self._query):
-            return Token(Kind.END, "", Span(self._query, start, start))
-        character = self._query[start]
-        span = Span(self._query, start, start + 1)
-        if character in _UNCLOSED:
-            raise QueryError(f"this {_UNCLOSED[character]} is not closed by {character}", span)
-        if variable := _VARIABLE.match(self._query, start):
-            raise QueryError(
-                f"{variable[0]} is a variable of a dashboard, as of Grafana; write its value",
-                Span(self._query, start, variable.end()),
-            )
-        hint = hints.CHARACTERS.get(character)
-        message = f"unexpected character {character!r}"
-        raise QueryError(f"{message}; {hint}" if hint else message, span)
-
-
 # AWS has no such names; Grafana replaces them before it starts a query.
 _VARIABLE = re.compile(r"\$\{?\w+(?::\w+)?\}?")
 T = TypeVar("T")
@@ -129,22 +65,20 @@ class TokenReader:
     """A reader of the tokens of one query."""
 
     def __init__(self, query: str) -> None:
-        self._lexer = Lexer(query)
+        self._query = query
         self._last = Span(query, 0, 0)
-
-    @property
-    def token(self) -> Token:
+        self.token = self._read(0)
         """The next token."""
-        return self._lexer.token
 
     def advance(self) -> Token:
         """Return the next token and move past it."""
-        self._last = self.token.span
-        return self._lexer.advance()
+        token = self.token
+        self._move_past(token.span)
+        return token
 
     def following(self) -> str:
         """Return the token after the next one."""
-        return self._lexer.following().value
+        return self._read(self.token.span.end).value
 
     def since(self, start: Span) -> Span:
         """Return the part of the query from ``start`` to the last token that was read."""
@@ -222,14 +156,20 @@ class TokenReader:
 
     def regex(self) -> Regex:
         """Return the regular expression that must come next."""
-        regex = self._lexer.advance_regex()
-        self._last = regex.span
-        if self.token.span.start == regex.span.end and _FLAGS.fullmatch(self.token.value):
+        start = self.token.span.start
+        match = _REGEX.match(self._query, start)
+        if match is None:
+            raise QueryError(
+                "expected a regular expression between slashes, such as /a+/", self.token.span
+            )
+        span = Span(self._query, start, match.end())
+        self._move_past(span)
+        if self.token.span.start == span.end and _FLAGS.fullmatch(self.token.value):
             raise QueryError(
                 "letters after a regular expression are not supported; /(?i)a/ ignores case",
                 self.token.span,
             )
-        return regex
+        return Regex(span, match[1])
 
     def whole_number(self, expected: str) -> int:
         """Return the whole number that must come next; ``expected`` describes it."""
@@ -284,3 +224,40 @@ class TokenReader:
     def expected(self, description: str) -> QueryError:
         """Return the error for a next token that does not fit a description."""
         return QueryError(f"expected {description}, found {self.token}", self.token.span)
+
+    def _move_past(self, span: Span) -> None:
+        self._last = span
+        self.token = self._read(span.end)
+
+    def _read(self, position: int) -> Token:
+        blanks = _BLANKS.match(self._query, position)
+        start = blanks.end() if blanks else position
+        match = _TOKEN.match(self._query, start)
+        if match is None:
+            return self._end(start)
+        kind = Kind(match.lastgroup)
+        value = match[0]
+        if kind is Kind.TEXT:
+            value = _ESCAPE.sub(r"\1", value[1:-1])
+        return Token(
+            kind,
+            value.replace("`", "") if kind is Kind.NAME else value,
+            Span(self._query, start, match.end()),
+            quoted="`" in value,
+        )
+
+    def _end(self, start: int) -> Token:
+        if start == len(self._query):
+            return Token(Kind.END, "", Span(self._query, start, start))
+        character = self._query[start]
+        span = Span(self._query, start, start + 1)
+        if character in _UNCLOSED:
+            raise QueryError(f"this {_UNCLOSED[character]} is not closed by {character}", span)
+        if variable := _VARIABLE.match(self._query, start):
+            raise QueryError(
+                f"{variable[0]} is a variable of a dashboard, as of Grafana; write its value",
+                Span(self._query, start, variable.end()),
+            )
+        hint = hints.CHARACTERS.get(character)
+        message = f"unexpected character {character!r}"
+        raise QueryError(f"{message}; {hint}" if hint else message, span)

@@ -6,14 +6,13 @@ import re
 from collections.abc import Iterator, Sequence
 from shlex import quote
 
-from cwli.readers.clocks import ANYTHING, field_clock, fields_of, format_clock
+from cwli.readers.clocks import ANYTHING, MONTH, field_clock, fields_of, format_clock
 
 _LINES = 20
 _DEEPEST = 4
-_MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 _TIME = re.compile(
     rf"(?P<date>\d{{4}}[-/.]\d\d[-/.]\d\d|\d\d[-/.]\d\d[-/.](?:\d{{4}}|\d\d)\b"
-    rf"|\d\d[ /-]{_MONTH}[ /-]\d{{4}}|{_MONTH} [ \d]\d(?:,? \d{{4}})?|\b\d{{8}})?"
+    rf"|\d\d[ /-]{MONTH}[ /-]\d{{4}}|{MONTH} [ \d]\d(?:,? \d{{4}})?|\b\d{{8}})?"
     r"(?P<between>(?<=.)[ T:_,-]{1,2})?"
     r"(?P<time>(?<!\d)(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d)?)"
     r"(?P<fraction>[.,]\d{1,6})?(?P<noon> [AP]M)?"
@@ -95,7 +94,7 @@ def _date_form(date: str, lines: Sequence[str]) -> str:
         return "%Y%m%d"
     if date[0].isalpha():
         return f"%b %d{', %Y' if ',' in date else ' %Y' if date[-4:].isdigit() else ''}"
-    if re.search(_MONTH, date):
+    if re.search(MONTH, date):
         return sign.join(("%d", "%b", "%Y"))
     if date[:4].isdigit():
         return sign.join(("%Y", "%m", "%d"))

@@ -34,6 +34,8 @@ UTF16 = "utf-16"
 _MARKS = (BOM_UTF16_LE, BOM_UTF16_BE)
 _REPLACED, _NO_TEXT = "\ufffd".encode(), b"\xff"
 _FEEDS = ("\n", b"\n")
+# The bytes with which U+10FFFE and U+10FFFF begin, which separate columns of DuckDB's reader.
+_COLUMNS_END = b"\xf4\x8f\xbf"
 
 
 def is_utf16(file: BinaryIO) -> bool:
@@ -164,72 +166,16 @@ def whole(line: str) -> str:
     return f"CASE WHEN {marked} THEN {text} ELSE {line} END"
 
 
-_MIB = 1024 * 1024
-_END = re.compile(rb"[\r\n]")
-
-
-class Harm(Enum):
-    """The harm that a buffer size does to the lines of a file."""
-
-    NONE = auto()
-    TWICE = auto()
-    """A line is read twice, unless the buffers are read one after the other."""
-    LOST = auto()
-    """The last line is lost."""
-
-
-class LineTooLongError(Exception):
-    """A line above the maximum length; the argument is the byte at which the line begins."""
-
-
-class Limits(NamedTuple):
-    """The sizes by which text is read.
-
-    Attributes
-    ----------
-    line : int
-        The maximum size of a line with its end [B]. An event has at most 1 MiB (AWS documentation,
-        PutLogEvents).
-    buffers : tuple of int
-        The accepted sizes of a buffer [B], the best first. Each is a multiple of ``line``, the unit
-        that DuckDB gives to a thread, since lines in a remainder are lost. Larger buffers load the
-        processors less evenly.
-    """
-
-    line: int = _MIB
-    buffers: tuple[int, ...] = tuple(range(16 * _MIB, 8 * _MIB, -_MIB))
-
-    def harm(self, file: BinaryIO, buffer: int) -> Harm:
-        """Return the harm that a buffer size does to the lines of an open file.
-
-        Raises
-        ------
-        LineTooLongError
-            If a line that crosses a boundary exceeds the maximum length.
-        """
-        harm = Harm.NONE
-        for boundary in count(buffer, buffer):
-            file.seek(boundary - self.line)
-            before, after = file.read(self.line), file.read(self.line)
-            if not after:
-                return harm
-            begin = 1 + max(before.rfind(b"\n"), before.rfind(b"\r"))
-            end = _END.search(after)
-            length = self.line - begin + (end.start() if end else len(after))
-            if length >= self.line:
-                raise LineTooLongError(boundary - self.line + begin)
-            if end is None:
-                return Harm.LOST
-            if begin == self.line and end.start() == 0:
-                harm = Harm.TWICE
-        raise AssertionError("a file has an end")
-
-
-LIMITS = Limits()
-
-
-# The bytes with which U+10FFFE and U+10FFFF begin, which separate columns of DuckDB's reader.
-_COLUMNS_END = b"\xf4\x8f\xbf"
+def is_plain(lines: bytes) -> bool:
+    """Tell whether lines are text without the code points that have a meaning in copies."""
+    if lines.isascii():
+        return True
+    if MARK in lines or _COLUMNS_END in lines:
+        return False
+    try:
+        return bool(lines.decode())
+    except UnicodeDecodeError:
+        return False
 
 
 class TooLongError(Exception):
@@ -247,6 +193,12 @@ class LineTests(NamedTuple):
     def of(cls, clock: Clock | None) -> LineTests:
         """Return the tests by the clock of a file."""
         return cls(beginning(clock), _single_line(own_beginning(clock) if clock else b"."))
+
+
+def _single_line(begins: bytes) -> re.Pattern[bytes]:
+    """Return a pattern of a line that begins an event, and is followed by another such line."""
+    begin = rb"(?=.*?(?:%b))" % begins
+    return re.compile(rb"(?m)%b.*\n(?=\Z|%b)" % (begin, begin))
 
 
 class Lines(NamedTuple):
@@ -343,19 +295,65 @@ class Lines(NamedTuple):
         return self.tests.begins(self.part(place, self._next(place)).rstrip(b"\r\n"))
 
 
-def _single_line(begins: bytes) -> re.Pattern[bytes]:
-    """Return a pattern of a line that begins an event, and is followed by another such line."""
-    begin = rb"(?=.*?(?:%b))" % begins
-    return re.compile(rb"(?m)%b.*\n(?=\Z|%b)" % (begin, begin))
+_MIB = 1024 * 1024
+_END = re.compile(rb"[\r\n]")
 
 
-def is_plain(lines: bytes) -> bool:
-    """Tell whether lines are text without the code points that have a meaning in copies."""
-    if lines.isascii():
-        return True
-    if MARK in lines or _COLUMNS_END in lines:
-        return False
-    try:
-        return bool(lines.decode())
-    except UnicodeDecodeError:
-        return False
+class Harm(Enum):
+    """The harm that a buffer size does to the lines of a file."""
+
+    NONE = auto()
+    TWICE = auto()
+    """A line is read twice, unless the buffers are read one after the other."""
+    LOST = auto()
+    """The last line is lost."""
+
+
+class LineTooLongError(Exception):
+    """A line above the maximum length; the argument is the byte at which the line begins."""
+
+
+class Limits(NamedTuple):
+    """The sizes by which text is read.
+
+    Attributes
+    ----------
+    line : int
+        The maximum size of a line with its end [B]. An event has at most 1 MiB (AWS documentation,
+        PutLogEvents).
+    buffers : tuple of int
+        The accepted sizes of a buffer [B], the best first. Each is a multiple of ``line``, the unit
+        that DuckDB gives to a thread, since lines in a remainder are lost. Larger buffers load the
+        processors less evenly.
+    """
+
+    line: int = _MIB
+    buffers: tuple[int, ...] = tuple(range(16 * _MIB, 8 * _MIB, -_MIB))
+
+    def harm(self, file: BinaryIO, buffer: int) -> Harm:
+        """Return the harm that a buffer size does to the lines of an open file.
+
+        Raises
+        ------
+        LineTooLongError
+            If a line that crosses a boundary exceeds the maximum length.
+        """
+        harm = Harm.NONE
+        for boundary in count(buffer, buffer):
+            file.seek(boundary - self.line)
+            before, after = file.read(self.line), file.read(self.line)
+            if not after:
+                return harm
+            begin = 1 + max(before.rfind(b"\n"), before.rfind(b"\r"))
+            end = _END.search(after)
+            length = self.line - begin + (end.start() if end else len(after))
+            if length >= self.line:
+                raise LineTooLongError(boundary - self.line + begin)
+            if end is None:
+                return Harm.LOST
+            if begin == self.line and end.start() == 0:
+                harm = Harm.TWICE
+        raise AssertionError("a file has an end")
+
+
+LIMITS = Limits()

@@ -1,4 +1,4 @@
-"""One log file: its form, its times, and how DuckDB reads files that are alike."""
+"""One log file: its form, and the clock of its times, as its first bytes show them."""
 
 from __future__ import annotations
 
@@ -22,6 +22,9 @@ from cwli.readers.packing import INCOMPLETE, Packing, packing_of, reason, unpack
 
 PEEKED_BYTES = 2 * 1024 * 1024
 """The bytes at the beginning of a file that choose its form."""
+MOST_AT_ONCE = 64 * 1024 * 1024
+"""The size of a JSON document up to which it is read at once, in several times this memory [B]."""
+MOST_OBJECT = 16 * 1024 * 1024
 _CLOCK_PEEKED = 64 * 1024
 _CLOCK_OBJECTS = 100
 _CHUNK = 1024 * 1024
@@ -50,6 +53,15 @@ _ARRAY = re.compile(r'\s*\[\s*\{\s*"')
 _OBJECT_OVER_LINES = re.compile(r'\s*\{[ \t]*\r?\n\s*"[^"\n]*"\s*:')
 _NAMES = re.compile(r'"?[A-Za-z_][\w .()-]*"?(?:,"?[A-Za-z_][\w .()-]*"?)+')
 _BETWEEN_OBJECTS = re.compile(r"[\s,\[]*")
+EVENT_COLUMNS = ["timestamp", "message"]
+"""The columns of the events of a log stream."""
+RESULT_FIELDS = {"@timestamp", "@message", "@logStream", "@log", "@ingestionTime", "@ptr"}
+# AWS documentation, CloudWatch Logs: stats, functions.
+_FUNCTION = re.compile(
+    r"(?:bin|avg|count|count_distinct|earliest|latest|max|median|min|pct|sortsFirst|sortsLast|"
+    r"stddev|sum)\(.*\)"
+)
+_LONGEST_HEAD = 10_000
 # An export to S3 has a folder for each log stream (AWS documentation, CloudWatch Logs).
 _EXPORTED = re.compile(r"[0-9]{6}(?:\.gz)?")
 
@@ -323,17 +335,6 @@ def _first_objects(begin: str) -> list[str]:
     return found
 
 
-EVENT_COLUMNS = ["timestamp", "message"]
-"""The columns of the events of a log stream."""
-RESULT_FIELDS = {"@timestamp", "@message", "@logStream", "@log", "@ingestionTime", "@ptr"}
-# AWS documentation, CloudWatch Logs: stats, functions.
-_FUNCTION = re.compile(
-    r"(?:bin|avg|count|count_distinct|earliest|latest|max|median|min|pct|sortsFirst|sortsLast|"
-    r"stddev|sum)\(.*\)"
-)
-_LONGEST_HEAD = 10_000
-
-
 def _is_table(begin: str) -> bool:
     """Tell whether a text begins with the columns of a downloaded table."""
     first = begin[:_LONGEST_HEAD].partition("\n")[0].rstrip("\r")
@@ -344,8 +345,3 @@ def _is_table(begin: str) -> bool:
     return names == EVENT_COLUMNS or any(
         each in RESULT_FIELDS or _FUNCTION.fullmatch(each) for each in names
     )
-
-
-MOST_AT_ONCE = 64 * 1024 * 1024
-"""The size of a JSON document up to which it is read at once, in several times this memory [B]."""
-MOST_OBJECT = 16 * 1024 * 1024

@@ -53,6 +53,10 @@ _NO_SPACE = re.compile(r"\S")
 _DOCUMENTS = (Form.ANSWER, Form.LISTED, Form.RECORDS, Form.DELIVERY, Form.OBJECTS)
 _LISTS = (Form.ANSWER, Form.RECORDS)
 """The documents whose events are the members of a list in one object."""
+_BIN = re.compile(r"bin\(.*\)")
+_MILLISECONDS = re.compile("[0-9]{1,15}")
+_CHUNK = 1024 * 1024
+_BETWEEN = re.compile(r"[\s,]*")
 
 
 class Damage(Enum):
@@ -324,10 +328,6 @@ def _text_of(line: bytes) -> bytes:
     return line.decode(errors="replace").translate(_NONCHARACTERS).encode()
 
 
-_BIN = re.compile(r"bin\(.*\)")
-_MILLISECONDS = re.compile("[0-9]{1,15}")
-
-
 class Row(NamedTuple):
     """A row of a table."""
 
@@ -415,10 +415,6 @@ def _time(text: str) -> int:
     moment = datetime.fromisoformat(text)
     moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return int(moment.timestamp()) * 1000 + moment.microsecond // 1000
-
-
-_CHUNK = 1024 * 1024
-_BETWEEN = re.compile(r"[\s,]*")
 
 
 def members(text: TextIO) -> Iterator[object]:

@@ -45,8 +45,6 @@ _DECIDING = 16 * 1024 * 1024
 _PROCESSORS = (
     len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 )
-
-
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # MADV_POPULATE_READ (Linux, uapi/asm-generic/mman-common.h), which Python 3.11 does not name.
 _POPULATE_READ = 22

@@ -28,6 +28,35 @@ _CONSTRUCT = re.compile(r"\b(?:New)?(?:(?:Cfn)?QueryDefinition|LogQueryWidget)(?
 _OF_LOGS = re.compile(r"aws[-_](?:logs|cloudwatch)\b|aws-cdk-lib")
 _DASHBOARD = "AWS::CloudWatch::Dashboard"
 _PROPERTIES = {"AWS::Logs::QueryDefinition": "QueryString", _DASHBOARD: "DashboardBody"}
+# The kind and the labels of a block of Terraform.
+_TF_BLOCK = re.compile(
+    r'^\s*((?:resource|data|module|locals|variable|output|provider)(?:\s+"[^"\n]*")*)\s*\{',
+    re.MULTILINE,
+)
+_RESOURCES = {
+    "query_string": '"aws_cloudwatch_query_definition"',
+    "query": '"aws_cloudwatch_dashboard"',
+    "dashboard_body": '"aws_cloudwatch_dashboard"',
+}
+# A heredoc or a text.
+_VALUE = r'(?:<<-?(?P<mark>\w+)\n(?P<document>.*?)\n\s*(?P=mark)\b|"(?P<text>(?:[^"\\]|\\.)*)")'
+# The argument of these resources, also in JSON. A body in the same file has queries of its own.
+_ARGUMENT = re.compile(rf"\b(?P<name>query(?:_string)?)(?:\s*=|\"\s*:)\s*{_VALUE}?", re.DOTALL)
+_BODY = re.compile(r"\b(?P<name>dashboard_body)\s*=\s*")
+_INLINE = re.compile(r"<<|\"|jsonencode\(\s*\{")
+_WIDGETS = re.compile(r"\bwidgets\"?\s*[=:]\s*+(?!\[)")
+_FILE = re.compile(r'\s*(?:template)?file\(\s*"(?:\$\{path\.\w+\}/)?([^"$]+)"')
+# The last name of a local value, or of a member of one.
+_LOCAL = re.compile(r"(?:local|each)\b[\w.\[\]\"-]*?([\w-]+)\"?\]?\s*$", re.MULTILINE)
+_INSERTED_LOCAL = re.compile(r"\$\{\s*local\.(?:[\w-]+\.)*([\w-]+)\s*\}")
+_NAMED = re.compile(rf"(?<![\w.\"-])\"?([\w-]+)\"?\s*=\s*{_VALUE}", re.DOTALL)
+_WHOLE = re.compile(rf"\s*{_VALUE}\s*", re.DOTALL)
+_JOIN = re.compile(r"join\(\s*\"((?:[^\"\\]|\\.)*)\"\s*,\s*\[(.*?)\]\s*\)", re.DOTALL)
+_TRIMMED = re.compile(r"(?:chomp|trimspace|trim)\(\s*")
+_ITEM = re.compile(rf"\s*(?:{_VALUE}|(?P<local>local\.[\w.-]+))\s*(?:,|$)", re.DOTALL)
+_MODULE = re.compile(r'\bsource\s*=\s*"[^"\n]*query[-_]definition')
+_LOG_WIDGET = re.compile(r'"type"\s*:\s*"log"')
+_MOST_INSERTIONS = 10
 
 
 def holds_queries(query: str) -> bool:
@@ -213,37 +242,6 @@ def _substituted(text: str, variables: list[yaml.Node]) -> str:
         for key, value in mapping.value
     }
     return re.sub(r"\$\{\s*([^{}!]+?)\s*\}", lambda name: values.get(name[1], name[0]), text)
-
-
-# The kind and the labels of a block of Terraform.
-_TF_BLOCK = re.compile(
-    r'^\s*((?:resource|data|module|locals|variable|output|provider)(?:\s+"[^"\n]*")*)\s*\{',
-    re.MULTILINE,
-)
-_RESOURCES = {
-    "query_string": '"aws_cloudwatch_query_definition"',
-    "query": '"aws_cloudwatch_dashboard"',
-    "dashboard_body": '"aws_cloudwatch_dashboard"',
-}
-# A heredoc or a text.
-_VALUE = r'(?:<<-?(?P<mark>\w+)\n(?P<document>.*?)\n\s*(?P=mark)\b|"(?P<text>(?:[^"\\]|\\.)*)")'
-# The argument of these resources, also in JSON. A body in the same file has queries of its own.
-_ARGUMENT = re.compile(rf"\b(?P<name>query(?:_string)?)(?:\s*=|\"\s*:)\s*{_VALUE}?", re.DOTALL)
-_BODY = re.compile(r"\b(?P<name>dashboard_body)\s*=\s*")
-_INLINE = re.compile(r"<<|\"|jsonencode\(\s*\{")
-_WIDGETS = re.compile(r"\bwidgets\"?\s*[=:]\s*+(?!\[)")
-_FILE = re.compile(r'\s*(?:template)?file\(\s*"(?:\$\{path\.\w+\}/)?([^"$]+)"')
-# The last name of a local value, or of a member of one.
-_LOCAL = re.compile(r"(?:local|each)\b[\w.\[\]\"-]*?([\w-]+)\"?\]?\s*$", re.MULTILINE)
-_INSERTED_LOCAL = re.compile(r"\$\{\s*local\.(?:[\w-]+\.)*([\w-]+)\s*\}")
-_NAMED = re.compile(rf"(?<![\w.\"-])\"?([\w-]+)\"?\s*=\s*{_VALUE}", re.DOTALL)
-_WHOLE = re.compile(rf"\s*{_VALUE}\s*", re.DOTALL)
-_JOIN = re.compile(r"join\(\s*\"((?:[^\"\\]|\\.)*)\"\s*,\s*\[(.*?)\]\s*\)", re.DOTALL)
-_TRIMMED = re.compile(r"(?:chomp|trimspace|trim)\(\s*")
-_ITEM = re.compile(rf"\s*(?:{_VALUE}|(?P<local>local\.[\w.-]+))\s*(?:,|$)", re.DOTALL)
-_MODULE = re.compile(r'\bsource\s*=\s*"[^"\n]*query[-_]definition')
-_LOG_WIDGET = re.compile(r'"type"\s*:\s*"log"')
-_MOST_INSERTIONS = 10
 
 
 def _queries_of_terraform(file: Path, text: str) -> Iterator[Written]:

@@ -1,65 +1,6 @@
 import pytest
 
 from cwli import insights
-from cwli.insights import QueryError
-
-
-@pytest.mark.parametrize(
-    ("query", "line", "column", "message"),
-    [
-        (
-            "stats count(*) as n, m",
-            1,
-            22,
-            "'m' is neither a key nor an earlier item of this stats; known: n",
-        ),
-        ("stats count by a", 1, 7, "a function needs parentheses: count(…)"),
-        ("stats @message, count(*)", 1, 7, "earlier item of this stats; known: none"),
-        ("stats strlen('a')", 1, 1, "stats takes at least one aggregate"),
-        ("stats avg(max(@message))", 1, 11, "max is accepted only in stats"),
-        ("filter count(*) > 1", 1, 8, "count is accepted only in stats"),
-        ("stats count(*) by @log | stats count(*) by bin(1m)", 1, 44, "bin needs @timestamp"),
-        (" | ".join(["stats count(*)"] * 11), 1, 171, "at most 10 stats"),
-        ("fields @log | SOURCE 'a'", 1, 15, "SOURCE must come before all other command"),
-        ("filter a in (fields b, c)", 1, 13, "have one field, this one has b, c"),
-        ("filter a in (filter b in (fields c))", 1, 26, "a subquery inside a subquery"),
-        ("stats count(*) by @log | limit 5 | stats count(*)", 1, 36, "only after the last stats"),
-        ("sort @log | stats count(*) by @log | stats count(*)", 1, 38, "only after the last"),
-        ("dedup @log | sort @log", 1, 14, "only limit may follow dedup"),
-        ("fields strlenn(@message)", 1, 8, "unknown function 'strlenn'; did you mean 'strlen'?"),
-        ("fields formatTime(@message)", 1, 8, "unknown function 'formattime'"),
-        ("stats count(*) by @log | fillmissing", 1, 26, "must follow stats … by bin(…)"),
-        (
-            "stats count(*) by bin(1m) | fillmissing with 0 for m",
-            1,
-            29,
-            "'m' is not a result of stats",
-        ),
-        ("fields 1 as a | filldown b", 1, 17, "filldown finds none of these fields"),
-        ("fields abs()", 1, 8, "abs takes 1 argument, not 0"),
-        ("fields substr(@message)", 1, 8, "substr takes 2 to 3 arguments, not 1"),
-        ("fields coalesce()", 1, 8, "coalesce takes 1 to any number of arguments, not 0"),
-        ("fields bin()", 1, 8, "bin takes 1 argument, not 0"),
-        ("fields bin(5)", 1, 12, "expected a period such as 5m"),
-        ("fields bin('5m')", 1, 12, "expected a period such as 5m"),
-        ("fields 5m", 1, 8, "a period is accepted only in bin, datefloor, dateceil, or added to"),
-        ("fields abs(5m)", 1, 12, "a period is accepted only in bin"),
-        ("filter @timestamp > 5m", 1, 21, "a period is accepted only in bin"),
-        ("fields 5m * 2", 1, 8, "a period is accepted only in bin"),
-        ("fields 2 + 5m", 1, 12, "+: a period can be added only to a time: @timestamp + 9h"),
-        ("fields -5m", 1, 9, "-: a period can be added only to a time"),
-        ("stats count(distinct a)", 1, 13, "write count_distinct(field) to count different"),
-        ("stats pct(@message, 101)", 1, 21, "pct takes a number from 0 to 100 after the field"),
-        ("stats pct(@message, @message)", 1, 21, "pct takes a number from 0 to 100 after the"),
-        ("filter @message", 1, 8, "this is a text, but a condition is needed"),
-        ("filter 1 = 1 and 'x'", 1, 18, "this is a text, but a condition is needed"),
-    ],
-)
-def test_unknown_and_misplaced_names_are_refused_with_their_place(query, line, column, message):
-    with pytest.raises(QueryError) as caught:
-        insights.compile(query)
-    assert (caught.value.line, caught.value.column) == (line, column)
-    assert message in caught.value.message
 
 
 def test_an_item_of_stats_may_use_the_names_of_earlier_items_and_of_keys(ask):

@@ -251,19 +251,25 @@ def as_answer(rows, indent=4):
     return json.dumps(answer, indent=indent)
 
 
+WRITERS = [
+    partial(as_csv, end="\n"),
+    partial(as_csv, end="\r\n"),
+    lambda rows: "\ufeff" + as_csv(rows, "\n"),
+    as_answer,
+    partial(as_answer, indent=None),
+    json.dumps,
+    partial(json.dumps, indent=2),
+]
+
+
 @pytest.mark.parametrize(
-    "write",
+    ("write", "pack"),
     [
-        partial(as_csv, end="\n"),
-        partial(as_csv, end="\r\n"),
-        lambda rows: "\ufeff" + as_csv(rows, "\n"),
-        as_answer,
-        partial(as_answer, indent=None),
-        json.dumps,
-        partial(json.dumps, indent=2),
+        *((write, bytes) for write in WRITERS),
+        (json.dumps, gzip.compress),
+        (as_answer, zstd.compress),
     ],
 )
-@pytest.mark.parametrize("pack", [bytes, gzip.compress, zstd.compress])
 def test_the_rows_that_logs_insights_gave_are_events(tmp_path, write, pack):
     path = tmp_path / "rows"
     path.write_bytes(pack(write(ANSWERED[::-1]).encode()))
