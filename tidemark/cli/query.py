@@ -230,17 +230,13 @@ def _fetched(
 
 def _verify(local: QueryResult, remote: Iterable[Mapping[str, str]]) -> None:
     """Compare the rows with those of the service; end with exit code 1 if some differ."""
-    here, there = _rows(local), Counter(map(_line, remote))
+    here, there = (Counter(map(_line, rows)) for rows in (local.records, remote))
     tell(_examples("here", here - there))
     tell(_examples("on AWS", there - here))
     if here != there:
         number = (here - there).total() + (there - here).total()
         raise click.ClickException(f"--verify: rows that differ: {number:,}")
     click.echo(f"AWS returns the same {plural(here.total(), 'row')}")
-
-
-def _rows(result: QueryResult) -> Counter[str]:
-    return Counter(_line({cell["field"]: cell["value"] for cell in row}) for row in result.rows)
 
 
 def _line(row: Mapping[str, str]) -> str:

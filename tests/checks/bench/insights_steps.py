@@ -97,9 +97,10 @@ def _answer(connection: duckdb.DuckDBPyConnection, sql: str) -> list[Any]:
 def _compiled(query: str) -> str:
     """Return the SQL that reads the events and returns the result."""
     sql = insights.compile(query).statements
-    parsed = f"CREATE OR REPLACE TEMP VIEW parsed AS {sql.parsed.sql};" if sql.parsed else ""
+    view = "CREATE OR REPLACE TEMP VIEW message_values AS"
+    values = f"{view} {sql.message_values.sql};" if sql.message_values else ""
     groups = f"CREATE OR REPLACE TEMP TABLE groups AS {sql.groups};" if sql.groups else ""
-    return f"{parsed} {groups} {sql.result} LIMIT 10000"
+    return f"{values} {groups} {sql.result} LIMIT 10000"
 
 
 def compile_milliseconds() -> float:

@@ -255,7 +255,7 @@ def _window(start: Moment | None, end: Moment | None) -> Window:
 def _print(result: QueryResult, form: str, show: Show) -> None:
     """Print rows, and on standard error their number and warnings."""
     columns = [column for column in result.columns if column != "@ptr"]
-    rows = [{cell["field"]: cell["value"] for cell in row} for row in result.rows]
+    rows = result.records
     show(columns, rows, form)
     if form == "table":
         tell(lines_of_bars(columns, rows))
@@ -319,8 +319,8 @@ def _explain(compiled: CompiledQuery) -> None:
     sql = compiled.statements
     for number, each in enumerate(compiled.commands, 1):
         click.echo(f"{number}. {each.span.text}")
-    if sql.parsed:
-        click.echo(f"\nCREATE TEMP VIEW parsed AS\n{sql.parsed.sql};")
+    if sql.message_values:
+        click.echo(f"\nCREATE TEMP VIEW message_values AS\n{sql.message_values.sql};")
     if sql.groups:
         click.echo(f"\nCREATE TEMP TABLE groups AS\n{sql.groups};")
     click.echo(f"\n{sql.result};")

@@ -101,7 +101,7 @@ class Following:
         result = run(query, events, tables=self.tables)
         warn(damage.replace(f"{folder}/", "") for damage in damages(mended))
         columns = [column for column in result.columns if column != "@ptr"]
-        rows = [{cell["field"]: cell["value"] for cell in row} for row in result.rows]
+        rows = result.records
         if self.form == "table":
             for row in rows:
                 click.echo(visible("  ".join(row.get(column, "") for column in columns)))

@@ -30,11 +30,7 @@ from cwli.readers.folders import LogFilesError, skipped_below
 from cwli.readers.log_file import TIMED_BY_CLOCKS, LogFile
 
 if TYPE_CHECKING:
-    from cwli.readers.mending import Damage, Mended
-
-if TYPE_CHECKING:
-    from cwli.readers.mending import Mending
-
+    from cwli.readers.mending import Damage, Mended, Mending
 
 _MOST_NAMED = 5
 # DuckDB reads less at once, so files of less are neither searched nor read in part.

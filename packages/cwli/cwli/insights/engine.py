@@ -127,6 +127,12 @@ class QueryResult(NamedTuple):
     columns: tuple[str, ...]
     found: bool = False
 
+    @property
+    def records(self) -> list[dict[str, str]]:
+        """The rows by field, without absent values and the pointers to events."""
+        rows = ({cell["field"]: cell["value"] for cell in row} for row in self.rows)
+        return [{field: row[field] for field in row if field != "@ptr"} for row in rows]
+
 
 class EventsError(Exception):
     """A failure to read the events of a query."""
@@ -208,14 +214,14 @@ def run(
         connection.execute("PRAGMA enable_profiling = 'no_output'")
         _load(connection, plan.lookups, tables or {})
         try:
-            parsed = sql.parsed.sql if sql.parsed else None
-            if sql.parsed and not plan.comparisons:  # no cache has rows of two time ranges
-                parsed = events.parsed(sql.parsed, start, end, connection)
+            values = sql.message_values.sql if sql.message_values else None
+            if sql.message_values and not plan.comparisons:  # no cache has rows of two time ranges
+                values = events.message_values(sql.message_values, start, end, connection)
             views = {"events": events} | ({"named": named or events} if plan.named else {})
             for view, source in views.items():
                 connection.execute(f"CREATE TEMP VIEW {view} AS {source.within(*ranges).sql}")
-            if parsed:
-                connection.execute(f"CREATE TEMP VIEW parsed AS {parsed}")
+            if values:
+                connection.execute(f"CREATE TEMP VIEW message_values AS {values}")
             whole = start is None and end is None
             grouped = (
                 _execute(connection, f"CREATE TEMP TABLE groups AS {sql.groups}")

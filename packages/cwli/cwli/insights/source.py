@@ -13,7 +13,7 @@ from cwli.insights.values import quoted
 
 if TYPE_CHECKING:
     from cwli.duckdb_core import DuckDBPyConnection
-    from cwli.insights.sql import Parsed, Writer
+    from cwli.insights.sql import MessageValues, Writer
 
 
 TimeRange = tuple[int | None, int | None]
@@ -54,21 +54,25 @@ class EventSource:
         """Return the events of time ranges that do not overlap."""
         return EventSource(rows_within(self.sql, *ranges), bytes=self.bytes)
 
-    def parsed(
-        self, parsed: Parsed, start: int | None, end: int | None, connection: DuckDBPyConnection
+    def message_values(
+        self,
+        values: MessageValues,
+        start: int | None,
+        end: int | None,
+        connection: DuckDBPyConnection,
     ) -> str:
         """Return the SELECT of the values that a query takes from the events in a time window.
 
         Parameters
         ----------
-        parsed : Parsed
+        values : MessageValues
             The same values over the view ``events``, which holds the events in the window.
         start, end : int or None
             The window's first and last second [s since 1970-01-01 UTC].
         connection : DuckDBPyConnection
             The connection of the query, before the view exists.
         """
-        return parsed.sql
+        return values.sql
 
 
 def rows_within(select: str, *ranges: TimeRange) -> str:

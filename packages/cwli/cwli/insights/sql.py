@@ -53,7 +53,7 @@ MATCHED_OF_GROUPS = f"SELECT coalesce(sum({_MATCHED}), 0) FROM groups"  # noqa: 
 """The SELECT of the number of events in the table ``groups``."""
 
 
-class Parsed(NamedTuple):
+class MessageValues(NamedTuple):
     """The values that a query takes from messages: one row for each event that it keeps.
 
     Attributes
@@ -97,8 +97,8 @@ class Statements(NamedTuple):
 
     Attributes
     ----------
-    parsed : Parsed or None
-        The view ``parsed``, which the other statements read. None if a later step needs the
+    message_values : MessageValues or None
+        The view ``message_values``, which the other statements read. None if a later step needs the
         message, or an earlier one needs other events.
     groups : str or None
         The SELECT of the table ``groups``, which the other statements read: the result of the
@@ -119,7 +119,7 @@ class Statements(NamedTuple):
         Whether each event matches.
     """
 
-    parsed: Parsed | None
+    message_values: MessageValues | None
     groups: str | None
     templates: str | None
     statistics: str
@@ -143,7 +143,7 @@ def statements(plan: Plan) -> Statements:
     result = writer.select(", ".join(columns)) + writer.order_by(plan.order)
     statistics = _group_statistics(plan) if writer.groups else _event_statistics(plan)
     return Statements(
-        writer.parsed,
+        writer.message_values,
         writer.groups,
         writer.templates,
         statistics,
@@ -202,12 +202,12 @@ class Writer:
     Parameters
     ----------
     grouping : bool
-        Whether to write the view ``parsed`` and, for the first stats, the table ``groups``.
+        Whether to write the view ``message_values`` and, for the first stats, the table ``groups``.
 
     Attributes
     ----------
-    parsed : Parsed or None
-        The view ``parsed``.
+    message_values : MessageValues or None
+        The view ``message_values``.
     groups : str or None
         The SELECT of the table ``groups``, with the number of events of each row.
     templates : str or None
@@ -215,7 +215,7 @@ class Writer:
     """
 
     def __init__(self, *, grouping: bool = False) -> None:
-        self.parsed: Parsed | None = None
+        self.message_values: MessageValues | None = None
         self.groups: str | None = None
         self.templates: str | None = None
         self._grouping = grouping
@@ -233,16 +233,16 @@ class Writer:
     def write(self, steps: tuple[Step, ...], result: frozenset[str]) -> None:
         """Write the steps that the columns ``result`` need."""
         needed = list(reversed(list(backwards(steps, result))))
-        parsing_steps = _count_parsing_steps(needed) if self._grouping else 0
+        extracting_steps = _count_extracting_steps(needed) if self._grouping else 0
         for place, (step, live) in enumerate(needed, 1):
-            columns = live | {"timestamp"} if place <= parsing_steps else live
+            columns = live | {"timestamp"} if place <= extracting_steps else live
             step.write(self, columns - step.defines)
             self._grouping = self._grouping and step.per_event
-            if place == parsing_steps and not self._has_subquery:
-                self._end_parsing(columns, [each for each, _ in needed], place)
+            if place == extracting_steps and not self._has_subquery:
+                self._end_extraction(columns, [each for each, _ in needed], place)
 
-    def _end_parsing(self, columns: frozenset[str], steps: Sequence[Step], place: int) -> None:
-        """Write the view ``parsed``, also with the numbers that later steps need of its texts.
+    def _end_extraction(self, columns: frozenset[str], steps: Sequence[Step], place: int) -> None:
+        """Write the view ``message_values``, also with the numbers of texts for later steps.
 
         A cache keeps its rows, so that the next query need not convert them again.
         """
@@ -250,9 +250,9 @@ class Writer:
         later = frozenset[str]().union(*(step.numbers for step in steps[place:]))
         numbers = tuple(sorted(texts_of & later))
         sql = self.select_rows(columns, numbers)
-        self.parsed = Parsed(sql, tuple(steps[:place]), columns, numbers)
+        self.message_values = MessageValues(sql, tuple(steps[:place]), columns, numbers)
         self._numbers = {column: _number_of(column) for column in numbers}
-        self._source, self._selects = "parsed", []
+        self._source, self._selects = "message_values", []
 
     def select_rows(self, columns: frozenset[str], numbers: Iterable[str]) -> str:
         """Return the complete SQL of some columns, and of some of them as numbers."""
@@ -450,7 +450,7 @@ def _number_of(column: str) -> str:
     return f"{column}_number"
 
 
-def _count_parsing_steps(needed: Sequence[tuple[Step, frozenset[str]]]) -> int:
+def _count_extracting_steps(needed: Sequence[tuple[Step, frozenset[str]]]) -> int:
     """Return the number of steps up to the last one that reads the message.
 
     Return 0 if no step reads the message, or if one of these steps does not work row by row.

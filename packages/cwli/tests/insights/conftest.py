@@ -31,9 +31,7 @@ def ask(source) -> Callable[..., Rows]:
     """Return a function from a query and events to rows: dictionaries without ``@ptr``."""
 
     def answer(query: str, *events: str | tuple[str, str], limit: int | None = None) -> Rows:
-        result = run(query, source(*events), start=0, end=1000, limit=limit)
-        rows = [{cell["field"]: cell["value"] for cell in row} for row in result.rows]
-        return [{k: v for k, v in row.items() if k != "@ptr"} for row in rows]
+        return run(query, source(*events), start=0, end=1000, limit=limit).records
 
     return answer
 
@@ -50,9 +48,8 @@ def values_of(tmp_path_factory) -> Callable[..., dict[str, str | None]]:
             names = {f"x{number}": expression for number, expression in enumerate(part)}
             fields = ", ".join(f"{expression} as {name}" for name, expression in names.items())
             query = f"{before}fields {fields} | display {', '.join(names)}"
-            (row,) = run(query, store.events(["/group"]), start=0, end=1000).rows
-            cells = {cell["field"]: cell["value"] for cell in row}
-            found |= {expression: cells.get(name) for name, expression in names.items()}
+            (row,) = run(query, store.events(["/group"]), start=0, end=1000).records
+            found |= {expression: row.get(name) for name, expression in names.items()}
         return found
 
     return values

@@ -37,9 +37,7 @@ def tables(tmp_path):
 
 
 def answer(query: str, events: EventSource, tables=None) -> list[dict[str, str]]:
-    result = run(f"SOURCE '/api' | {query}", events, 0, 10, tables=tables)
-    rows = [{cell["field"]: cell["value"] for cell in row} for row in result.rows]
-    return [{k: v for k, v in row.items() if k != "@ptr"} for row in rows]
+    return run(f"SOURCE '/api' | {query}", events, 0, 10, tables=tables).records
 
 
 def test_fields_of_a_join_have_the_name_of_their_side(events):
@@ -155,8 +153,7 @@ def test_the_narrowest_range_of_an_address_counts(ask_with, tables, output, owne
 @pytest.fixture
 def ask_with(source):
     def rows(tables, query, *lines):
-        result = run(query, source(*lines), 0, 1000, tables=tables)
-        return [{cell["field"]: cell["value"] for cell in row} for row in result.rows]
+        return run(query, source(*lines), 0, 1000, tables=tables).records
 
     return rows
 

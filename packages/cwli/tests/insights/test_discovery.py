@@ -227,7 +227,7 @@ def test_one_reading_of_the_events_finds_all_absent_fields():
 
 
 def test_only_used_fields_are_taken_from_messages():
-    sql = insights.compile("fields a, b, c.d | stats count(*) by b").statements.parsed.sql
+    sql = insights.compile("fields a, b, c.d | stats count(*) by b").statements.message_values.sql
     assert "'/b'" in sql
     assert "'/a'" not in sql
     assert "'/c" not in sql

@@ -18,23 +18,18 @@ def store(tmp_path) -> Logs:
     return Logs(tmp_path / "logs")
 
 
-def cells(row: list[dict[str, str]]) -> dict[str, str]:
-    return {cell["field"]: cell["value"] for cell in row}
-
-
 def test_a_time_window_includes_its_first_and_last_second(store):
     # AWS documentation, StartQuery: the range is inclusive.
     store.append("g", "s", [(t, str(t)) for t in (9_999, 10_000, 20_000, 20_999, 21_000)], 0)
     result = run("fields @message | sort @timestamp", store.events(["g"]), 10, 20)
-    assert [cells(row)["@message"] for row in result.rows] == ["10000", "20000", "20999"]
+    assert [row["@message"] for row in result.records] == ["10000", "20000", "20999"]
 
 
 def test_system_fields_come_from_the_event(store):
     store.append("/aws/group", "task/1", [(1717338360123, "hello")], 1717338361000)
     query = "fields @timestamp, @message, @logStream, @log, @ingestionTime"
     result = run(query, store.events(["/aws/group"]), 0, 2_000_000_000)
-    (row,) = map(cells, result.rows)
-    assert row.pop("@ptr")
+    (row,) = result.records
     assert row == {
         "@timestamp": "2024-06-02 14:26:00.123",
         "@message": "hello",
@@ -79,7 +74,7 @@ def test_later_commands_keep_the_sort_order(ask):
 def test_events_with_equal_times_keep_the_order_of_writing(store):
     store.append("g", "s", [(5, message) for message in "dacb"], 0)
     result = run("fields @message | sort @timestamp", store.events(["g"]), 0, 1)
-    assert [cells(row)["@message"] for row in result.rows] == list("dacb")
+    assert [row["@message"] for row in result.records] == list("dacb")
 
 
 def test_statistics_count_events_bytes_and_matching_events(source):
@@ -153,8 +148,8 @@ def test_texts_of_the_query_never_become_sql(ask, text):
 
 def test_a_compiled_query_may_run_more_than_once(source):
     compiled = insights.compile("stats count(*) as n")
-    assert [cells(row) for row in run(compiled, source("a"), 0, 9).rows] == [{"n": "1"}]
-    assert [cells(row) for row in run(compiled, source("a", "b"), 0, 9).rows] == [{"n": "2"}]
+    assert run(compiled, source("a"), 0, 9).records == [{"n": "1"}]
+    assert run(compiled, source("a", "b"), 0, 9).records == [{"n": "2"}]
 
 
 QUERIES = (

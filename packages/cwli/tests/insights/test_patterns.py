@@ -128,13 +128,12 @@ def timed(tmp_path):
 
 
 def differences(events, query):
-    rows = run(query, events, start=2 * DAY, end=2 * DAY + 9).rows
-    cells = ({cell["field"]: cell["value"] for cell in row} for row in rows)
+    rows = run(query, events, start=2 * DAY, end=2 * DAY + 9).records
     return {
         row["@pattern"]: (
             row["@sampleCount"], row["@differenceEventCount"], row["@differenceDescription"]
         )
-        for row in cells
+        for row in rows
     }  # fmt: skip
 
 

@@ -72,14 +72,7 @@ def test_a_compiled_query_agrees_with_the_reference(tmp_path_factory, tables, qu
         result = run(query, store.events(["g"]), 0, 10, tables=tables)
     except QueryError as error:
         pytest.fail(f"{query}: {error}")
-    rows = [
-        {
-            cell["field"]: cell["value"]
-            for cell in row
-            if cell["field"] not in ("@ptr", "@timestamp")
-        }
-        for row in result.rows
-    ]
+    rows = [{k: v for k, v in row.items() if k != "@timestamp"} for row in result.records]
     expected = answer(query, texts)
     assert [rounded(row) for row in rows] == [rounded(row) for row in expected]
 

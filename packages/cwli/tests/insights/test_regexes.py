@@ -173,8 +173,7 @@ def events(messages):
 
 
 def captured(pattern: str, source: EventSource) -> list[dict[str, str]]:
-    result = run(f"parse @message /{pattern}/ | sort @timestamp", source)
-    rows = [{cell["field"]: cell["value"] for cell in row} for row in result.rows]
+    rows = run(f"parse @message /{pattern}/ | sort @timestamp", source).records
     return [{k: v for k, v in row.items() if k.startswith("g")} for row in rows]
 
 

@@ -87,9 +87,9 @@ def test_a_text_that_a_variable_may_complete_is_uncertain(text):
 
 def selected(query, template=WROTE):
     """Return the SELECT of a query for the messages of a template; '' if messages are needed."""
-    parsed = statements(resolve(parse(query))).parsed
-    sql = parsed.for_template(template)
-    return "" if sql == parsed.sql else sql
+    values = statements(resolve(parse(query))).message_values
+    sql = values.for_template(template)
+    return "" if sql == values.sql else sql
 
 
 @pytest.mark.parametrize(

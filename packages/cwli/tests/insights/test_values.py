@@ -436,9 +436,8 @@ def test_addresses_and_subnets_agree_with_python(source):
         "display isValidIp(@message) as ok, isIpInSubnet(@message, '64.0.0.0/3') as in "
         "| sort @timestamp"
     )
-    result = run(query, source(*texts), 0, 1000)
-    for text, row in zip(texts, result.rows, strict=True):
-        cells = {cell["field"]: cell["value"] for cell in row}
+    rows = run(query, source(*texts), 0, 1000).records
+    for text, cells in zip(texts, rows, strict=True):
         address = None if text in NEAR_MISSES else ipaddress.ip_address(text)
         assert cells["ok"] == str(int(address is not None)), text
         assert cells["in"] == str(int(address is not None and address in network)), text

@@ -580,8 +580,7 @@ FIELDS = "fields @type, @duration, @logStream, @timestamp | sort @ptr"
 
 
 def rows(path, query=FIELDS):
-    result = run(query, log_files([path])).rows
-    return [{cell["field"]: cell["value"] for cell in row[:-1]} for row in result]
+    return run(query, log_files([path])).records
 
 
 def test_the_prefix_of_an_export_to_s3_is_no_part_of_the_message(tmp_path):

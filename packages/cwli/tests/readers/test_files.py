@@ -15,8 +15,7 @@ from cwli.readers.mending import Mending
 
 
 def rows(*paths, query="fields @message, @timestamp, @log, @logStream | sort @ptr", **window):
-    events = run(query, log_files(paths, untimed=Untimed.BORROWED), **window).rows
-    return [{c["field"]: c["value"] for c in row if c["field"] != "@ptr"} for row in events]
+    return run(query, log_files(paths, untimed=Untimed.BORROWED), **window).records
 
 
 def messages(*paths):

@@ -187,8 +187,7 @@ def test_the_csv_that_the_console_downloads_has_events(tmp_path, end, pack):
     path.write_bytes(pack(end.join([*lines, '1717338362000,"a\nb, ""c"""', ""]).encode()))
     mended = Mending().copies([path], tmp_path)
     query = "fields @message, @timestamp, @type, @duration, level | sort @timestamp"
-    found = run(query, log_files([path], copies=mended.copies)).rows
-    rows = [{cell["field"]: cell["value"] for cell in row[:-1]} for row in found]
+    rows = run(query, log_files([path], copies=mended.copies)).records
     assert rows[0] == {
         "@message": report,
         "@timestamp": "2024-06-02 14:26:00.123",
@@ -221,8 +220,7 @@ def test_what_can_be_read_of_a_damaged_csv_is_read(tmp_path, lines, messages, da
 
 def rows_of(path, folder, query="fields @timestamp, @message, @logStream, @log | sort @timestamp"):
     mended = Mending().copies([path], folder)
-    rows = run(query, log_files([path], copies=mended.copies)).rows
-    return [{c["field"]: c["value"] for c in row if c["field"] != "@ptr"} for row in rows], mended
+    return run(query, log_files([path], copies=mended.copies)).records, mended
 
 
 ANSWERED = [

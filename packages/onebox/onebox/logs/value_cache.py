@@ -19,7 +19,7 @@ from pathlib import Path
 
 from cwli import duckdb_core as duckdb
 from cwli.insights.source import EventSource, TimeRange, over, rows_within
-from cwli.insights.sql import Parsed
+from cwli.insights.sql import MessageValues
 from cwli.insights.templates import Template
 from cwli.insights.values import quoted
 from onebox.logs.parquet import DIGEST, digest_of, has_digest, parquet_of
@@ -58,11 +58,11 @@ class StoredFiles:
         """The SELECT of the events."""
         return self.select(self.files)
 
-    def rows(self, parsed: Parsed, connection: duckdb.DuckDBPyConnection) -> str:
+    def rows(self, values: MessageValues, connection: duckdb.DuckDBPyConnection) -> str:
         """Return the SELECT of the rows that a query takes from the events."""
         if self.has_templates:
-            return rows_by_template(self.sql, parsed, connection)
-        return over(self.sql, parsed.sql)
+            return rows_by_template(self.sql, values, connection)
+        return over(self.sql, values.sql)
 
     def is_within(self, start: int | None, end: int | None) -> bool:
         """Tell whether a time window holds all events of the segment."""
@@ -104,9 +104,9 @@ class ValueCache:
         """Return the files whose rows are kept."""
         return [file for file in files if file.stat().st_size >= self._worthwhile_bytes]
 
-    def is_asked_again(self, parsed: Parsed) -> bool:
+    def is_asked_again(self, values: MessageValues) -> bool:
         """Note that a query is asked, and tell whether it was within the last hour or so."""
-        name = hashlib.sha256(parsed.sql.encode()).hexdigest()
+        name = hashlib.sha256(values.sql.encode()).hexdigest()
         asked = (self._folder / name).with_suffix(_ASKED)
         with suppress(OSError):
             if _touch(asked):
@@ -118,7 +118,7 @@ class ValueCache:
     def rows(
         self,
         stored: StoredFiles,
-        parsed: Parsed,
+        values: MessageValues,
         window: TimeRange,
         connection: duckdb.DuckDBPyConnection,
         *,
@@ -130,7 +130,7 @@ class ValueCache:
         ----------
         stored : StoredFiles
             The files.
-        parsed : Parsed
+        values : MessageValues
             The rows over ``events``; each depends on one event only.
         window : tuple of int or None
             The first and last second of the query [s since 1970-01-01 UTC].
@@ -141,20 +141,20 @@ class ValueCache:
         """
         rows = {}
         for file in self.worthwhile(stored.files):
-            segment, kept = replace(stored, files=[file]), self._path(stored, file, parsed)
+            segment, kept = replace(stored, files=[file]), self._path(stored, file, values)
             # A query must succeed even with a read-only folder or a full disk.
             with suppress(OSError, duckdb.IOException):
                 if keep and not self._has(kept) and segment.is_within(*window):
-                    self._keep(kept, segment.rows(parsed, connection))
+                    self._keep(kept, segment.rows(values, connection))
                 if self._has(kept):
                     rows[file] = f"SELECT * FROM read_parquet({quoted(str(kept))})"  # noqa: S608
         return rows
 
-    def _path(self, stored: StoredFiles, file: Path, parsed: Parsed) -> Path:
+    def _path(self, stored: StoredFiles, file: Path, values: MessageValues) -> Path:
         """Return the file with the rows that a query takes from a file."""
         status = file.stat()
         identity = f"{duckdb.__version__} {status.st_ino} {status.st_size} {status.st_mtime_ns}"
-        rows = over(stored.select([file]), parsed.sql)
+        rows = over(stored.select([file]), values.sql)
         name = hashlib.sha256(f"{identity}\n{rows}".encode()).hexdigest()
         return self._folder / f"{name}{_SUFFIX}"
 
@@ -210,9 +210,9 @@ class StoredEvents(EventSource):
     others: EventSource
     cache: ValueCache | None
 
-    def parsed(
+    def message_values(
         self,
-        parsed: Parsed,
+        values: MessageValues,
         start: int | None,
         end: int | None,
         connection: duckdb.DuckDBPyConnection,
@@ -220,17 +220,17 @@ class StoredEvents(EventSource):
         """Return the SELECT of the rows of a query, from the cache or by templates if possible."""
         cached = self.cache and any(self.cache.worthwhile(each.files) for each in self.stored)
         templated = any(each.has_templates for each in self.stored)
-        if not (cached or templated) or not _depends_on_events_only(parsed.sql, connection):
-            return parsed.sql
-        keep = bool(self.cache and cached and self.cache.is_asked_again(parsed))
-        window, rows = (start, end), [over(self.others.sql, parsed.sql)]
+        if not (cached or templated) or not _depends_on_events_only(values.sql, connection):
+            return values.sql
+        keep = bool(self.cache and cached and self.cache.is_asked_again(values))
+        window, rows = (start, end), [over(self.others.sql, values.sql)]
         for each in self.stored:
             kept = (
-                self.cache.rows(each, parsed, window, connection, keep=keep) if self.cache else {}
+                self.cache.rows(each, values, window, connection, keep=keep) if self.cache else {}
             )
             rows += kept.values()
             if left := [file for file in each.files if file not in kept]:
-                rows.append(replace(each, files=left).rows(parsed, connection))
+                rows.append(replace(each, files=left).rows(values, connection))
         return rows_within(" UNION ALL BY NAME ".join(rows), window)
 
 
@@ -251,14 +251,16 @@ def _touch(path: Path) -> bool:
 _MOST_BRANCHES = 8
 
 
-def rows_by_template(events: str, parsed: Parsed, connection: duckdb.DuckDBPyConnection) -> str:
+def rows_by_template(
+    events: str, values: MessageValues, connection: duckdb.DuckDBPyConnection
+) -> str:
     """Return the SELECT of the rows that a query takes from events with templates.
 
     Parameters
     ----------
     events : str
         The SELECT of the events, also with the columns of `onebox.logs.templates`.
-    parsed : Parsed
+    values : MessageValues
         The rows over ``events``.
     connection : DuckDBPyConnection
         The connection of the query.
@@ -266,13 +268,13 @@ def rows_by_template(events: str, parsed: Parsed, connection: duckdb.DuckDBPyCon
     templates = f"SELECT DISTINCT {TEMPLATE} FROM ({events}) WHERE {TEMPLATE} IS NOT NULL"  # noqa: S608
     by_sql: dict[str, list[str]] = {}
     for (text,) in connection.execute(f"{templates} ORDER BY 1").fetchall():
-        sql = parsed.for_template(Template(text))
+        sql = values.for_template(Template(text))
         by_sql.setdefault(sql or "", []).append(quoted(text))
-    if by_sql.keys() == {parsed.sql} or len(by_sql) > _MOST_BRANCHES:
-        return over(events, parsed.sql)
+    if by_sql.keys() == {values.sql} or len(by_sql) > _MOST_BRANCHES:
+        return over(events, values.sql)
     by_sql.pop("", None)  # the query keeps none of their events
     without = f"SELECT * REPLACE ({REST} AS message) FROM ({events}) WHERE {TEMPLATE} IS NULL"  # noqa: S608
-    branches = [over(without, parsed.sql)]
+    branches = [over(without, values.sql)]
     for sql, texts in by_sql.items():
         same = f"SELECT * FROM ({events}) WHERE {TEMPLATE} IN ({', '.join(texts)})"  # noqa: S608
         branches.append(over(same, sql))
