@@ -18,7 +18,6 @@ from botocore.client import BaseClient
 from botocore.credentials import Credentials
 from moto.moto_api._internal.models import moto_api_backend
 
-from onebox.cloud import logs as cloudwatch_logs
 from onebox.cloud import stacks
 from onebox.cloud.endpoint import Endpoint
 from onebox.cloud.logs import CloudWatchLogs
@@ -104,7 +103,7 @@ def store(tmp_path: Path) -> LogStore:
 
 @pytest.fixture
 def logs(store: LogStore, endpoint: Endpoint) -> Iterator[CloudWatchLogs]:
-    logs = cloudwatch_logs.install(store, endpoint)
+    logs = CloudWatchLogs(store, endpoint)
     yield logs
     logs.close()
 

@@ -6,7 +6,7 @@ import zipfile
 
 import pytest
 
-from onebox.cloud import functions
+from onebox.cloud.functions import Functions
 from onebox.cloud.processes import Guard
 from tests.cpu_shares import measured_work
 
@@ -26,7 +26,7 @@ def invoke(tmp_path, endpoint, logs):
         archive.writestr("index.py", SOURCE)
     client = endpoint.client("lambda")
     with Guard() as guard:
-        installed = functions.install(tmp_path / "state", endpoint, logs, guard)
+        installed = Functions(tmp_path / "state", endpoint, logs, guard)
         endpoint.client("iam").create_role(RoleName="f", AssumeRolePolicyDocument="{}")
         client.create_function(
             FunctionName="f",

@@ -192,7 +192,10 @@ class _Execution:
 
 
 class AthenaQueries:
-    """The started queries; each runs once, in a thread."""
+    """Our engine behind moto's Athena, until it is closed; each query runs once, in a thread.
+
+    ``folder`` holds the kept rows of the tables.
+    """
 
     def __init__(self, endpoint: Endpoint, folder: Path) -> None:
         self._endpoint = endpoint
@@ -203,8 +206,9 @@ class AthenaQueries:
         self._by_token: dict[str, _Execution] = {}
         self._lock = threading.Lock()
         self._replacements = Replacements()
+        self._replace_methods()
 
-    def replace_methods(self) -> None:
+    def _replace_methods(self) -> None:
         """Put the engine behind moto's Athena API."""
         actions = {
             "start_query_execution": self._start,
@@ -417,13 +421,3 @@ def _metadata(table: Request) -> Answer:
 def _bucket_and_key(location: str) -> tuple[str, str]:
     bucket, _, key = location.removeprefix("s3://").partition("/")
     return bucket, key
-
-
-def install(endpoint: Endpoint, folder: Path) -> AthenaQueries:
-    """Make moto's Athena run queries with our engine; close the result to stop.
-
-    ``folder`` holds the kept rows of the tables.
-    """
-    queries = AthenaQueries(endpoint, folder)
-    queries.replace_methods()
-    return queries

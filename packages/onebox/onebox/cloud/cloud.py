@@ -17,25 +17,20 @@ from onebox.account import ACCOUNT
 from onebox.app import App, Quota, Stack
 from onebox.asl.interpreter import Jitter, full_jitter
 from onebox.asl.jsonata import OnEvaluate
-from onebox.cloud import (
-    athena,
-    events,
-    functions,
-    logs,
-    objects,
-    schedules,
-    stacks,
-    state_machines,
-    tasks,
-)
+from onebox.cloud import objects, stacks
+from onebox.cloud.athena import AthenaQueries
 from onebox.cloud.deployment import bootstrap, deploy, synthesise
 from onebox.cloud.endpoint import Endpoint
 from onebox.cloud.events import Events
+from onebox.cloud.functions import Functions
+from onebox.cloud.logs import CloudWatchLogs
 from onebox.cloud.processes import Guard
 from onebox.cloud.replacements import Replacements
 from onebox.cloud.schedules import Clock, Scheduler
 from onebox.cloud.sealed_folders import remove_unused
 from onebox.cloud.server import Server
+from onebox.cloud.state_machines import StateMachines
+from onebox.cloud.tasks import Tasks
 from onebox.logs.store import LogStore
 from onebox.logs.value_cache import ValueCache
 
@@ -131,21 +126,19 @@ def start_cloud(
         guard = opened.enter_context(Guard())
         store = LogStore(state / "logs", ACCOUNT, cache=ValueCache(state / "parsed"))
         opened.callback(store.close)
-        log_groups = logs.install(store, endpoint)
+        log_groups = CloudWatchLogs(store, endpoint)
         opened.callback(log_groups.close)
-        opened.callback(athena.install(endpoint, state / "tables").close)
-        environments = functions.install(state, endpoint, log_groups, guard)
-        opened.callback(environments.close)
-        running = tasks.install(app.programs, state, endpoint, log_groups, guard)
+        opened.callback(AthenaQueries(endpoint, state / "tables").close)
+        functions = Functions(state, endpoint, log_groups, guard)
+        opened.callback(functions.close)
+        running = Tasks(app.programs, state, endpoint, log_groups, guard)
         opened.callback(running.close)
-        rules = events.install(environments)
-        executions = state_machines.install(
-            endpoint, running, rules.execution_changed, on_evaluate, jitter
-        )
+        rules = Events(functions)
+        executions = StateMachines(endpoint, running, rules.execution_changed, on_evaluate, jitter)
         opened.callback(executions.close)
         # The functions that an abort sets off still need the executions' API and the tasks.
         opened.callback(rules.close)
         opened.callback(executions.abort)
-        scheduler = schedules.install(endpoint, app.read_cron, clock)
+        scheduler = Scheduler(endpoint, app.read_cron, clock)
         opened.callback(scheduler.close)
         yield Cloud(endpoint, state, app, rules, scheduler)

@@ -51,7 +51,7 @@ _log = logging.getLogger(__name__)
 
 
 class Events:
-    """The rules of one cloud, and the functions that they invoke."""
+    """moto's rules, which invoke the functions of one cloud until they are closed."""
 
     def __init__(self, functions: Functions) -> None:
         self._functions = functions
@@ -59,6 +59,7 @@ class Events:
         self._closing = threading.Event()
         self._clock = threading.Thread(target=self._keep_schedules, name="events", daemon=True)
         self._replacements = Replacements()
+        self._replace_methods()
 
     def start_schedules(self) -> None:
         """Make every schedule fire once now, and from then on at its rate."""
@@ -92,7 +93,7 @@ class Events:
         self._functions.drain(_PATIENCE_SECONDS)
         self._replacements.restore()
 
-    def replace_methods(self) -> None:
+    def _replace_methods(self) -> None:
         """Make moto's rules invoke these functions, and refuse settings without effect."""
         replacements = self._replacements
 
@@ -146,13 +147,6 @@ class Events:
             return False
         self._due_times[rule.arn] = due + _period_seconds(rule.scheduled_expression or "")
         return True
-
-
-def install(functions: Functions) -> Events:
-    """Make moto's rules invoke this machine's functions; close the result to stop."""
-    events = Events(functions)
-    events.replace_methods()
-    return events
 
 
 def _rules() -> list[Rule]:

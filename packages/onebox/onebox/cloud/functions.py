@@ -124,24 +124,21 @@ _NOT_RUN_HERE = ("create_event_source_mapping", "invoke_async", "update_function
 
 
 class Functions:
-    """The functions of one cloud.
+    """The functions behind moto's Lambda, until they are closed.
 
-    Parameters
-    ----------
-    state
-        A folder for the functions' unpacked code, one folder per asset.
-    environments
-        The environments that run them.
-
+    The folder ``state`` has their unpacked code, one folder per asset. They call the cloud at
+    ``endpoint``, print into ``logs``, and ``guard`` kills them if this process is killed.
     """
 
-    def __init__(self, state: Path, environments: Environments) -> None:
+    def __init__(self, state: Path, endpoint: Endpoint, logs: CloudWatchLogs, guard: Guard) -> None:
+        default_user_config["lambda"]["use_docker"] = False
         self._state, self._code = state, state / "functions"
         self._whole: set[Path] = set()
-        self._environments = environments
+        self._environments = Environments(endpoint, logs, guard, state / "keys")
         self._unpacking = threading.Lock()
         self._events = EventQueue(self.invoke)
         self._replacements = Replacements()
+        self._replace_methods()
 
     def invoke(self, function: Function, payload: bytes) -> Answer:
         """Run a function on one event, in a warm environment if one is free."""
@@ -163,7 +160,7 @@ class Functions:
         self._events.close()
         self._replacements.restore()
 
-    def replace_methods(self) -> None:
+    def _replace_methods(self) -> None:
         """Put these functions behind moto's Lambda API."""
         replacements = self._replacements
 
@@ -255,14 +252,6 @@ class Functions:
             self._whole.add(folder)
             mark_used(folder)
         return folder
-
-
-def install(state: Path, endpoint: Endpoint, logs: CloudWatchLogs, guard: Guard) -> Functions:
-    """Run moto's Lambda functions on this machine; close the result to stop."""
-    default_user_config["lambda"]["use_docker"] = False
-    functions = Functions(state, Environments(endpoint, logs, guard, state / "keys"))
-    functions.replace_methods()
-    return functions
 
 
 def refuse_unsupported(spec: Mapping[str, Any]) -> None:

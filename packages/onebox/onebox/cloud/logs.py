@@ -120,7 +120,7 @@ class DamagedLogs(LogsClientError):
 
 
 class CloudWatchLogs:
-    """The log lines of one cloud, and its Logs API."""
+    """moto's log groups over a log store, until they are closed."""
 
     def __init__(self, store: LogStore, endpoint: Endpoint) -> None:
         self._store = store
@@ -128,6 +128,7 @@ class CloudWatchLogs:
         self._queries = LogQueries(store)
         self._lock = threading.Lock()
         self._replacements = Replacements()
+        self._replace_methods()
 
     def has_group(self, name: str) -> bool:
         """Tell whether a log group exists."""
@@ -149,7 +150,7 @@ class CloudWatchLogs:
         self._queries.close()
         self._replacements.restore()
 
-    def replace_methods(self) -> None:
+    def _replace_methods(self) -> None:
         """Put the store behind moto's Logs API."""
         store, replacements = self._store, self._replacements
 
@@ -204,13 +205,6 @@ class _Streams(dict[str, LogStream]):
 
     def items(self) -> dict_items[str, LogStream]:
         return self.copy().items()
-
-
-def install(store: LogStore, endpoint: Endpoint) -> CloudWatchLogs:
-    """Keep moto's log events in a log store; close the result to stop."""
-    logs = CloudWatchLogs(store, endpoint)
-    logs.replace_methods()
-    return logs
 
 
 def _backend() -> LogsBackend:

@@ -176,7 +176,7 @@ _log = logging.getLogger(__name__)
 
 
 class Scheduler:
-    """The schedules of one cloud; ``now`` returns the time."""
+    """moto's schedules, which run until they are closed; ``now`` returns the time."""
 
     def __init__(self, endpoint: Endpoint, read_cron: ReadCron, now: Clock) -> None:
         self._endpoint = endpoint
@@ -189,6 +189,7 @@ class Scheduler:
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._keep_time, name="scheduler", daemon=True)
         self._replacements = Replacements()
+        self._replace_methods()
 
     def start(self) -> None:
         """Deliver due schedules from now on."""
@@ -209,7 +210,7 @@ class Scheduler:
             self._thread.join()
         self._replacements.restore()
 
-    def replace_methods(self) -> None:
+    def _replace_methods(self) -> None:
         """Plan every schedule that moto stores, and refuse settings without effect."""
 
         def create(backend: EventBridgeSchedulerBackend, **options: Any) -> Schedule:  # noqa: ANN401
@@ -298,13 +299,6 @@ class Scheduler:
 
     def _client(self, service: str, delivery: Delivery) -> Any:  # noqa: ANN401 (as boto3's)
         return self._endpoint.client(service, role=delivery.target["RoleArn"])
-
-
-def install(endpoint: Endpoint, read_cron: ReadCron, now: Clock) -> Scheduler:
-    """Run moto's schedules; close the result to stop."""
-    scheduler = Scheduler(endpoint, read_cron, now)
-    scheduler.replace_methods()
-    return scheduler
 
 
 def _schedules() -> list[Schedule]:

@@ -96,15 +96,29 @@ class _Run:
 
 
 class StateMachines:
-    """The executions of one cloud, on an event loop in its own thread."""
+    """moto's state machines, which run until they are closed, on an event loop in its own thread.
+
+    Parameters
+    ----------
+    endpoint
+        The cloud whose services the integrations call.
+    task_ends
+        The ends of ECS tasks.
+    on_change
+        Called in the executions' thread with an execution's description at each new status.
+    on_evaluate
+        Called in the executions' thread for every evaluated JSONata expression.
+    jitter
+        Returns the seconds to wait before a retry, at most its argument.
+    """
 
     def __init__(
         self,
         endpoint: Endpoint,
         task_ends: TaskEnds,
-        on_change: OnChange,
-        on_evaluate: OnEvaluate | None,
-        jitter: Jitter,
+        on_change: OnChange = lambda _: None,
+        on_evaluate: OnEvaluate | None = None,
+        jitter: Jitter = full_jitter,
     ) -> None:
         self._endpoint = endpoint
         self._task_ends = task_ends
@@ -127,6 +141,7 @@ class StateMachines:
             target=self._loop.run_forever, name="state-machines", daemon=True
         )
         self._thread.start()
+        self._replace_methods()
 
     def abort(self) -> None:
         """Start no more executions, abort the running ones and wait; the API still answers."""
@@ -221,7 +236,7 @@ class StateMachines:
     def _end_of(self, execution_arn: str) -> Future[None]:
         return self._runs[execution_arn].end
 
-    def replace_methods(self) -> None:
+    def _replace_methods(self) -> None:
         """Make moto's Step Functions check definitions, and run them."""
         replacements = self._replacements
 
@@ -268,33 +283,6 @@ class StateMachines:
         replacements.set(StepFunctionResponse, "get_execution_history", _get_execution_history)
         replacements.refuse(StepFunctionResponse, _NOT_RUN_HERE)
         _accept_templates(replacements)
-
-
-def install(
-    endpoint: Endpoint,
-    task_ends: TaskEnds,
-    on_change: OnChange = lambda _: None,
-    on_evaluate: OnEvaluate | None = None,
-    jitter: Jitter = full_jitter,
-) -> StateMachines:
-    """Run moto's state machines on this machine; close the result to stop.
-
-    Parameters
-    ----------
-    endpoint
-        The cloud whose services the integrations call.
-    task_ends
-        The ends of ECS tasks.
-    on_change
-        Called in the executions' thread with an execution's description at each new status.
-    on_evaluate
-        Called in the executions' thread for every evaluated JSONata expression.
-    jitter
-        Returns the seconds to wait before a retry, at most its argument.
-    """
-    state_machines = StateMachines(endpoint, task_ends, on_change, on_evaluate, jitter)
-    state_machines.replace_methods()
-    return state_machines
 
 
 def _report_fault(end: Future[None]) -> None:

@@ -47,21 +47,11 @@ _NOT_RUN_HERE = ("create_service", "create_task_set", "register_container_instan
 
 
 class Tasks:
-    """The running and the stopped tasks of this cloud.
+    """The tasks behind moto's ECS, until they are closed.
 
-    Parameters
-    ----------
-    programs
-        The programs that run in place of images.
-    state
-        A folder for the tasks' scratch folders (TMPDIR), on the disk to measure.
-    endpoint
-        The cloud that the tasks call.
-    logs
-        The destination of their output.
-    guard
-        The guard that kills them if this process is killed.
-
+    ``programs`` run in place of images; the folder ``state``, on the disk to measure, has their
+    scratch folders. The tasks call the cloud at ``endpoint``, print into ``logs``, and ``guard``
+    kills them if this process is killed.
     """
 
     def __init__(
@@ -87,6 +77,7 @@ class Tasks:
         self._lock = threading.Lock()
         self._closed = False
         self._replacements = Replacements()
+        self._replace_methods()
 
     def stopped(self, task_arn: str) -> Future[None]:
         """Return the future that is done when the task is STOPPED; KeyError for an unknown task."""
@@ -103,7 +94,7 @@ class Tasks:
         self._insights.close()
         self._replacements.restore()
 
-    def replace_methods(self) -> None:
+    def _replace_methods(self) -> None:
         """Put these tasks behind moto's ECS API."""
 
         def response_method(
@@ -242,15 +233,6 @@ class Tasks:
         with self._lock:
             task = self._tasks.get(name.rsplit("/", 1)[-1])
         return task if task and task.arn.startswith(_task_prefix(cluster_arn)) else None
-
-
-def install(
-    programs: Programs, state: Path, endpoint: Endpoint, logs: CloudWatchLogs, guard: Guard
-) -> Tasks:
-    """Run moto's ECS tasks on this machine; close the result to stop."""
-    tasks = Tasks(programs, state, endpoint, logs, guard)
-    tasks.replace_methods()
-    return tasks
 
 
 def _task_count(request: Mapping[str, Any]) -> int:

@@ -51,7 +51,7 @@ def endpoint(server, tmp_path):
 
 @pytest.fixture
 def api(endpoint, tmp_path):
-    installed = athena.install(endpoint, tmp_path / "tables")
+    installed = athena.AthenaQueries(endpoint, tmp_path / "tables")
     s3, glue = endpoint.client("s3"), endpoint.client("glue")
     s3.create_bucket(Bucket="results")
     for suite, year, value in (
@@ -337,7 +337,7 @@ def test_an_unsupported_action_is_refused_by_name(api):
 
 
 def test_closing_restores_the_methods_of_moto(endpoint, tmp_path):
-    athena.install(endpoint, tmp_path / "tables").close()
+    athena.AthenaQueries(endpoint, tmp_path / "tables").close()
     api = endpoint.client("athena")
     started = api.start_query_execution(QueryString="SELECT 1")["QueryExecutionId"]
     assert started in athena_backends[ACCOUNT][REGION].executions
@@ -350,7 +350,7 @@ def test_closing_keeps_the_rows_of_new_objects(endpoint, api, tmp_path):
             Key=f"tables/rates/suite=sleeper/year=2026/{number}.jsonl.gz",
             Body=gzip.compress(b'{"value": 1}'),
         )
-    athena.install(endpoint, tmp_path / "others").close()
+    athena.AthenaQueries(endpoint, tmp_path / "others").close()
     assert len(list((tmp_path / "others").rglob("*.parquet"))) == 1
 
 
@@ -381,7 +381,7 @@ def test_closing_leaves_damaged_objects_out_of_the_kept_rows(endpoint, api, tmp_
     for number in range(10):
         damaged(endpoint, number)
 
-    athena.install(endpoint, tmp_path / "others").close()
+    athena.AthenaQueries(endpoint, tmp_path / "others").close()
 
     assert not list((tmp_path / "others").rglob("*.parquet"))
 

@@ -10,7 +10,7 @@ import pytest
 from botocore.exceptions import ClientError
 from moto.core.config import default_user_config
 
-from onebox.cloud import events
+from onebox.cloud.events import Events
 
 ARN = "arn:aws:lambda:us-east-1:123456789012:function:f"
 PATTERN = {
@@ -63,7 +63,7 @@ def functions(endpoint, monkeypatch):
 
 @pytest.fixture
 def rules(functions):
-    rules = events.install(functions)
+    rules = Events(functions)
     yield rules
     rules.close()
 

@@ -16,7 +16,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from onebox.cloud import environments
-from onebox.cloud import functions as lambda_functions
+from onebox.cloud.functions import Functions
 from onebox.cloud.processes import Guard
 from onebox.cloud.runtime import ForkServer
 
@@ -49,7 +49,7 @@ def fork_server():
 def functions(tmp_path, fork_server, endpoint, logs, guard, monkeypatch):
     monkeypatch.setattr(environments, "ForkServer", lambda _: Kept(fork_server))
     endpoint.client("iam").create_role(RoleName="functions", AssumeRolePolicyDocument="{}")
-    functions = lambda_functions.install(tmp_path / "state", endpoint, logs, guard)
+    functions = Functions(tmp_path / "state", endpoint, logs, guard)
     yield functions
     functions.close()
 

@@ -10,8 +10,7 @@ from endless import EVENTS
 
 from cwli.insights import EventSource
 from onebox.cloud import log_queries
-from onebox.cloud import logs as cloudwatch_logs
-from onebox.cloud.logs import metrics_of
+from onebox.cloud.logs import CloudWatchLogs, metrics_of
 from onebox.logs.store import LogStore
 
 
@@ -148,7 +147,7 @@ def test_streams_of_an_earlier_cloud_are_restored(api, logs, store, endpoint):
 
 
 def test_closing_restores_the_methods_of_moto(store, endpoint):
-    logs = cloudwatch_logs.install(store, endpoint)
+    logs = CloudWatchLogs(store, endpoint)
     logs.close()
     api = endpoint.client("logs")
     api.create_log_group(logGroupName="group")

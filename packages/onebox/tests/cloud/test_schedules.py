@@ -10,7 +10,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from botocore.exceptions import ClientError
 
-from onebox.cloud import schedules, stacks, state_machines
+from onebox.cloud import stacks
+from onebox.cloud.schedules import Scheduler
+from onebox.cloud.state_machines import StateMachines
 
 MACHINE = "arn:aws:states:us-east-1:123456789012:stateMachine:m"
 QUEUE = "arn:aws:sqs:us-east-1:123456789012:q"
@@ -53,7 +55,7 @@ def clock():
 
 @pytest.fixture
 def scheduler(endpoint, clock):
-    scheduler = schedules.install(endpoint, Weekly, clock)
+    scheduler = Scheduler(endpoint, Weekly, clock)
     yield scheduler
     scheduler.close()
 
@@ -61,7 +63,7 @@ def scheduler(endpoint, clock):
 @pytest.fixture
 def machine(endpoint, scheduler):
     """A state machine that every caller may start."""
-    machines = state_machines.install(endpoint, {})
+    machines = StateMachines(endpoint, {})
     endpoint.client("stepfunctions").create_state_machine(
         name="m",
         roleArn=ROLE,

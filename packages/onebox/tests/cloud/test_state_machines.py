@@ -14,8 +14,8 @@ from moto.core.responses import ActionResult
 from moto.ecs.exceptions import ClusterNotFoundException
 from moto.ecs.responses import EC2ContainerServiceResponse
 
-from onebox.cloud import state_machines
 from onebox.cloud.replacements import Replacements
+from onebox.cloud.state_machines import StateMachines
 
 ROLE = "arn:aws:iam::123456789012:role/machine"
 INVOKE = "arn:aws:states:::lambda:invoke"
@@ -116,9 +116,7 @@ def evaluated():
 
 @pytest.fixture
 def machines(endpoint, ecs, evaluated):
-    machines = state_machines.install(
-        endpoint, ecs, on_evaluate=lambda *seen: evaluated.append(seen)
-    )
+    machines = StateMachines(endpoint, ecs, on_evaluate=lambda *seen: evaluated.append(seen))
     yield machines
     machines.close()
 
@@ -329,7 +327,7 @@ def test_every_evaluation_can_be_recorded(run, evaluated):
 
 
 def test_closing_aborts_running_executions(endpoint, ecs):
-    machines = state_machines.install(endpoint, ecs)
+    machines = StateMachines(endpoint, ecs)
     states = endpoint.client("stepfunctions")
     definition = {"QueryLanguage": "JSONata", "StartAt": "A", "States": {"A": LONG}}
     arn = states.create_state_machine(name="m", definition=json.dumps(definition), roleArn=ROLE)
@@ -698,7 +696,7 @@ def test_on_change_gets_the_description_at_every_new_status(endpoint, ecs):
         if execution["status"] == "SUCCEEDED":
             succeeded.set()
 
-    machines = state_machines.install(endpoint, ecs, record)
+    machines = StateMachines(endpoint, ecs, record)
     states = endpoint.client("stepfunctions")
     for name, state in (("pass", PASS), ("wait", LONG)):
         definition = {"QueryLanguage": "JSONata", "StartAt": "S", "States": {"S": state}}

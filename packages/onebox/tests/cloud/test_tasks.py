@@ -14,9 +14,9 @@ import pytest
 from botocore.exceptions import ClientError
 
 from onebox.app import Programs
-from onebox.cloud import tasks as ecs_tasks
 from onebox.cloud.cgroups import NotWritableError, hierarchy
 from onebox.cloud.task import TaskLog
+from onebox.cloud.tasks import Tasks
 
 SECONDS = 60  # how long a test waits for a task's end before it fails
 
@@ -46,7 +46,7 @@ def programs(workloads):
 def tasks(tmp_path, programs, endpoint, logs, guard):
     endpoint.client("ecs").create_cluster(clusterName="tests")
     endpoint.client("logs").create_log_group(logGroupName="load")
-    tasks = ecs_tasks.install(programs, tmp_path / "state", endpoint, logs, guard)
+    tasks = Tasks(programs, tmp_path / "state", endpoint, logs, guard)
     yield tasks
     tasks.close()
 
@@ -437,7 +437,7 @@ def test_closing_kills_every_task(define, run, tasks, endpoint):
     ecs = endpoint.client("ecs")
     tasks.close()
     assert all(tasks.stopped(arn).done() for arn in arns)
-    tasks.replace_methods()
+    tasks._replace_methods()
     described = ecs.describe_tasks(cluster="tests", tasks=arns)["tasks"]
     assert [task["containers"][0]["exitCode"] for task in described] == [137, 137]
     with pytest.raises(ClientError, match="is closing"):
@@ -715,7 +715,7 @@ def test_the_scratch_folders_of_a_killed_process_are_removed(
     left = tmp_path / "state" / "tasks" / "0" / "store"
     left.mkdir(parents=True)
 
-    ecs_tasks.install(programs, tmp_path / "state", endpoint, logs, guard).close()
+    Tasks(programs, tmp_path / "state", endpoint, logs, guard).close()
 
     assert not left.exists()
 
