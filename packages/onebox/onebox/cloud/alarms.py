@@ -2,7 +2,7 @@
 
 Each new value of a metric sets the alarms of that metric: to ALARM if the largest value of its
 period reaches the threshold, else to OK. Without a new value an alarm keeps its state. An alarm
-with any other evaluation is refused when it is created (``messaging_types.py``).
+with any other evaluation is refused when it is created.
 
 Sources: AWS documentation, "Using Amazon CloudWatch alarms"; "Available CloudWatch metrics for
 Amazon SQS".
@@ -20,7 +20,53 @@ from moto.sns.models import sns_backends
 from moto.sqs.models import Queue
 
 from onebox.account import ACCOUNT, REGION
-from onebox.cloud.replacements import Replacements
+from onebox.cloud.replacements import Replacements, not_honoured
+from onebox.cloud.resource_types import invalid, resource_type
+
+_ALARM = "AWS::CloudWatch::Alarm"
+# The one evaluation that alarms have here.
+_EVALUATED = {
+    "ComparisonOperator": "GreaterThanOrEqualToThreshold",
+    "DatapointsToAlarm": "1",
+    "EvaluationPeriods": "1",
+    "Statistic": "Maximum",
+    "TreatMissingData": "ignore",
+}
+
+
+@resource_type(
+    _ALARM,
+    {
+        "AlarmActions", "AlarmDescription", "AlarmName", "Dimensions", "MetricName", "Namespace",
+        "OKActions", "Period", "Tags", "Threshold", *_EVALUATED,
+    },
+    {"Arn"},
+)  # fmt: skip
+def alarm(name: str, properties: Mapping[str, Any]) -> tuple[str, Mapping[str, str]]:
+    """Create an alarm with the one evaluation that is supported here; its Ref is its name."""
+    for field, accepted in _EVALUATED.items():
+        if str(properties.get(field)) != accepted:
+            raise invalid(not_honoured(_ALARM, field, properties.get(field), accepted))
+    new_alarm = cloudwatch_backends[ACCOUNT][REGION].put_metric_alarm(
+        name=properties.get("AlarmName", name),
+        namespace=properties["Namespace"],
+        metric_name=properties["MetricName"],
+        comparison_operator=properties["ComparisonOperator"],
+        evaluation_periods=int(properties["EvaluationPeriods"]),
+        datapoints_to_alarm=int(properties["DatapointsToAlarm"]),
+        period=int(properties["Period"]),
+        threshold=float(properties["Threshold"]),
+        statistic=properties["Statistic"],
+        description=properties.get("AlarmDescription", ""),
+        dimensions=properties.get("Dimensions", []),
+        alarm_actions=properties.get("AlarmActions", []),
+        ok_actions=properties.get("OKActions", []),
+        treat_missing_data=properties["TreatMissingData"],
+        tags=properties.get("Tags"),
+    )
+    # In moto a new alarm is OK before its first value.
+    new_alarm.state_value = "INSUFFICIENT_DATA"
+    return new_alarm.name, {"Arn": new_alarm.alarm_arn}
 
 
 def replace_methods(replacements: Replacements) -> None:

@@ -3,7 +3,8 @@
 AWS logs it once a minute, in the same form and to the log group of the same name. Source:
 Amazon CloudWatch user guide, "Container Insights performance log events for Amazon ECS". A task is
 the process group of its container. The network figures are those of the machine's loopback
-interface, through which all tasks reach this cloud: Linux counts no traffic per process.
+interface, through which all tasks reach this cloud: Linux counts no traffic per process. While a
+service runs, the usage of this cloud itself, without its tasks, is logged apart.
 """
 
 from __future__ import annotations
@@ -14,13 +15,13 @@ import os
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 
 import psutil
 
 from onebox.cloud.logs import CloudWatchLogs
-from onebox.cloud.own_programs import own_usage
 
 _log = logging.getLogger(__name__)
 
@@ -163,6 +164,35 @@ def log_group(cluster: str) -> str:
 def _cloud_usage(tasks: Callable[[], Collection[int]]) -> _Usage:
     cpu, memory = own_usage(tasks())
     return _Usage(time.monotonic(), cpu, memory, 0, 0, 0, 0)
+
+
+def own_programs(tasks: Collection[int]) -> Iterator[psutil.Process]:
+    """Yield this process and what it started; ``tasks`` are the process groups of tasks."""
+    this = psutil.Process()
+    yield this
+    for child in this.children():
+        if _group(child.pid) not in tasks:
+            yield child
+            with suppress(psutil.Error):
+                yield from child.children(recursive=True)
+
+
+def own_usage(tasks: Collection[int]) -> tuple[float, int]:
+    """Return the CPU time of the cloud so far [s], and its memory now [B]."""
+    this, *others = own_programs(tasks)
+    cpu, memory = sum(this.cpu_times()[:2]), this.memory_info().rss
+    for program in others:
+        with suppress(psutil.Error):
+            # This process waits for the tasks, too; the others wait for functions alone.
+            cpu += sum(program.cpu_times()[:4])
+            memory += program.memory_info().rss
+    return cpu, memory
+
+
+def _group(pid: int) -> int | None:
+    with suppress(ProcessLookupError):
+        return os.getpgid(pid)
+    return None
 
 
 def _usage(group: int) -> _Usage:

@@ -1,4 +1,4 @@
-"""CloudFormation types that moto lacks or mimics: Glue, Athena, schedules, SNS, SQS and alarms.
+"""CloudFormation types that moto lacks or mimics: Glue, Athena, schedules, SNS and SQS.
 
 Source: AWS documentation, CloudFormation: the resource types of each service.
 """
@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from moto.athena.models import athena_backends
 from moto.cloudformation.exceptions import ValidationError
-from moto.cloudwatch.models import cloudwatch_backends
 from moto.core.common_models import CloudFormationModel
+from moto.core.utils import camelcase_to_underscores
 from moto.glue.models import glue_backends
 from moto.s3.models import s3_backends
 from moto.scheduler.models import scheduler_backends
@@ -21,24 +20,16 @@ from moto.sns.models import sns_backends
 from moto.sqs.models import sqs_backends
 
 from cwli import insights
+from onebox.account import ACCOUNT, REGION
 from onebox.cloud.log_queries import save
-from onebox.cloud.replacements import not_honoured, refuse_unknown
+from onebox.cloud.replacements import refuse_unknown
 
+Create = Callable[[str, Mapping[str, Any]], "str | tuple[str, Mapping[str, str]]"]
+"""Creates a resource, and returns its Ref and, if any, the values for Fn::GetAtt.
 
-@dataclass(frozen=True)
-class TemplateResource:
-    """A resource of a template."""
-
-    name: str
-    """A unique name, for a resource without a name in the template."""
-    properties: Mapping[str, Any]
-    """Property values; numbers and booleans are texts in a template."""
-    account: str
-    region: str
-
-
-# A function that creates a resource; it returns the Ref and, if any, the values for Fn::GetAtt.
-Create = Callable[[TemplateResource], "str | tuple[str, Mapping[str, str]]"]
+It takes a unique name, for a resource without a name in the template, and the properties: numbers
+and booleans are texts in a template.
+"""
 
 
 def invalid(message: str) -> ValidationError:
@@ -84,13 +75,12 @@ def resource_type(
                 cls,
                 resource_name: str,
                 cloudformation_json: Mapping[str, Any],
-                account_id: str,
-                region_name: str,
-                **_: object,
+                *_: object,
+                **__: object,
             ) -> Resource:
                 requested = cloudformation_json["Properties"]
                 refuse_unknown(kind, requested, properties, invalid)
-                result = create(TemplateResource(resource_name, requested, account_id, region_name))
+                result = create(resource_name, requested)
                 ref, values = (result, {}) if isinstance(result, str) else result
                 return cls(ref, values)
 
@@ -103,21 +93,21 @@ _EFFECTIVE_ENGINE = "WorkGroupConfiguration.EngineVersion.EffectiveEngineVersion
 
 
 @resource_type("AWS::Glue::Database", {"CatalogId", "DatabaseInput"})
-def glue_database(resource: TemplateResource) -> str:
+def glue_database(name: str, properties: Mapping[str, Any]) -> str:
     """Create a database; its Ref is its name."""
-    database = resource.properties["DatabaseInput"]
-    name = str(database.get("Name", resource.name.lower()))
-    glue_backends[resource.account][resource.region].create_database(name, database)
+    database = properties["DatabaseInput"]
+    name = str(database.get("Name", name.lower()))
+    glue_backends[ACCOUNT][REGION].create_database(name, database)
     return name
 
 
 @resource_type("AWS::Glue::Table", {"CatalogId", "DatabaseName", "TableInput"})
-def glue_table(resource: TemplateResource) -> str:
+def glue_table(name: str, properties: Mapping[str, Any]) -> str:
     """Create a table in its database; its Ref is its name."""
-    table = resource.properties["TableInput"]
-    name = str(table.get("Name", resource.name.lower()))
-    backend = glue_backends[resource.account][resource.region]
-    backend.create_table(resource.properties["DatabaseName"], name, table)
+    table = properties["TableInput"]
+    name = str(table.get("Name", name.lower()))
+    backend = glue_backends[ACCOUNT][REGION]
+    backend.create_table(properties["DatabaseName"], name, table)
     return name
 
 
@@ -127,17 +117,14 @@ def glue_table(resource: TemplateResource) -> str:
     {"Description", "Name", "RecursiveDeleteOption", "Tags", "WorkGroupConfiguration"},
     {_EFFECTIVE_ENGINE},
 )
-def athena_workgroup(resource: TemplateResource) -> tuple[str, Mapping[str, str]]:
+def athena_workgroup(name: str, properties: Mapping[str, Any]) -> tuple[str, Mapping[str, str]]:
     """Create a workgroup; its Ref is its name."""
-    name = str(resource.properties["Name"])
-    configuration = dict(resource.properties.get("WorkGroupConfiguration", {}))
+    name = str(properties["Name"])
+    configuration = dict(properties.get("WorkGroupConfiguration", {}))
     if limit := configuration.get("BytesScannedCutoffPerQuery"):
         configuration["BytesScannedCutoffPerQuery"] = int(limit)
-    athena_backends[resource.account][resource.region].create_work_group(
-        name,
-        configuration,
-        resource.properties.get("Description", ""),
-        resource.properties.get("Tags", []),
+    athena_backends[ACCOUNT][REGION].create_work_group(
+        name, configuration, properties.get("Description", ""), properties.get("Tags", [])
     )
     return name, {_EFFECTIVE_ENGINE: "Athena engine version 3"}
 
@@ -147,98 +134,76 @@ def athena_workgroup(resource: TemplateResource) -> tuple[str, Mapping[str, str]
     {"Database", "Description", "Name", "QueryString", "WorkGroup"},
     {"NamedQueryId"},
 )
-def athena_named_query(resource: TemplateResource) -> tuple[str, Mapping[str, str]]:
+def athena_named_query(name: str, properties: Mapping[str, Any]) -> tuple[str, Mapping[str, str]]:
     """Save a query in its workgroup; its Ref is its id."""
     query = str(
-        athena_backends[resource.account][resource.region].create_named_query(
-            resource.properties.get("Name", resource.name),
-            resource.properties.get("Description", ""),
-            resource.properties["Database"],
-            resource.properties["QueryString"],
-            resource.properties.get("WorkGroup", "primary"),
+        athena_backends[ACCOUNT][REGION].create_named_query(
+            properties.get("Name", name),
+            properties.get("Description", ""),
+            properties["Database"],
+            properties["QueryString"],
+            properties.get("WorkGroup", "primary"),
         )
     )
     return query, {"NamedQueryId": query}
 
 
 @resource_type("AWS::Logs::QueryDefinition", {"LogGroupNames", "Name", "QueryString"})
-def query_definition(resource: TemplateResource) -> str:
+def query_definition(name: str, properties: Mapping[str, Any]) -> str:
     """Save a query for DescribeQueryDefinitions; its Ref is its id."""
-    properties = resource.properties
     definition = {
-        "name": properties.get("Name", resource.name),
+        "name": properties.get("Name", name),
         "queryString": properties["QueryString"],
         "logGroupNames": properties.get("LogGroupNames"),
     }
     try:
-        save(definition, resource.name)
+        save(definition, name)
     except insights.QueryError as error:
-        raise invalid(f"QueryString of {resource.name}: {error}") from None
-    return resource.name
+        raise invalid(f"QueryString of {name}: {error}") from None
+    return name
 
 
-# The parameters of CreateSchedule, by property of the template.
-_PROPERTIES = {
-    "Description": "description",
-    "EndDate": "end_date",
-    "FlexibleTimeWindow": "flexible_time_window",
-    "GroupName": "group_name",
-    "KmsKeyArn": "kms_key_arn",
-    "Name": "name",
-    "ScheduleExpression": "schedule_expression",
-    "ScheduleExpressionTimezone": "schedule_expression_timezone",
-    "StartDate": "start_date",
-    "State": "state",
-    "Target": "target",
-}
+_SCHEDULE = {
+    "Description", "EndDate", "FlexibleTimeWindow", "GroupName", "KmsKeyArn", "Name",
+    "ScheduleExpression", "ScheduleExpressionTimezone", "StartDate", "State", "Target",
+}  # fmt: skip
 _LONGEST_NAME = 64
 
 
-@resource_type("AWS::Scheduler::Schedule", _PROPERTIES, {"Arn"})
-def schedule(resource: TemplateResource) -> tuple[str, Mapping[str, str]]:
+@resource_type("AWS::Scheduler::Schedule", _SCHEDULE, {"Arn"})
+def schedule(name: str, properties: Mapping[str, Any]) -> tuple[str, Mapping[str, str]]:
     """Create a schedule; its Ref is its name."""
-    properties = {"Name": resource.name[-_LONGEST_NAME:], **resource.properties}
+    properties = {"Name": name[-_LONGEST_NAME:], **properties}
     parameters: dict[str, Any] = {
-        parameter: properties.get(name) for name, parameter in _PROPERTIES.items()
+        camelcase_to_underscores(field): properties.get(field) for field in _SCHEDULE
     }
-    backend = scheduler_backends[resource.account][resource.region]
+    backend = scheduler_backends[ACCOUNT][REGION]
     new_schedule = backend.create_schedule(**parameters, action_after_completion=None)
     return new_schedule.name, {"Arn": new_schedule.arn}
 
 
-# The one evaluation that alarms have here (``alarms.py``).
-_EVALUATED = {
-    "ComparisonOperator": "GreaterThanOrEqualToThreshold",
-    "DatapointsToAlarm": "1",
-    "EvaluationPeriods": "1",
-    "Statistic": "Maximum",
-    "TreatMissingData": "ignore",
-}
-
-
 @resource_type("AWS::S3::BucketPolicy", {"Bucket", "PolicyDocument"})
-def bucket_policy(resource: TemplateResource) -> str:
+def bucket_policy(name: str, properties: Mapping[str, Any]) -> str:
     """Put a policy on its bucket; its Ref is the bucket's name."""
-    bucket = str(resource.properties["Bucket"])
-    policy = json.dumps(resource.properties["PolicyDocument"]).encode()
-    s3_backends[resource.account]["aws"].put_bucket_policy(bucket, policy)
+    bucket = str(properties["Bucket"])
+    policy = json.dumps(properties["PolicyDocument"]).encode()
+    s3_backends[ACCOUNT]["aws"].put_bucket_policy(bucket, policy)
     return bucket
 
 
 @resource_type("AWS::SNS::TopicPolicy", {"PolicyDocument", "Topics"})
-def topic_policy(resource: TemplateResource) -> str:
+def topic_policy(name: str, properties: Mapping[str, Any]) -> str:
     """Put a policy on its topics."""
-    policy = json.dumps(resource.properties["PolicyDocument"])
-    for topic in resource.properties["Topics"]:
-        sns_backends[resource.account][resource.region].get_topic(topic).policy = policy
-    return resource.name
+    policy = json.dumps(properties["PolicyDocument"])
+    for topic in properties["Topics"]:
+        sns_backends[ACCOUNT][REGION].get_topic(topic).policy = policy
+    return name
 
 
 @resource_type("AWS::SNS::Subscription", {"Endpoint", "Protocol", "TopicArn"})
-def topic_subscription(resource: TemplateResource) -> str:
+def topic_subscription(name: str, properties: Mapping[str, Any]) -> str:
     """Subscribe to a topic; its Ref is its ARN. One machine sends no mail."""
-    backend = sns_backends[resource.account][resource.region]
-    properties = resource.properties
+    backend = sns_backends[ACCOUNT][REGION]
     return str(
         backend.subscribe(
             properties["TopicArn"], properties["Endpoint"], properties["Protocol"]
@@ -247,47 +212,10 @@ def topic_subscription(resource: TemplateResource) -> str:
 
 
 @resource_type("AWS::SQS::QueuePolicy", {"PolicyDocument", "Queues"})
-def queue_policy(resource: TemplateResource) -> str:
+def queue_policy(name: str, properties: Mapping[str, Any]) -> str:
     """Put a policy on its queues, which it names by URL."""
-    policy = json.dumps(resource.properties["PolicyDocument"])
-    for url in resource.properties["Queues"]:
-        queue = sqs_backends[resource.account][resource.region].get_queue(url.rsplit("/", 1)[-1])
+    policy = json.dumps(properties["PolicyDocument"])
+    for url in properties["Queues"]:
+        queue = sqs_backends[ACCOUNT][REGION].get_queue(url.rsplit("/", 1)[-1])
         queue.policy = policy
-    return resource.name
-
-
-@resource_type(
-    "AWS::CloudWatch::Alarm",
-    {
-        "AlarmActions", "AlarmDescription", "AlarmName", "Dimensions", "MetricName", "Namespace",
-        "OKActions", "Period", "Tags", "Threshold", *_EVALUATED,
-    },
-    {"Arn"},
-)  # fmt: skip
-def alarm(resource: TemplateResource) -> tuple[str, Mapping[str, str]]:
-    """Create an alarm with the one evaluation that is supported here; its Ref is its name."""
-    properties = resource.properties
-    for name, accepted in _EVALUATED.items():
-        if str(properties.get(name)) != accepted:
-            kind = "AWS::CloudWatch::Alarm"
-            raise invalid(not_honoured(kind, name, properties.get(name), accepted))
-    new_alarm = cloudwatch_backends[resource.account][resource.region].put_metric_alarm(
-        name=properties.get("AlarmName", resource.name),
-        namespace=properties["Namespace"],
-        metric_name=properties["MetricName"],
-        comparison_operator=properties["ComparisonOperator"],
-        evaluation_periods=int(properties["EvaluationPeriods"]),
-        datapoints_to_alarm=int(properties["DatapointsToAlarm"]),
-        period=int(properties["Period"]),
-        threshold=float(properties["Threshold"]),
-        statistic=properties["Statistic"],
-        description=properties.get("AlarmDescription", ""),
-        dimensions=properties.get("Dimensions", []),
-        alarm_actions=properties.get("AlarmActions", []),
-        ok_actions=properties.get("OKActions", []),
-        treat_missing_data=properties["TreatMissingData"],
-        tags=properties.get("Tags"),
-    )
-    # In moto a new alarm is OK before its first value.
-    new_alarm.state_value = "INSUFFICIENT_DATA"
-    return new_alarm.name, {"Arn": new_alarm.alarm_arn}
+    return name

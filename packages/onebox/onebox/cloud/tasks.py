@@ -5,11 +5,13 @@ Memory and CPU of a task definition are not enforced; those that RunTask sets in
 
 from __future__ import annotations
 
+import os
 import shutil
 import threading
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -27,11 +29,10 @@ from moto.ecs.responses import EC2ContainerServiceResponse
 
 from onebox.app import Programs
 from onebox.cloud.cgroups import remove_left
-from onebox.cloud.container_insights import ContainerInsights
+from onebox.cloud.container_insights import ContainerInsights, own_programs
 from onebox.cloud.containers import container_of, refuse_unknown
 from onebox.cloud.endpoint import Endpoint
 from onebox.cloud.logs import CloudWatchLogs
-from onebox.cloud.own_programs import OwnCores
 from onebox.cloud.processes import Guard
 from onebox.cloud.replacements import Replacements
 from onebox.cloud.task import Task, scratch_folder
@@ -295,3 +296,39 @@ def _create_from_template(
         **{"family": name, **properties}
     )
     return definition
+
+
+class OwnCores:
+    """The cores of this cloud: all of them, or the first half while a service runs.
+
+    A cloud shares the machine with the services that its tasks measure.
+    """
+
+    def __init__(self) -> None:
+        self.all = sorted(os.sched_getaffinity(0))
+        self._services = 0
+        self._lock = threading.Lock()
+
+    def give_way(self, tasks: Collection[int]) -> None:
+        """Keep off the cores of a service that begins."""
+        with self._lock:
+            self._services += 1
+            if half := self.all[: len(self.all) // 2]:
+                _keep_to(half, tasks)
+
+    def take_back(self, tasks: Collection[int]) -> bool:
+        """Use all cores again once the last service has ended; tell whether it has."""
+        with self._lock:
+            self._services -= 1
+            if not self._services:
+                _keep_to(self.all, tasks)
+            return not self._services
+
+
+def _keep_to(cores: Sequence[int], tasks: Collection[int]) -> None:
+    # A new thread or function has the cores of the one that started it.
+    for program in own_programs(tasks):
+        with suppress(FileNotFoundError):
+            for thread in Path(f"/proc/{program.pid}/task").iterdir():
+                with suppress(ProcessLookupError):
+                    os.sched_setaffinity(int(thread.name), cores)

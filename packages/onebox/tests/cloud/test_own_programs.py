@@ -6,7 +6,8 @@ import sys
 
 import pytest
 
-from onebox.cloud.own_programs import OwnCores, own_programs, own_usage
+from onebox.cloud.container_insights import own_programs, own_usage
+from onebox.cloud.tasks import OwnCores
 
 WORK = "import time\nwhile time.process_time() < 0.3: pass\nprint('worked', flush=True)\ninput()"
 
