@@ -20,7 +20,7 @@ from cwli.insights import EventsError, QueryError, QueryResult
 from cwli.insights import compile as compile_query
 from cwli.program import Refused, tell
 from cwli.readers.folders import LogFilesError
-from onebox.account import ACCOUNT
+from onebox.app import ACCOUNT
 from tidemark.cli.options import state_flag, state_option
 from tidemark.cli.saving import format_option, show
 from tidemark.model.sentences import listed, plural

@@ -1,4 +1,4 @@
-"""The app that a cloud runs, as its owner describes it."""
+"""The app that a cloud runs, as its owner describes it, and the account that it runs in."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple, Protocol
+
+REGION = "us-east-1"
+ACCOUNT = "123456789012"  # moto's account
 
 
 class DeploymentFailed(RuntimeError):

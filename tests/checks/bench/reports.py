@@ -13,7 +13,7 @@ from typing import Any
 from moto.s3.models import s3_backends
 
 from aws.bucket import S3Bucket
-from onebox.account import ACCOUNT
+from onebox.app import ACCOUNT
 from onebox.cloud.endpoint import Endpoint
 from onebox.cloud.objects import FileKey
 from tests.unit.measured_runs import measured, planned

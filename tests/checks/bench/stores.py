@@ -13,7 +13,7 @@ from typing import Any
 from moto.s3.models import s3_backends
 
 from aws.client.deployed import AthenaTables
-from onebox.account import ACCOUNT
+from onebox.app import ACCOUNT
 from onebox.cloud.endpoint import Endpoint
 from onebox.cloud.objects import FileKey
 from tests.checks.conformance.figures import run_objects

@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 from aws.client.account import account_logs
 from cwli.program import Refused
-from onebox.account import ACCOUNT
+from onebox.app import ACCOUNT
 from tidemark.cli.query import command
 
 QUERY = "parse @message 'n=*' as n | stats sum(n) as total, count(*) by @logStream"

@@ -13,7 +13,7 @@ from pathlib import Path
 import boto3
 import pytest
 
-from onebox.account import ACCOUNT
+from onebox.app import ACCOUNT
 from onebox.cloud.cloud import start_cloud
 from tests.system.end_to_end.command_line import TIDEMARK, tidemark, until_killed, up
 from tidemark.model.checkout import ROOT

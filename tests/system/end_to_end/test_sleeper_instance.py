@@ -13,7 +13,7 @@ import boto3
 import pytest
 import yaml
 
-from onebox.account import ACCOUNT
+from onebox.app import ACCOUNT
 from onebox.cloud.policy_evaluation import read_statements
 from tests.system.end_to_end.command_line import TIDEMARK, up
 from tests.system.end_to_end.deployed import deploy

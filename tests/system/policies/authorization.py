@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import unquote
 
-from onebox.account import ACCOUNT, REGION
+from onebox.app import ACCOUNT, REGION
 from onebox.cloud.policy_evaluation import Request, Unsupported
 from tests.system.policies.calls import Call
 from tests.system.policies.deployment import Deployment

@@ -4,7 +4,7 @@ import pytest
 from click.testing import CliRunner
 
 from cwli.program import Refused
-from onebox.account import ACCOUNT
+from onebox.app import ACCOUNT
 from onebox.logs.store import LogStore
 from tidemark.cli.query import command
 

@@ -19,7 +19,7 @@ from moto.cloudwatch.models import Alarm, CloudWatchBackend, MetricDatum, cloudw
 from moto.sns.models import sns_backends
 from moto.sqs.models import Queue
 
-from onebox.account import ACCOUNT, REGION
+from onebox.app import ACCOUNT, REGION
 from onebox.cloud.replacements import Replacements, not_honoured
 from onebox.cloud.resource_types import invalid, resource_type
 

@@ -28,7 +28,7 @@ from moto.s3.models import FakeBucket, s3_backends
 from sqlglot import exp
 
 from cwli.cancellation import Cancellation, Cancelled
-from onebox.account import ACCOUNT, REGION
+from onebox.app import ACCOUNT, REGION
 from onebox.athena import api as athena
 from onebox.cloud.endpoint import Endpoint
 from onebox.cloud.objects import FileKey

@@ -13,8 +13,7 @@ from moto.moto_api._internal.models import moto_api_backend
 from moto.servicequotas.models import ServiceQuotasBackend
 
 import onebox.cloud.data_files  # noqa: F401 (before moto's EC2)
-from onebox.account import ACCOUNT
-from onebox.app import App, Quota, Stack
+from onebox.app import ACCOUNT, App, Quota, Stack
 from onebox.asl.interpreter import Jitter, full_jitter
 from onebox.asl.jsonata import OnEvaluate
 from onebox.cloud import objects, stacks

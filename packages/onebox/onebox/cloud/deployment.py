@@ -18,8 +18,7 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from onebox.account import ACCOUNT, REGION
-from onebox.app import App, DeploymentFailed, Stack
+from onebox.app import ACCOUNT, REGION, App, DeploymentFailed, Stack
 from onebox.cloud.cloud_note import describe
 from onebox.cloud.endpoint import Endpoint
 from onebox.cloud.sealed_folders import digest, is_sealed, mark_used, seal, source_files

@@ -14,7 +14,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from botocore.parsers import ResponseParserError
 from botocore.session import Session
 
-from onebox.account import REGION
+from onebox.app import REGION
 
 
 def access_key_id(role: str) -> str:

@@ -27,7 +27,7 @@ from moto.awslambda_simple.models import lambda_simple_backends
 from moto.events.exceptions import ValidationException
 from moto.events.models import EventPattern, EventsBackend, Rule, events_backends
 
-from onebox.account import ACCOUNT, REGION
+from onebox.app import ACCOUNT, REGION
 from onebox.cloud.functions import Functions
 from onebox.cloud.replacements import Replacements, not_honoured, refuse_unknown
 

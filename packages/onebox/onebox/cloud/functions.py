@@ -28,7 +28,7 @@ from moto.awslambda_simple.models import LambdaSimpleBackend
 from moto.cloudwatch.models import cloudwatch_backends
 from moto.core.config import default_user_config
 
-from onebox.account import ACCOUNT, REGION
+from onebox.app import ACCOUNT, REGION
 from onebox.cloud.endpoint import Endpoint
 from onebox.cloud.environments import Answer, Environments, Function
 from onebox.cloud.logs import CloudWatchLogs

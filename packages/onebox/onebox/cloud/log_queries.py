@@ -25,7 +25,7 @@ from moto.logs.responses import LogsResponse
 from cwli import insights
 from cwli.cancellation import Cancellation, Cancelled, TimedOut
 from cwli.insights.source import NoLogGroupError, chosen
-from onebox.account import ACCOUNT, REGION
+from onebox.app import ACCOUNT, REGION
 from onebox.cloud.replacements import refuse_unknown
 from onebox.logs.store import LogStore, LogStoreError
 

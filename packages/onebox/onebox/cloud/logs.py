@@ -24,7 +24,7 @@ from moto.logs.responses import LogsResponse
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.alias_generators import to_pascal
 
-from onebox.account import ACCOUNT, REGION
+from onebox.app import ACCOUNT, REGION
 from onebox.cloud.endpoint import Endpoint
 from onebox.cloud.log_queries import LogQueries
 from onebox.cloud.replacements import Replacements

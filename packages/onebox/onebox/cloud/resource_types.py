@@ -20,7 +20,7 @@ from moto.sns.models import sns_backends
 from moto.sqs.models import sqs_backends
 
 from cwli import insights
-from onebox.account import ACCOUNT, REGION
+from onebox.app import ACCOUNT, REGION
 from onebox.cloud.log_queries import save
 from onebox.cloud.replacements import refuse_unknown
 

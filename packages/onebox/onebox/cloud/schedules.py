@@ -24,8 +24,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from moto.scheduler.exceptions import ValidationException
 from moto.scheduler.models import EventBridgeSchedulerBackend, Schedule, scheduler_backends
 
-from onebox.account import ACCOUNT, REGION
-from onebox.app import DueTimes, ReadCron
+from onebox.app import ACCOUNT, REGION, DueTimes, ReadCron
 from onebox.cloud.endpoint import Endpoint
 from onebox.cloud.replacements import Replacements, not_honoured, refuse_unknown
 

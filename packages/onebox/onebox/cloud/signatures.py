@@ -18,7 +18,7 @@ from botocore.credentials import Credentials
 from moto.core.request import environ_key_for_header
 from moto.sts.models import sts_backends
 
-from onebox.account import ACCOUNT
+from onebox.app import ACCOUNT
 from onebox.cloud.endpoint import secret_access_key
 from onebox.cloud.replacements import Forbidden
 

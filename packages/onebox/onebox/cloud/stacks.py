@@ -30,7 +30,7 @@ from moto.iam.access_control import PermissionResult
 from moto.logs.models import LogGroup
 from moto.s3.models import FakeBucket
 
-from onebox.account import ACCOUNT, REGION
+from onebox.app import ACCOUNT, REGION
 from onebox.cloud import (
     alarms,
     resource_types,  # noqa: F401 (moto finds its classes)

@@ -28,7 +28,7 @@ from moto.stepfunctions.models import StateMachine, StepFunctionBackend, stepfun
 from moto.stepfunctions.responses import StepFunctionResponse
 from moto.stepfunctions.utils import cfn_to_api_tags
 
-from onebox.account import REGION
+from onebox.app import REGION
 from onebox.asl.definition import InvalidDefinition, read_definition
 from onebox.asl.definition import StateMachine as Definition
 from onebox.asl.errors import StateError

@@ -19,7 +19,7 @@ from moto.ecs.models import ecs_backends
 from moto.iam.models import iam_backends
 from moto.s3.models import s3_backends
 
-from onebox.account import ACCOUNT, REGION
+from onebox.app import ACCOUNT, REGION
 from onebox.cloud.endpoint import access_key_id
 from onebox.cloud.policy_evaluation import (
     Request,

@@ -13,7 +13,7 @@ from time import time_ns
 from cwli.insights.source import EventSource, events_of
 from cwli.insights.values import quoted
 from cwli.readers.folders import folder_name, group_name
-from onebox.account import ACCOUNT
+from onebox.app import ACCOUNT
 from onebox.logs.lines import CheckedLines, LogEvent, LogStoreError
 from onebox.logs.parquet import CheckedFiles
 from onebox.logs.segments import (

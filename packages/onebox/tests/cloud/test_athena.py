@@ -11,7 +11,7 @@ from endless import CROSS_JOIN
 from moto.athena.models import athena_backends
 from moto.moto_api._internal.models import moto_api_backend
 
-from onebox.account import ACCOUNT, REGION
+from onebox.app import ACCOUNT, REGION
 from onebox.cloud import athena, objects, stacks
 from onebox.cloud.server import Server
 

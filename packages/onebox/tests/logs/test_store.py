@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cwli.insights import run
-from onebox.account import ACCOUNT
+from onebox.app import ACCOUNT
 from onebox.logs.store import LogStore, LogStoreError
 
 AWKWARD = ["/aws/ecs/task", "..", ".", "../../up", "it's", "a b%2F", "a:b", "ü", "a\\b", "C.con"]

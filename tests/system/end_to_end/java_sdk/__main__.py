@@ -7,7 +7,7 @@ import json
 import sys
 from pathlib import Path
 
-from onebox.account import ACCOUNT, REGION
+from onebox.app import ACCOUNT, REGION
 from onebox.cloud.cloud import start_cloud
 from tidemark.one_machine.app import machine_app
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from onebox.account import ACCOUNT
+from onebox.app import ACCOUNT
 from tests.system.end_to_end.sleeper.generations import (
     Generation,
     TaskKind,
