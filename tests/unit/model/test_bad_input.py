@@ -192,7 +192,7 @@ def test_json_that_runtimes_read_differently_is_answered(text):
 FRAGMENTS = (
     "", "~", "true", "1", "-1", "0", "1.5", ".inf", ".nan", "1e999", "x", "'x'", "[]", "{}", "[1]",
     "{a: 1}", "[a, [b, {c: d}]]", "2026-11-20", "2026-13-45", "1:99", "0o17", "0x" + "f" * 5000,
-    "9" * 5000, "[" * 1000, "{a: " * 1000, "&a [*a]", "&a {x: *a}", "*nope", "!!bool maybe",
+    "9" * 5000, "[" * 100_000, "{a: " * 1000, "&a [*a]", "&a {x: *a}", "*nope", "!!bool maybe",
     "!!int ''", "!!int x", "!!float x", "!!timestamp x", "!!binary '*'", "!!binary aGk=",
     "!!set {a, a}", "!!omap [a]", "!!pairs x", "!!map [a]",
     "!!python/object/apply:os.system [exit]", "!!python/name:os.system", "!" + "x" * 5000 + " y",

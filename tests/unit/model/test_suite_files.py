@@ -93,8 +93,8 @@ def test_an_unknown_nested_key_is_refused_with_its_path(tmp_path):
 
 def test_text_that_is_no_yaml_is_refused_with_its_line(tmp_path):
     assert refusal_of(tmp_path, "a: b\n\tc: d\n") == (
-        "rocksdb/suite.yaml:2: not valid YAML: while scanning for the next token, found character "
-        "'\\t' that cannot start any token"
+        "rocksdb/suite.yaml:2: not valid YAML: while scanning a plain scalar, "
+        "found a tab character that violates indentation"
     )
 
 
