@@ -20,10 +20,9 @@ from typing import Any
 
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import shortened, shown
-from tidemark.model.subject import SUBJECT_FORMS, Subject
-from tidemark.model.version_order import VERSION
+from tidemark.model.subject import Subject
+from tidemark.model.version_order import VERSION, VERSION_WORDS
 
-_VERSION = SUBJECT_FORMS[f"^{VERSION}$"]
 _GIT = "git:"
 _REFERENCE = re.compile(r"[0-9A-Za-z][0-9A-Za-z._/-]{0,99}")
 # Source: PyPA specifications, "Binary distribution format".
@@ -120,7 +119,7 @@ def _named(wheel: Path, subject: Subject, text: str, mark: str = "") -> Build:
     version = _name(name["version"], mark or digest[:_DIGITS])
     if not re.fullmatch(VERSION, version):
         raise Refused(
-            f"versions: {shown(text)} has the version {shown(version)}; expected {_VERSION}"
+            f"versions: {shown(text)} has the version {shown(version)}; expected {VERSION_WORDS}"
         )
     return Build(version, f"{wheel.as_uri()}#sha256={digest}")
 
@@ -147,7 +146,7 @@ def _of_jars(text: str) -> Build:
     version = _name(folder.name, digest[:_DIGITS])
     if not re.fullmatch(VERSION, version):
         raise Refused(
-            f"versions: {shown(text)} has the version {shown(version)}; expected {_VERSION}"
+            f"versions: {shown(text)} has the version {shown(version)}; expected {VERSION_WORDS}"
         )
     return Build(version, f"{folder.as_uri()}/#sha256={digest}")
 

@@ -5,10 +5,11 @@ from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from tidemark.model.refusal import Contradictions, Problem
+from tidemark.model.refusal import Contradictions, Problem, form
 
 NAME = "[a-z][a-z0-9_]{0,31}"
-Name = Annotated[str, Field(pattern=f"^{NAME}$")]
+_FORM = form(f"^{NAME}$", "a small letter, and up to 31 small letters, digits and _ after it")
+Name = Annotated[str, Field(pattern=_FORM)]
 
 
 class Frozen(BaseModel):

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, get_args
 from pydantic import Field
 
 from tidemark.model.base import NAME, Consistent, Frozen, Name
-from tidemark.model.refusal import Problem, problem
+from tidemark.model.refusal import Problem, form, problem
 from tidemark.model.sentences import shown
 
 
@@ -39,27 +39,27 @@ THINGS = get_args(Thing)
 """The kinds of names whose things are looked up before a run."""
 RESERVED_WORDS = ("account", "instance")
 """The words that stand for the number of an instance's account and for its id."""
-PROPERTY = "^[A-Za-z0-9_.-]{1,100}$"
+PROPERTY = form("^[A-Za-z0-9_.-]{1,100}$", "up to 100 letters, digits and ._-")
 # The policies that allow to use what has a form have a wildcard for the id. Three fixed characters
 # in sequence keep them to the system.
 _PART = r"([A-Za-z0-9_./-]|\{instance\}|\{account\})*"
-_FORM = rf"^{_PART}[A-Za-z0-9_./-]{{3}}{_PART}$"
-IN_BRACES = rf"\{{{NAME}\}}"
-_WORD = f"^{IN_BRACES}$"
-# Amazon ECS API reference, ContainerDefinition.
-_CONTAINER = "^[A-Za-z0-9_-]{1,255}$"
-_WILD_PART = r"([A-Za-z0-9_./*-]|\{instance\})*"
-_PATTERN = rf"^{_WILD_PART}[A-Za-z0-9_./-]{{3}}{_WILD_PART}$"
-NAMES_FORMS = {
-    PROPERTY: "up to 100 letters, digits and ._-",
-    _FORM: "letters, digits, ._-/, {instance} and {account}, with three characters in sequence "
+_FORM = form(
+    rf"^{_PART}[A-Za-z0-9_./-]{{3}}{_PART}$",
+    "letters, digits, ._-/, {instance} and {account}, with three characters in sequence "
     "beside them",
-    _PATTERN: "letters, digits, ._-/, {instance} and * for any text, with three characters in "
+)
+IN_BRACES = rf"\{{{NAME}\}}"
+_WORD = form(f"^{IN_BRACES}$", "a name of the instance in braces, such as {ingest_cluster}")
+# Amazon ECS API reference, ContainerDefinition.
+_CONTAINER = form(
+    "^[A-Za-z0-9_-]{1,255}$", "the name of a container: up to 255 letters, digits, - and _"
+)
+_WILD_PART = r"([A-Za-z0-9_./*-]|\{instance\})*"
+_PATTERN = form(
+    rf"^{_WILD_PART}[A-Za-z0-9_./-]{{3}}{_WILD_PART}$",
+    "letters, digits, ._-/, {instance} and * for any text, with three characters in "
     "sequence beside them",
-    _CONTAINER: "the name of a container: up to 255 letters, digits, - and _",
-    _WORD: "a name of the instance in braces, such as {ingest_cluster}",
-}
-"""The accepted texts of names in words, by regular expression."""
+)
 Word = Annotated[str, Field(pattern=_WORD)]
 Property = Annotated[str, Field(pattern=PROPERTY)]
 Form = Annotated[str, Field(pattern=_FORM, max_length=200)]
@@ -122,24 +122,24 @@ class InstanceName(Consistent):
             yield problem(
                 ("container",), f"a {self.kind} has no container; expected kind task_definition"
             )
-        for number, form in enumerate(self.forms):
-            if self.kind in THINGS and "account" in words(form):
+        for number, text in enumerate(self.forms):
+            if self.kind in THINGS and "account" in words(text):
                 yield problem(
-                    ("forms", number), f"{shown(form)} is not accepted; leave {{account}} out"
+                    ("forms", number), f"{shown(text)} is not accepted; leave {{account}} out"
                 )
 
     def candidates(self, instance: str, account: str) -> tuple[str, ...]:
         """Return the forms with the id of an instance and its account, in order."""
         values = {"instance": instance, "account": account}
-        return tuple(filled(form, values) for form in self.forms)
+        return tuple(filled(text, values) for text in self.forms)
 
     def misfit(self, value: str, candidates: tuple[str, ...]) -> str:
         """Return what is expected in place of the value of a property, '' if it is accepted."""
         if self.kind in _IDS:
-            form, most = _IDS[self.kind]
+            pattern, most = _IDS[self.kind]
             ids = value.split(",")
-            fits = len(ids) <= most and all(re.fullmatch(form, each) for each in ids)
-            example = form.partition("[")[0] + "0a1b2c3d"
+            fits = len(ids) <= most and all(re.fullmatch(pattern, each) for each in ids)
+            example = pattern.partition("[")[0] + "0a1b2c3d"
             return "" if fits else f"1 to {most} ids such as {example}, with commas between"
         if candidates:
             return "" if value in candidates else " or ".join(candidates)
@@ -157,15 +157,13 @@ ACCEPTED_ID = f"1 to {_LONGEST_ID} small letters, digits and hyphens, with no hy
 # The policy that allows to read the object has a wildcard for the id. The fixed beginning keeps it
 # to buckets of the system, and no other text may be a wildcard.
 _INSTANCE_PART = r"([A-Za-z0-9._-]|\{instance\}|\{account\})+"
-_ADDRESS = rf"^s3://[a-z0-9][A-Za-z0-9._-]{{2}}{_INSTANCE_PART}(/{_INSTANCE_PART})+$"
+_ADDRESS = form(
+    rf"^s3://[a-z0-9][A-Za-z0-9._-]{{2}}{_INSTANCE_PART}(/{_INSTANCE_PART})+$",
+    "an address such as s3://kiwi-{instance}-config/instance.properties, with three "
+    "characters before {instance}",
+)
 # Amazon S3 user guide, "General purpose bucket naming rules".
 _BUCKET = re.compile("[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
-INSTANCE_FORMS = {
-    _ADDRESS: "an address such as s3://kiwi-{instance}-config/instance.properties, with three "
-    "characters before {instance}",
-    **NAMES_FORMS,
-}
-"""The accepted texts of an instance in words, by regular expression."""
 Address = Annotated[str, Field(pattern=_ADDRESS, max_length=200)]
 
 

@@ -22,7 +22,7 @@ from tidemark.model.parameters import Combination
 from tidemark.model.refusal import Problem, Refused, problem, problems
 from tidemark.model.sentences import shown
 from tidemark.model.subject import Line
-from tidemark.model.suite import FORMS, Suite, Test
+from tidemark.model.suite import Suite, Test
 
 _FILE = "published.yaml"
 _Sentence = Annotated[str, Field(min_length=1, max_length=1000)]
@@ -119,7 +119,7 @@ def find_publication(systems: Path, suite: str) -> Publication | None:
     try:
         return Publication.model_validate(document.value)
     except ValidationError as error:
-        raise document.refusal(problems(Publication, error, FORMS)) from None
+        raise document.refusal(problems(Publication, error)) from None
 
 
 def measured_publication(suite: Suite) -> Publication:

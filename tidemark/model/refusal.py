@@ -38,11 +38,17 @@ _ACCEPTED = {
     "too_short": "a list of {min_length} entries or more",
     "tuple_type": "a list",
 }
-# Accepted texts, by regular expression.
-_FORMS = {
+FORMS = {
     ONE_LINE: "a text of one line without control characters",
     f"^{RUN_ID}$": "the form of 20261120T124455Z-0a1b2c",
 }
+"""The accepted texts in words, by regular expression; ``form`` adds to them."""
+
+
+def form(pattern: str, words: str) -> str:
+    """Return the regular expression of a form; texts of another form are refused with its words."""
+    FORMS[pattern] = words
+    return pattern
 
 
 class Refused(ValueError):
@@ -68,20 +74,13 @@ class Contradictions(ValueError):
         self.problems = problems
 
 
-def refusal(
-    model: type[BaseModel], error: ValidationError, forms: Mapping[str, str] | None = None
-) -> Refused:
+def refusal(model: type[BaseModel], error: ValidationError) -> Refused:
     """Return the first of the ``problems`` as a refusal."""
-    return Refused(next(problems(model, error, forms)).sentence)
+    return Refused(next(problems(model, error)).sentence)
 
 
-def problems(
-    model: type[BaseModel], error: ValidationError, forms: Mapping[str, str] | None = None
-) -> Iterator[Problem]:
-    """Yield pydantic's errors about an input of ``model``.
-
-    ``forms`` has the accepted texts in words, by regular expression of the model.
-    """
+def problems(model: type[BaseModel], error: ValidationError) -> Iterator[Problem]:
+    """Yield pydantic's errors about an input of ``model``."""
     for one in error.errors(include_url=False):
         if _follows(one):
             continue
@@ -89,7 +88,7 @@ def problems(
         if isinstance(reason, Contradictions):
             yield from (within(one["loc"], found) for found in reason.problems)
         else:
-            yield Problem(one["loc"], _sentence(model, one, {**_FORMS, **(forms or {})}))
+            yield Problem(one["loc"], _sentence(model, one))
 
 
 def _follows(error: ErrorDetails) -> bool:
@@ -128,7 +127,7 @@ def within(place: Place, found: Problem) -> Problem:
     return Problem((*place, *found.place), f"{name}{mark}{found.sentence}")
 
 
-def _sentence(model: type[BaseModel], error: ErrorDetails, forms: Mapping[str, str]) -> str:
+def _sentence(model: type[BaseModel], error: ErrorDetails) -> str:
     place = ".".join(_printable(part) for part in error["loc"])
     if error["type"] == "extra_forbidden":
         known = _fields(model, error["loc"])
@@ -138,15 +137,15 @@ def _sentence(model: type[BaseModel], error: ErrorDetails, forms: Mapping[str, s
         return f"{place}: required, but missing"
     if error["type"] == "value_error":
         return f"{place}: {error['ctx']['error']}" if place else str(error["ctx"]["error"])
-    value, accepted = shown(error["input"]), _accepted(error, forms)
+    value, accepted = shown(error["input"]), _accepted(error)
     return f"{place or 'input'}: {value} is not accepted; expected {accepted}"
 
 
-def _accepted(error: ErrorDetails, forms: Mapping[str, str]) -> str:
+def _accepted(error: ErrorDetails) -> str:
     """Return the accepted values as the end of a sentence."""
     context = error.get("ctx", {})
     if error["type"] == "string_pattern_mismatch":
-        return forms[context["pattern"]]
+        return FORMS[context["pattern"]]
     if error["type"] == "too_long" and isinstance(error["input"], dict):
         return f"{context['max_length']:,} names or fewer"
     words = _ACCEPTED.get(error["type"])

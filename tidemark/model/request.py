@@ -18,7 +18,7 @@ from tidemark.model.instance import (
 )
 from tidemark.model.parameters import MOST_TASKS, TASKS, Axes, Value, count, narrowed
 from tidemark.model.profile import OptionalProfiling, Profiling
-from tidemark.model.refusal import Refused, refusal
+from tidemark.model.refusal import Refused, form, refusal
 from tidemark.model.requested_versions import (
     Released,
     Reported,
@@ -37,7 +37,7 @@ from tidemark.model.run_spec import (
 )
 from tidemark.model.sentences import ONE_LINE, listed, shown, there_are
 from tidemark.model.steps import LONGEST_NAME
-from tidemark.model.subject import SUBJECT_FORMS, VersionText
+from tidemark.model.subject import VersionText
 from tidemark.model.suite import (
     MOST_BUDGET_USD,
     MOST_REPETITIONS,
@@ -57,11 +57,10 @@ MOST_OF_ROUND = 6
 Loss = Annotated[int, Field(strict=True, ge=0, le=90)]
 Note = Annotated[str, Field(max_length=LONGEST_NOTE, pattern=ONE_LINE)]
 Budget = Annotated[float, Field(strict=True, allow_inf_nan=False, gt=0, le=MOST_BUDGET_USD)]
-_WHEEL = r"^file:///[^\s#]{1,400}(\.whl|/)#sha256=[0-9a-f]{64}$"
-_FORMS = {
-    _WHEEL: "the file:// URL of a wheel or of a folder of jars with #sha256= and its digest",
-    **SUBJECT_FORMS,
-}
+_WHEEL = form(
+    r"^file:///[^\s#]{1,400}(\.whl|/)#sha256=[0-9a-f]{64}$",
+    "the file:// URL of a wheel or of a folder of jars with #sha256= and its digest",
+)
 Wheel = Annotated[str, Field(pattern=_WHEEL)]
 Trigger = Literal["console", "schedule", "cli"]
 _UTC_TIME = re.compile(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z")
@@ -403,7 +402,7 @@ def _validated(model: type[_Request], value: object) -> _Request:
     try:
         return model.model_validate(value)
     except ValidationError as error:
-        raise refusal(model, error, _FORMS) from None
+        raise refusal(model, error) from None
 
 
 def check_one_machine(suite: Suite, parallel: int | None = None) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import Field
 
 from tidemark.model.base import Consistent, Frozen, Name
-from tidemark.model.refusal import Place, Problem, mapping, not_one, problem
+from tidemark.model.refusal import Place, Problem, form, mapping, not_one, problem
 from tidemark.model.sentences import listed, shown
 from tidemark.model.subject import IMAGE_NAME, Line, VersionText
 from tidemark.model.task import LEAST_MEMORY, MOST_MEMORY, CpuUnits, Task
@@ -108,15 +108,15 @@ LONGEST_STOP_SECONDS = 300
 # The first ports need a superuser, which no task on one machine is.
 _LEAST_PORT, _MOST_PORT = 1024, 65_535
 # RFC 3986, section 3: a path and a query, without a fragment.
-_HTTP = r"^:[1-9][0-9]{3,4}/[A-Za-z0-9._~!$&'()*+,;=:@/?%-]{0,200}$"
-_VARIABLE = r"^[A-Z][A-Z0-9_]{0,79}$"
-_IMAGE = rf"^{IMAGE_NAME}:[A-Za-z0-9_][A-Za-z0-9_.-]{{0,127}}$"
-SERVICE_FORMS = {
-    _HTTP: "a port and a path, such as :8080/health",
-    _VARIABLE: "a name of capital letters, digits and _",
-    _IMAGE: "an image with its tag, such as postgres:17.5",
-}
-"""The accepted texts of a service in words, by regular expression."""
+_HTTP = form(
+    r"^:[1-9][0-9]{3,4}/[A-Za-z0-9._~!$&'()*+,;=:@/?%-]{0,200}$",
+    "a port and a path, such as :8080/health",
+)
+_VARIABLE = form(r"^[A-Z][A-Z0-9_]{0,79}$", "a name of capital letters, digits and _")
+_IMAGE = form(
+    rf"^{IMAGE_NAME}:[A-Za-z0-9_][A-Za-z0-9_.-]{{0,127}}$",
+    "an image with its tag, such as postgres:17.5",
+)
 # The questions whether a service is ready, or has stopped, follow each other after a quarter of the
 # time so far: 1 s at first and 30 s at last.
 _LONGEST_PAUSE_SECONDS = 30

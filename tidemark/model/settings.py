@@ -19,7 +19,7 @@ from pydantic.alias_generators import to_camel
 from tidemark.model.base import NAME, Frozen
 from tidemark.model.checkout import ROOT, place_of_setting
 from tidemark.model.cron import Cron, exceed_in_a_day, time_zone
-from tidemark.model.refusal import Refused, refusal
+from tidemark.model.refusal import Refused, form, refusal
 from tidemark.model.sentences import shown
 from tidemark.model.suite import MOST_BUDGET_USD, Suite
 from tidemark.model.task import HARNESS, Task
@@ -112,41 +112,44 @@ def _free(name: str) -> str:
 
 EPHEMERAL_STACK = "TidemarkVerify"
 """The name of the only stack whose results may be deleted with it."""
-_STACK = r"^[A-Za-z][A-Za-z0-9-]{0,63}$"
-_IMAGE = r"^[A-Za-z0-9._/:@-]+$"
-_EMAIL = r"^([^@\s]+@[^@\s]+)?$"
-_SUITE = f"^{NAME}$"
-_VPC = r"^(vpc-[0-9a-f]{8,17})?$"
-_SUBNET = r"^subnet-[0-9a-f]{8,17}$"
-_ZONE = r"^[a-z]{2}(-[a-z]+)+-\d[a-z]$"
-_RANGE = r"^(pl-[0-9a-f]{8,17}|\d{1,3}(\.\d{1,3}){3}/\d{1,2})$"
-_INDEX = r"^(https?://[^\s/@]+/\S*)?$"
-_KEY = r"^(arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key/(mrk-[0-9a-f]{32}|[0-9a-f-]{36}))?$"
-_REPOSITORY = r"^([A-Za-z0-9-]{1,39}/[A-Za-z0-9._-]{1,100})?$"
-_VARIABLE = r"^[A-Za-z_][A-Za-z0-9_]{0,63}$"
-_POLICY = r"^(arn:aws[a-z-]*:iam::(aws|\d{12}):policy/[A-Za-z0-9+=,.@_/-]+)?$"
-_GROUP = r"^(arn:aws[a-z-]*:quicksight:[a-z0-9-]+:\d{12}:group/[A-Za-z0-9._-]+/[\w+=,.@/-]+)?$"
+_STACK = form(
+    r"^[A-Za-z][A-Za-z0-9-]{0,63}$", "a letter, and up to 63 letters, digits and hyphens after it"
+)
+_IMAGE = form(r"^[A-Za-z0-9._/:@-]+$", "an image such as ghcr.io/owner/name:tag")
+_EMAIL = form(r"^([^@\s]+@[^@\s]+)?$", "an address such as name@example.com, or ''")
+_SUITE = form(f"^({NAME})$", "the name of a suite")
+_VPC = form(r"^(vpc-[0-9a-f]{8,17})?$", "an id such as vpc-0123456789abcdef0, or ''")
+_SUBNET = form(r"^subnet-[0-9a-f]{8,17}$", "an id such as subnet-0123456789abcdef0")
+_ZONE = form(r"^[a-z]{2}(-[a-z]+)+-\d[a-z]$", "the name of a zone such as us-west-1a")
+_RANGE = form(
+    r"^(pl-[0-9a-f]{8,17}|\d{1,3}(\.\d{1,3}){3}/\d{1,2})$",
+    "addresses such as 10.0.0.0/8, or the id of a prefix list such as pl-0123456789abcdef0",
+)
+_INDEX = form(
+    r"^(https?://[^\s/@]+/\S*)?$",
+    "an address such as https://packages.example.com/python/ without a password, or ''",
+)
+_KEY = form(
+    r"^(arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key/(mrk-[0-9a-f]{32}|[0-9a-f-]{36}))?$",
+    "an ARN such as arn:aws:kms:us-east-1:123456789012:key/<id>",
+)
+_REPOSITORY = form(
+    r"^([A-Za-z0-9-]{1,39}/[A-Za-z0-9._-]{1,100})?$", "a repository such as owner/name, or ''"
+)
+_VARIABLE = form(r"^[A-Za-z_][A-Za-z0-9_]{0,63}$", "the name of a variable such as HTTPS_PROXY")
+_POLICY = form(
+    r"^(arn:aws[a-z-]*:iam::(aws|\d{12}):policy/[A-Za-z0-9+=,.@_/-]+)?$",
+    "an ARN such as arn:aws:iam::123456789012:policy/Boundary, or ''",
+)
+_GROUP = form(
+    r"^(arn:aws[a-z-]*:quicksight:[a-z0-9-]+:\d{12}:group/[A-Za-z0-9._-]+/[\w+=,.@/-]+)?$",
+    "an ARN such as arn:aws:quicksight:us-east-1:123456789012:group/default/Perf, or ''",
+)
 # Source: AWS documentation, "Tag naming limits and requirements".
-_TAG_KEY = r"^[A-Za-z0-9 _.:/=+@-]{1,128}$"
-_TAG_VALUE = r"^[A-Za-z0-9 _.:/=+@-]{0,256}$"
-_FORMS = {
-    _STACK: "a letter, and up to 63 letters, digits and hyphens after it",
-    _IMAGE: "an image such as ghcr.io/owner/name:tag",
-    _EMAIL: "an address such as name@example.com, or ''",
-    _SUITE: "the name of a suite",
-    _VPC: "an id such as vpc-0123456789abcdef0, or ''",
-    _SUBNET: "an id such as subnet-0123456789abcdef0",
-    _ZONE: "the name of a zone such as us-west-1a",
-    _POLICY: "an ARN such as arn:aws:iam::123456789012:policy/Boundary, or ''",
-    _RANGE: "addresses such as 10.0.0.0/8, or the id of a prefix list such as pl-0123456789abcdef0",
-    _INDEX: "an address such as https://packages.example.com/python/ without a password, or ''",
-    _KEY: "an ARN such as arn:aws:kms:us-east-1:123456789012:key/<id>",
-    _REPOSITORY: "a repository such as owner/name, or ''",
-    _VARIABLE: "the name of a variable such as HTTPS_PROXY",
-    _GROUP: "an ARN such as arn:aws:quicksight:us-east-1:123456789012:group/default/Perf, or ''",
-    _TAG_KEY: "1 to 128 letters, digits, spaces and _.:/=+@-",
-    _TAG_VALUE: "up to 256 letters, digits, spaces and _.:/=+@-",
-}
+_TAG_KEY = form(r"^[A-Za-z0-9 _.:/=+@-]{1,128}$", "1 to 128 letters, digits, spaces and _.:/=+@-")
+_TAG_VALUE = form(
+    r"^[A-Za-z0-9 _.:/=+@-]{0,256}$", "up to 256 letters, digits, spaces and _.:/=+@-"
+)
 ImageName = Annotated[str, Field(pattern=_IMAGE)]
 SuiteName = Annotated[str, Field(pattern=_SUITE)]
 SubnetId = Annotated[str, Field(pattern=_SUBNET)]
@@ -360,7 +363,7 @@ def read_settings(context: Mapping[str, Any]) -> Settings:
     try:
         return Settings.model_validate(settings)
     except ValidationError as error:
-        field, _, sentence = str(refusal(Settings, error, _FORMS)).partition(": ")
+        field, _, sentence = str(refusal(Settings, error)).partition(": ")
         raise Refused(f"{place_of_setting(field, context)}: {sentence}") from None
 
 

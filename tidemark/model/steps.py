@@ -12,7 +12,7 @@ from tidemark.model.base import Consistent, Frozen, Name
 from tidemark.model.instance import IN_BRACES, Word
 from tidemark.model.load import Load
 from tidemark.model.parameters import MOST_TASKS, Value
-from tidemark.model.refusal import Contradictions, Problem, not_one, problem
+from tidemark.model.refusal import Contradictions, Problem, form, not_one, problem
 from tidemark.model.sentences import listed
 from tidemark.model.subject import Line
 
@@ -26,14 +26,26 @@ _LONGEST_PAYLOAD = 1_000  # [B]
 # AWS Lambda API reference, Invoke: the name of a function, without a version or alias. Its fixed
 # beginning keeps the permission to call it to functions of the system.
 _PLAIN_FUNCTION = r"[A-Za-z0-9_-]{1,2}|[A-Za-z0-9_-]{3}([A-Za-z0-9_-]|\{instance\}){0,61}"
-_FUNCTION = f"^({_PLAIN_FUNCTION}|{IN_BRACES})$"
+_FUNCTION = form(
+    f"^({_PLAIN_FUNCTION}|{IN_BRACES})$",
+    "the name of a function: up to 64 letters, digits, - and _, and after the first "
+    "three {instance} for the id of an instance",
+)
 LONGEST_NAME = 64
 """The longest name of a function or a rule, in characters."""
 # Amazon SQS API reference, CreateQueue, and Amazon ECS API reference, CreateCluster: the names. A
 # fixed part keeps the permissions to read them to those of the system.
 _PART = r"([A-Za-z0-9_-]|\{instance\})*"
-_CLUSTER = rf"^({_PART}[A-Za-z0-9_-]{{3}}{_PART}|{IN_BRACES})$"
-_QUEUE = rf"^({_PART}[A-Za-z0-9_-]{{3}}{_PART}(\.fifo)?|{IN_BRACES})$"
+_CLUSTER = form(
+    rf"^({_PART}[A-Za-z0-9_-]{{3}}{_PART}|{IN_BRACES})$",
+    "the name of a cluster: letters, digits, - and _, three of them in sequence, and "
+    "{instance} for the id of an instance",
+)
+_QUEUE = form(
+    rf"^({_PART}[A-Za-z0-9_-]{{3}}{_PART}(\.fifo)?|{IN_BRACES})$",
+    "the name of a queue: letters, digits, - and _, three of them in sequence, with "
+    "{instance} for the id of an instance and .fifo at the end, or without",
+)
 Cluster = Annotated[str, Field(pattern=_CLUSTER, max_length=255)]
 Queue = Annotated[str, Field(pattern=_QUEUE, max_length=80)]
 CALL_SECONDS = 60
@@ -45,18 +57,11 @@ _MOST_WAITS = 120
 # Amazon EventBridge API reference, DisableRule: the name of a rule. A fixed part keeps the
 # permission to disable it to rules of the system.
 _PLAIN_RULE = r"[A-Za-z0-9._-]{1,2}|([A-Za-z0-9._-]|\{instance\}){0,61}[A-Za-z0-9._-]{3}"
-_RULE = f"^({_PLAIN_RULE}|{IN_BRACES})$"
-STEP_FORMS = {
-    _RULE: "the name of a rule: up to 64 letters, digits and ._-, and before the last three "
+_RULE = form(
+    f"^({_PLAIN_RULE}|{IN_BRACES})$",
+    "the name of a rule: up to 64 letters, digits and ._-, and before the last three "
     "{instance} for the id of an instance",
-    _FUNCTION: "the name of a function: up to 64 letters, digits, - and _, and after the first "
-    "three {instance} for the id of an instance",
-    _QUEUE: "the name of a queue: letters, digits, - and _, three of them in sequence, with "
-    "{instance} for the id of an instance and .fifo at the end, or without",
-    _CLUSTER: "the name of a cluster: letters, digits, - and _, three of them in sequence, and "
-    "{instance} for the id of an instance",
-}
-"""The accepted texts of a step in words, by regular expression."""
+)
 CONDITIONS = ("query", "queues", "tasks_stopped")
 KINDS = ("run_tasks", "run_command", "invoke", "wait_until", "load", "pause", "find_tasks")
 

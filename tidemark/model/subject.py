@@ -16,13 +16,16 @@ from pydantic import (
 from pydantic_core import SchemaError
 
 from tidemark.model.base import Consistent, Frozen
-from tidemark.model.instance import INSTANCE_FORMS, Instance
-from tidemark.model.refusal import Problem, lone, not_one, problem
+from tidemark.model.instance import Instance
+from tidemark.model.refusal import Problem, form, lone, not_one, problem
 from tidemark.model.sentences import ONE_LINE, listed, shown
-from tidemark.model.version_order import VERSION, knows_order, version_order
+from tidemark.model.version_order import VERSION, VERSION_WORDS, knows_order, version_order
 
-_VERSION = f"^{VERSION}$"
-_PACKAGE = r"^[a-z][a-z0-9-]{0,63}$"
+_VERSION = form(f"^{VERSION}$", VERSION_WORDS)
+_PACKAGE = form(
+    r"^[a-z][a-z0-9-]{0,63}$",
+    "a small letter, and up to 63 small letters, digits and hyphens after it",
+)
 # Source: OCI Distribution Specification, "Pulling manifests", and the grammar of image references
 # of the project Distribution: a registry with its port, a name of small letters, and a tag.
 _REGISTRY = r"[A-Za-z0-9]+([.-][A-Za-z0-9]+)*(:[0-9]{1,5})?/"
@@ -30,19 +33,13 @@ _PATH = r"[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*"
 _TAG_PART = r"[A-Za-z0-9_.-]{0,63}"
 IMAGE_NAME = rf"({_REGISTRY})?{_PATH}(/{_PATH})*"
 """The form of an image's name without its tag, as a part of a regular expression."""
-_IMAGE = rf"^{IMAGE_NAME}:{_TAG_PART}\{{version\}}{_TAG_PART}$"
+_IMAGE = form(
+    rf"^{IMAGE_NAME}:{_TAG_PART}\{{version\}}{_TAG_PART}$",
+    "an image with {version} once, in its tag, such as ghcr.io/x/y:{version}",
+)
 _TAG = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}")
-_FOLDER = r"^(~/|/)[!-~]{1,200}$"
-_SOURCE = r"^(https|file)://[!-~]{1,300}$"
-SUBJECT_FORMS = {
-    _FOLDER: "a path without spaces that begins with / or ~/",
-    _SOURCE: "the https:// URL of a Git repository",
-    _VERSION: "a letter or digit, and up to 63 letters, digits and .+_- after it",
-    _PACKAGE: "a small letter, and up to 63 small letters, digits and hyphens after it",
-    _IMAGE: "an image with {version} once, in its tag, such as ghcr.io/x/y:{version}",
-    **INSTANCE_FORMS,
-}
-"""The accepted texts of a subject in words, by regular expression."""
+_FOLDER = form(r"^(~/|/)[!-~]{1,200}$", "a path without spaces that begins with / or ~/")
+_SOURCE = form(r"^(https|file)://[!-~]{1,300}$", "the https:// URL of a Git repository")
 VersionText = Annotated[str, Field(pattern=_VERSION)]
 Line = Annotated[str, Field(min_length=1, max_length=200, pattern=ONE_LINE)]
 _REQUIREMENT = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._-]{{0,63}}(\[[a-z0-9,._-]+\])?=={VERSION}")

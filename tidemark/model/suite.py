@@ -7,40 +7,32 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from tidemark.model.base import NAME, Consistent, Frozen, Name
+from tidemark.model.base import Consistent, Frozen, Name
 from tidemark.model.instance import word_of, words
 from tidemark.model.load import Load
 from tidemark.model.metric import Metric, Series, Statistic
 from tidemark.model.parameters import MOST_AXES, PYTHON, Axis, MaybeAxis, Number, Parameter, Value
-from tidemark.model.refusal import Problem, problem
+from tidemark.model.refusal import Problem, form, problem
 from tidemark.model.sentences import listed, shown, there_are
-from tidemark.model.services import MOST_SERVICES, SERVICE_FORMS, Service
+from tidemark.model.services import MOST_SERVICES, Service
 from tidemark.model.steps import (
     LONGEST_TESTS_SECONDS,
     MOST_STEPS,
-    STEP_FORMS,
     RunTasks,
     Step,
     WaitUntil,
 )
-from tidemark.model.subject import SUBJECT_FORMS, Line, Subject, VersionText
-from tidemark.model.task import TASK_FORMS, Artefact, Task
+from tidemark.model.subject import Line, Subject, VersionText
+from tidemark.model.task import Artefact, Task
 
 if TYPE_CHECKING:  # PrepareTrial starts without the models of results
     from tidemark.model.results import TaskResult
 
-_NAME = f"^{NAME}$"
 # The trial's own digits and a hyphen follow: a bucket of S3 has 63 characters at most.
-_OWNED = r"^[a-z][a-z0-9-]{2,19}$"
-FORMS = {
-    _NAME: "a small letter, and up to 31 small letters, digits and _ after it",
-    _OWNED: "a small letter, and 2 to 19 small letters, digits and hyphens after it",
-    **SUBJECT_FORMS,
-    **STEP_FORMS,
-    **SERVICE_FORMS,
-    **TASK_FORMS,
-}
-"""The accepted texts of a suite in words, by regular expression."""
+_OWNED = form(
+    r"^[a-z][a-z0-9-]{2,19}$",
+    "a small letter, and 2 to 19 small letters, digits and hyphens after it",
+)
 MOST_REPETITIONS = 100
 MOST_VERSIONS = 20
 MOST_BUDGET_USD = 1_000_000

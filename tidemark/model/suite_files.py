@@ -24,7 +24,7 @@ from tidemark.model.request import example_input, resolve_request
 from tidemark.model.sentences import listed, shown
 from tidemark.model.services import missized_tasks
 from tidemark.model.settings import Settings
-from tidemark.model.suite import FORMS, Suite
+from tidemark.model.suite import Suite
 from tidemark.model.suite_asset import query_file
 from tidemark.model.suite_parts import contradictions
 from tidemark.model.task import COMMAND_WORDS, HARNESS, SHELL_WORDS
@@ -48,7 +48,7 @@ def read_suite(path: Path, workloads: Path = ROOT / "workloads") -> Suite:
     try:
         suite = Suite.model_validate(value)
     except ValidationError as error:
-        raise document.refusal([*problems(Suite, error, FORMS), *found]) from None
+        raise document.refusal([*problems(Suite, error), *found]) from None
     if found or (found := list(_defaults(suite))):
         raise document.refusal(found)
     return suite

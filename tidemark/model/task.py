@@ -11,6 +11,7 @@ from pydantic.dataclasses import dataclass
 
 from tidemark.model.base import Frozen, Name
 from tidemark.model.checkout import ROOT
+from tidemark.model.refusal import form
 from tidemark.model.subject import Line, Subject
 
 HARNESS = ROOT / "workloads" / "harness"
@@ -30,13 +31,13 @@ def preparation_variables(subject: Subject) -> dict[str, str]:
     return {}
 
 
-_FOLDER = r"^(/[A-Za-z0-9._-]{1,100}){2,10}$"
-_PATTERN = r"^[A-Za-z0-9*?][A-Za-z0-9._*?-]{0,99}$"
-TASK_FORMS = {
-    _FOLDER: "a path of two parts or more, such as /tmp/kiwi",
-    _PATTERN: "a file's name of letters, digits and ._-, in which * and ? stand for any",
-}
-"""The accepted texts of a task in words, by regular expression."""
+_FOLDER = form(
+    r"^(/[A-Za-z0-9._-]{1,100}){2,10}$", "a path of two parts or more, such as /tmp/kiwi"
+)
+_PATTERN = form(
+    r"^[A-Za-z0-9*?][A-Za-z0-9._*?-]{0,99}$",
+    "a file's name of letters, digits and ._-, in which * and ? stand for any",
+)
 CpuUnits = Literal[256, 512, 1024, 2048, 4096, 8192, 16384]
 LEAST_MEMORY, MOST_MEMORY = 512, 122_880
 # AWS Fargate pricing: billed by the second, from the image's pull to the task's end, for at least

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 VERSION = "[0-9A-Za-z][0-9A-Za-z.+_-]{0,63}"
 """The form of a version, as a part of a regular expression."""
+VERSION_WORDS = "a letter or digit, and up to 63 letters, digits and .+_- after it"
+"""The form of a version in words."""
 NEWEST, PREVIOUS, DEPLOYED = "newest", "previous", "deployed"
 _NUMBERS = re.compile(r"[0-9]+(\.[0-9]+)*")
 # A commit such as 12345a67 would be a pre-release of 12345.

@@ -2,7 +2,7 @@ import pytest
 from pydantic import ValidationError
 
 from tidemark.model.refusal import problems
-from tidemark.model.subject import SUBJECT_FORMS, Subject
+from tidemark.model.subject import Subject
 
 FORM = r"\d+\.\d+\.\d+"
 
@@ -14,7 +14,7 @@ def subject(**fields):
 def refusals(**fields):
     with pytest.raises(ValidationError) as error:
         subject(**fields)
-    return [problem.sentence for problem in problems(Subject, error.value, SUBJECT_FORMS)]
+    return [problem.sentence for problem in problems(Subject, error.value)]
 
 
 @pytest.mark.parametrize(

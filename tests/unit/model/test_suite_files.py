@@ -8,9 +8,8 @@ from tests.refusals import refused
 from tidemark.cli.query_contract import check_queries
 from tidemark.model.checkout import ROOT
 from tidemark.model.publication import find_publication
-from tidemark.model.refusal import Refused
-from tidemark.model.sentences import ONE_LINE
-from tidemark.model.suite import FORMS, Suite
+from tidemark.model.refusal import FORMS, Refused
+from tidemark.model.suite import Suite
 from tidemark.model.suite_asset import FOLDER
 from tidemark.model.suite_files import read_suite, read_suites, written_out
 
@@ -132,7 +131,7 @@ def test_every_pattern_of_the_model_has_words():
     of_values = re.findall(rf'"pattern": {text}', schema)
     of_keys = re.findall(rf'"patternProperties": {{{text}', schema)
     patterns = {json.loads(each) for each in (*of_values, *of_keys)}
-    assert patterns - {ONE_LINE} == set(FORMS)
+    assert patterns <= FORMS.keys()
 
 
 def test_a_python_workload_needs_no_entry_point():
