@@ -84,10 +84,13 @@ def begin(
         check_one_machine(plan.suite, plan.request.parallel)
     else:
         _check_account(plan, suites)
-    if not resume and plan.execution_arn != event.execution_arn:
-        return _planned(plan, started_by=plan.execution_arn)
-    check(quotas, plan)
     suite = plan.request.suite
+    planned = Planned(
+        run_id=plan.run_id, suite=suite, trials=len(plan.all_trials), estimate=plan.estimate
+    )
+    if not resume and plan.execution_arn != event.execution_arn:
+        return planned.model_copy(update={"started_by": plan.execution_arn})
+    check(quotas, plan)
     claim = Claim(
         run_id=plan.run_id,
         execution_arn=event.execution_arn,
@@ -98,15 +101,17 @@ def begin(
         other = held.claim
         other_execution = holder(executions, other, event.started_at)
         if not other_execution.running:
-            return _planned(plan, holder=other_execution)
+            return planned.model_copy(update={"holder": other_execution})
         if other.run_id == plan.run_id and not resume:
-            return _planned(plan, started_by=other.execution_arn)
+            return planned.model_copy(update={"started_by": other.execution_arn})
         raise Refused(_held_sentence(suite, held))
-    if not resume:
+    if resume:
+        _write_resume(bucket, event, resume)
+        budget = latest_budget(plan, read_resumes(bucket, plan.run_id))
+    else:
         _write_once(bucket, plan)
-        return _planned(plan, budget_usd=plan.request.budget_usd)
-    _write_resume(bucket, event, resume)
-    return _planned(plan, budget_usd=latest_budget(plan, read_resumes(bucket, plan.run_id)))
+        budget = plan.request.budget_usd
+    return planned.model_copy(update={"budget_usd": budget})
 
 
 def _check_account(plan: Plan, suites: Mapping[str, Suite]) -> None:
@@ -129,24 +134,6 @@ def _check_account(plan: Plan, suites: Mapping[str, Suite]) -> None:
             f"run: {plan.run_id} calls {listed(lacking)}, and no suite of this deployment does; "
             "deploy a suite with these steps and resume the run again"
         )
-
-
-def _planned(
-    plan: Plan,
-    *,
-    budget_usd: float | None = None,
-    holder: ExecutionState | None = None,
-    started_by: str | None = None,
-) -> Planned:
-    return Planned(
-        run_id=plan.run_id,
-        suite=plan.request.suite,
-        trials=len(plan.all_trials),
-        estimate=plan.estimate,
-        budget_usd=budget_usd,
-        holder=holder,
-        started_by=started_by,
-    )
 
 
 def _new_plan(

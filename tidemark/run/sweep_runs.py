@@ -5,9 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime, timedelta
-
-from pydantic import BaseModel, ConfigDict
-from pydantic.alias_generators import to_pascal
+from typing import Any
 
 from tidemark.model.cron import Cron
 from tidemark.model.outcome import Outcome
@@ -79,50 +77,6 @@ def end_dead_runs(ending: Ending, now: datetime, attempts: Attempts) -> list[Out
     return [outcome for outcome in outcomes if outcome]
 
 
-class _AwsDescription(BaseModel):
-    model_config = ConfigDict(alias_generator=to_pascal, populate_by_name=True)
-
-
-class RetryPolicy(_AwsDescription):
-    """The time for which a start is tried."""
-
-    maximum_event_age_in_seconds: int
-
-
-class Target(_AwsDescription):
-    """The target that a schedule starts."""
-
-    retry_policy: RetryPolicy
-
-
-class Schedule(_AwsDescription):
-    """A schedule as GetSchedule describes it."""
-
-    schedule_expression: str
-    schedule_expression_timezone: str
-    state: str
-    last_modification_date: datetime
-    target: Target
-
-    def last_due(self, now: datetime) -> datetime | None:
-        """Return the last due time that must have a run by now.
-
-        Return None if no time was due since the last change, or if the schedule is disabled.
-
-        Raises
-        ------
-        Refused
-            If the expression is not a cron expression.
-
-        """
-        if self.state != "ENABLED":
-            return None
-        age = timedelta(seconds=self.target.retry_policy.maximum_event_age_in_seconds)
-        fields = _CRON.sub(r"\1", self.schedule_expression)
-        due = Cron(fields, self.schedule_expression_timezone).last_until(now - age - _PLANNING)
-        return due if due and due >= self.last_modification_date else None
-
-
 def tell_missed_schedules(
     bucket: Bucket,
     schedules: Schedules,
@@ -149,11 +103,31 @@ def tell_missed_schedules(
 
 
 def _is_missed(bucket: Bucket, schedules: Schedules, suite: str, name: str, now: datetime) -> bool:
-    description = schedules.describe(name)
-    if description is None:
+    schedule = schedules.describe(name)
+    if schedule is None:
         return True
-    due = Schedule.model_validate(description).last_due(now)
+    due = _last_due(schedule, now)
     return due is not None and not _was_planned(bucket, suite, due)
+
+
+def _last_due(schedule: Mapping[str, Any], now: datetime) -> datetime | None:
+    """Return the last due time that must have a run by now; the schedule is as GetSchedule has it.
+
+    Return None if no time was due since the last change, or if the schedule is disabled.
+
+    Raises
+    ------
+    Refused
+        If the expression is not a cron expression.
+
+    """
+    if schedule["State"] != "ENABLED":
+        return None
+    tried = timedelta(seconds=schedule["Target"]["RetryPolicy"]["MaximumEventAgeInSeconds"])
+    fields = _CRON.sub(r"\1", schedule["ScheduleExpression"])
+    cron = Cron(fields, schedule["ScheduleExpressionTimezone"])
+    due = cron.last_until(now - tried - _PLANNING)
+    return due if due and due >= schedule["LastModificationDate"] else None
 
 
 def _was_planned(bucket: Bucket, suite: str, due: datetime) -> bool:
