@@ -65,37 +65,6 @@ class PreparedStep(Frozen):
     timeout_seconds: int
 
 
-class PreparedCall(Frozen):
-    """The call of a function in one step of a test."""
-
-    name: str
-    function: str
-    payload: dict[str, JsonValue]
-    timeout_seconds: int
-
-
-class PreparedWait(Frozen):
-    """The wait for a query, queues or a cluster in one step of a test."""
-
-    name: str
-    awaited: str
-    """The name of the query or cluster, or the names of the queues with commas between."""
-
-
-class PreparedPause(Frozen):
-    """The pause of rules in one step of a test."""
-
-    name: str
-    rules: tuple[str, ...]
-
-
-class PreparedSearch(Frozen):
-    """The search for tasks that an instance started, in one step of a test."""
-
-    name: str
-    cluster: str
-
-
 class PreparedService(Frozen):
     """The start of a service, which a test does before its steps."""
 
@@ -114,14 +83,16 @@ class PreparedService(Frozen):
     """The CPU units and memory [MiB] that RunTask gives the task in place of its own, if any."""
 
 
-_OwnStep = PreparedStep | PreparedCall | PreparedWait | PreparedPause | PreparedSearch
+_Act = dict[str, JsonValue]
+"""A step without tasks: its name, and the fields that tell its state what to call, to wait for, to
+pause or to search."""
 
 
 class PreparedTest(Frozen):
     """The services and steps of one test."""
 
     name: str
-    steps: tuple[PreparedService | _OwnStep, ...]
+    steps: tuple[PreparedService | PreparedStep | _Act, ...]
     """The services first: the test starts each as a step and goes on once it is ready."""
     artefacts: str
     """The address below which each task leaves files, followed by the task's index."""
@@ -222,26 +193,24 @@ def _service_seconds(suite: Suite, test: Test) -> int:
     return starts + sum(test.limit_seconds(step) + _MARGIN_SECONDS for step in test.every_step)
 
 
-def _steps(test: Test, plan: Plan, system: System) -> Iterator[_OwnStep]:
+def _steps(test: Test, plan: Plan, system: System) -> Iterator[PreparedStep | _Act]:
     """Yield the steps of a test."""
     words = plan.words
     for step, indices in test.task_indices(plan.request.tasks):
         if step.invoke:
             function = filled(step.invoke.function, words)
-            call = step.invoke.model_dump(exclude={"function"})
-            yield PreparedCall(name=step.name, function=function, **call)
+            yield {"name": step.name, **step.invoke.model_dump(), "function": function}
         elif step.pause:
             # An instance may lack a rule; then its word stands for an empty text.
             named = (filled(rule, words) for rule in step.pause.rules)
-            if rules := tuple(filter(None, named)):
-                yield PreparedPause(name=step.name, rules=rules)
+            if rules := list(filter(None, named)):
+                yield {"name": step.name, "rules": [*rules]}
         elif step.wait_until:
-            awaited = filled(step.wait_until.awaited, words)
-            yield PreparedWait(name=step.name, awaited=awaited)
+            yield {"name": step.name, "awaited": filled(step.wait_until.awaited, words)}
         elif step.load:
-            yield PreparedWait(name=step.name, awaited=step.load.query)
+            yield {"name": step.name, "awaited": step.load.query}
         elif step.find_tasks:
-            yield PreparedSearch(name=step.name, cluster=filled(step.find_tasks.cluster, words))
+            yield {"name": step.name, "cluster": filled(step.find_tasks.cluster, words)}
         else:
             yield _prepared(step, indices, test.limit_seconds(step), plan, system)
 
