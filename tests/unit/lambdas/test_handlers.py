@@ -84,6 +84,11 @@ def collect(
     )
 
 
+def measured(world):
+    """Return the stored result of the test ``ingest``."""
+    return world.json(keys.measured(RUN, 1, "ingest"))
+
+
 def log(world, *, words="to S3", rates=("100.0", "200.0"), jobs=1):
     """Make each task log its rate ``jobs`` times."""
     streams = [f"rocksdb/rocksdb/t{n}" for n in range(len(rates))]
@@ -127,23 +132,7 @@ def measure_tests(world, trial=1):
     """Run the tests of a trial successfully."""
     for test, words, jobs in (("ingest", "to S3", 1), ("compaction", "compaction read", 4)):
         log(world, words=words, jobs=jobs)
-        answer = world.call(
-            collect_rates,
-            {
-                "run_id": RUN,
-                "trial": trial,
-                "test": test,
-                "tasks": tasks("ok", "ok"),
-                "started_at": "2026-11-20T12:45:00.000Z",
-                "ended_at": "2026-11-20T12:46:00.000Z",
-                "now": "2026-11-20T12:46:00.000Z",
-                "attempt": 1,
-                "lines": 0,
-                "artefacts": "",
-                "bytes_scanned": 0,
-            },
-        )
-        assert answer["status"] == "ok"
+        assert collect(world, test, trial=trial)["status"] == "ok"
 
 
 @pytest.mark.usefixtures("packed")
@@ -387,7 +376,7 @@ def test_a_failed_call_fails_its_test_although_no_task_ran(world, plan):
     answer = collect(world, statuses=[], stopped_by=why)
 
     assert (answer["complete"], answer["status"]) == (True, "failed")
-    result = world.json(keys.measured(RUN, 1, "ingest"))
+    result = measured(world)
     assert (result["reason"], result["tasks"]) == (why, [])
 
 
@@ -399,7 +388,7 @@ def test_a_metric_of_a_step_is_expected_of_the_tasks_of_that_step_alone(world, p
 
     assert collect(world, statuses=["ok"] * 4)["status"] == "ok"
 
-    result = world.json(keys.measured(RUN, 1, "ingest"))
+    result = measured(world)
     assert [task["step"] for task in result["tasks"]] == ["load", "compact", "compact", "check"]
     (rate,) = result["rates"]
     assert (rate["value"], rate["samples"], rate["expected"]) == (150.0, 2, 2)
@@ -412,7 +401,7 @@ def test_every_step_that_runs_tasks_logs_a_metric_without_a_step(world, plan):
 
     assert collect(world, statuses=["ok"] * 4)["status"] == "ok"
 
-    (rate,) = world.json(keys.measured(RUN, 1, "ingest"))["rates"]
+    (rate,) = measured(world)["rates"]
     assert (rate["value"], rate["samples"]) == (200.0, 3)
 
 
@@ -423,7 +412,7 @@ def test_a_failed_command_fails_its_test_by_the_name_of_the_step(world, plan):
 
     assert collect(world, statuses=["ok", "ok", "ok", "failed"])["status"] == "failed"
 
-    result = world.json(keys.measured(RUN, 1, "ingest"))
+    result = measured(world)
     assert result["reason"] == "step check: its container ended: The store holds 9 records."
     assert {rate["value"] for rate in result["rates"]} == {None}
 
@@ -436,7 +425,7 @@ def test_a_test_that_ended_at_its_first_step_misses_no_value_of_the_next(world, 
     answer = collect(world, statuses=["ok", "ok", "failed"])
 
     assert (answer["complete"], answer["status"]) == (True, "failed")
-    assert world.json(keys.measured(RUN, 1, "ingest"))["reason"].startswith("step load: ")
+    assert measured(world)["reason"].startswith("step load: ")
 
 
 def test_tasks_get_the_axes_of_their_trial(world, plan):
@@ -476,7 +465,7 @@ def test_a_file_that_a_task_left_is_kept_with_the_result_of_its_test(world, plan
 
     collect(world, artefacts=place)
 
-    result = world.json(keys.measured(RUN, 1, "ingest"))
+    result = measured(world)
     assert [(file["task"], file["name"]) for file in result["artefacts"]] == [(1, "a.folded")]
     assert (result["status"], result["reason"]) == (
         "incomplete",
@@ -534,7 +523,7 @@ def test_a_task_that_ran_beside_those_of_the_test_fails_the_test_and_is_stopped(
     assert collect(world)["status"] == "failed"
 
     assert world.tasks.stopped.keys() == {"arn:task/c/stray"}
-    stored = world.json(f"work/{RUN}/001/measured/ingest.json")
+    stored = measured(world)
     assert stored["reason"].startswith("task 2: it ran beside the tasks of the test")
     assert stored["tasks"][2]["log_stream"] == "rocksdb/rocksdb/stray"
     assert [rate["value"] for rate in stored["rates"]] == [None]
@@ -548,7 +537,7 @@ def test_collect_rates_reads_only_the_streams_and_the_time_window_of_the_trial(w
     assert answer == {
         "complete": True, "wait_seconds": 0, "status": "ok", "lines": 0, "bytes_scanned": 3000
     }  # fmt: skip
-    stored = world.json(f"work/{RUN}/001/measured/ingest.json")
+    stored = measured(world)
     assert stored["rates"][0]["value"] == 150.0
     assert stored["environments"] == [{"cpu_model": "Epyc", "arch": "x86_64"}]
     _, group, start, end = world.logs.asked[0]
@@ -561,7 +550,7 @@ def test_collect_rates_keeps_the_log_stream_and_the_machine_of_each_task(world):
 
     collect(world)
 
-    stored = world.json(f"work/{RUN}/001/measured/ingest.json")
+    stored = measured(world)
     assert stored["log_group"] == "/Tidemark/rocksdb"
     assert [(t["log_stream"], t["cpu_model"], t["host"]) for t in stored["tasks"]] == [
         ("rocksdb/rocksdb/t0", "Epyc", None),
@@ -577,7 +566,7 @@ def test_the_bytes_that_every_attempt_scanned_are_counted(world):
     collect(world, attempt=2, bytes_scanned=late["bytes_scanned"])
 
     assert late["bytes_scanned"] == 2000
-    assert world.json(f"work/{RUN}/001/measured/ingest.json")["insights_bytes"] == 5000
+    assert measured(world)["insights_bytes"] == 5000
 
 
 def test_collect_rates_waits_longer_and_longer_for_late_logs(world):
@@ -595,37 +584,35 @@ def test_the_last_wait_for_late_logs_ends_at_the_deadline(world):
     assert collect(world, attempt=6, now="2026-11-20T12:50:50.500Z")["wait_seconds"] == 10
 
 
-def test_a_test_with_logs_missing_at_the_deadline_is_incomplete_and_names_the_task(world):
-    log(world, rates=("100.0",))
+@pytest.mark.parametrize(
+    ("logged", "minutes", "reason"),
+    [
+        (
+            {"rates": ("100.0",)},
+            51,
+            "task 1 (t1) logged 0 of 1 lines of ingest_rate; "
+            "searched from 2026-11-20 12:44:00 to 2026-11-20 12:52:00 UTC",
+        ),
+        (
+            {"jobs": 2},
+            46,
+            "task 0 (t0) logged 2 lines of ingest_rate, not 1; "
+            "task 1 (t1) logged 2 lines of ingest_rate, not 1",
+        ),
+        (
+            {"rates": ("0.0", "200.0")},
+            46,
+            "task 0 (t0) logged 0 records/s of ingest_rate, which is no rate",
+        ),
+    ],
+)
+def test_a_test_whose_lines_give_no_rate_is_incomplete_and_names_the_task(
+    world, logged, minutes, reason
+):
+    log(world, **logged)
 
-    assert collect(world, now="2026-11-20T12:51:00.000Z")["status"] == "incomplete"
-    stored = world.json(f"work/{RUN}/001/measured/ingest.json")
-    assert stored["reason"] == (
-        "task 1 (t1) logged 0 of 1 lines of ingest_rate; "
-        "searched from 2026-11-20 12:44:00 to 2026-11-20 12:52:00 UTC"
-    )
-    assert stored["rates"][0]["value"] is None
-
-
-def test_a_test_with_twice_as_many_lines_has_no_rate_and_is_incomplete(world):
-    log(world, jobs=2)
-
-    assert collect(world)["status"] == "incomplete"
-    stored = world.json(f"work/{RUN}/001/measured/ingest.json")
-    assert stored["rates"][0]["value"] is None
-    assert stored["reason"] == (
-        "task 0 (t0) logged 2 lines of ingest_rate, not 1; "
-        "task 1 (t1) logged 2 lines of ingest_rate, not 1"
-    )
-
-
-def test_a_test_with_a_rate_of_zero_has_no_rate_and_is_incomplete(world):
-    log(world, rates=("0.0", "200.0"))
-
-    assert collect(world)["status"] == "incomplete"
-    stored = world.json(f"work/{RUN}/001/measured/ingest.json")
-    assert stored["rates"][0]["value"] is None
-    assert stored["reason"] == "task 0 (t0) logged 0 records/s of ingest_rate, which is no rate"
+    assert collect(world, now=f"2026-11-20T12:{minutes}:00.000Z")["status"] == "incomplete"
+    assert (measured(world)["reason"], measured(world)["rates"][0]["value"]) == (reason, None)
 
 
 def test_a_reason_names_a_few_of_many_tasks_and_shortens_their_messages(world):
@@ -636,7 +623,7 @@ def test_a_reason_names_a_few_of_many_tasks_and_shortens_their_messages(world):
 
     collect(world, statuses=("failed",) * 200)
 
-    reason = world.json(f"work/{RUN}/001/measured/ingest.json")["reason"]
+    reason = measured(world)["reason"]
     assert reason.endswith("; and 195 more")
     assert len(reason) < 6000
 
@@ -651,7 +638,7 @@ def test_a_failed_task_fails_the_test_and_leaves_no_rate(world):
     log(world)
 
     assert collect(world, statuses=("ok", "failed"))["status"] == "failed"
-    stored = world.json(f"work/{RUN}/001/measured/ingest.json")
+    stored = measured(world)
     assert stored["rates"][0]["value"] is None
     assert stored["reason"] == "its container ended: The store holds 9 records."
 
@@ -899,12 +886,12 @@ def with_insights(world):
 def test_the_usage_of_the_trials_tasks_is_kept_if_container_insights_are_on(world):
     log(world)
     collect(world)
-    assert world.json(f"work/{RUN}/001/measured/ingest.json")["usages"] == []
+    assert measured(world)["usages"] == []
     with_insights(world)
 
     collect(world)
 
-    (usage,) = world.json(f"work/{RUN}/001/measured/ingest.json")["usages"]
+    (usage,) = measured(world)["usages"]
     assert (usage["task_id"], usage["cpu"], usage["memory"]) == ("t0", 1.5, None)
     (query,) = [query for query, group, _, _ in world.logs.asked if group == USAGE]
     assert query.startswith("filter TaskId in ['t0', 't1'] |\n#")
@@ -946,5 +933,5 @@ def test_usage_that_cannot_be_read_costs_no_measurement_and_has_a_reason(world, 
     monkeypatch.setattr(world.logs, "faults", (ClientError,))
 
     assert collect(world)["status"] == "ok"
-    stored = world.json(f"work/{RUN}/001/measured/ingest.json")
+    stored = measured(world)
     assert (stored["usages"], stored["usages_unknown"]) == ([], str(error))
