@@ -11,6 +11,7 @@ from datetime import datetime
 from types import ModuleType
 from typing import Any
 
+from tidemark.model.plan import Plan
 from tidemark.money.capacity import Quota, Quotas, QuotaUnknown
 from tidemark.run.ports import (
     Account,
@@ -384,6 +385,22 @@ class World:
         if isinstance(event, dict):
             event = {**self._given(module), **event}
         return json.loads(json.dumps(module.handler(json.loads(json.dumps(event)), FakeContext())))
+
+    def store(
+        self,
+        plan: Plan,
+        of_test: Mapping[str, Any] | None = None,
+        of_suite: Mapping[str, Any] | None = None,
+        **changed: Any,
+    ) -> Plan:
+        """Store a plan with other fields of its first test, of its suite and of its own."""
+        first, *others = plan.suite.tests
+        tests = (first.model_copy(update=of_test), *others)
+        suite = plan.suite.model_copy(update={"tests": tests, **(of_suite or {})})
+        stored = plan.model_copy(update={"suite": suite, **changed})
+        body = stored.model_dump_json(by_alias=True).encode()
+        self.bucket.write(f"runs/{plan.run_id}/plan.json", body)
+        return stored
 
     def _given(self, module: ModuleType) -> dict[str, Any]:
         """Return what the state machine of a trial adds to the event of a handler."""

@@ -22,13 +22,9 @@ def collect(world, plan):
 
     def collect(answered, lines=None, now="12:46:02", at_times=(), attempt=2, **changed):
         changed_plan = with_ingest(plan, unit="ms", values="any", **changed)
-        ingest, *others = changed_plan.suite.tests
         # The query of failures stands for that of a series.
         users = Series(name="users", unit="users", query="failures")
-        tests = (ingest.model_copy(update={"series": (users,)}), *others)
-        suite = changed_plan.suite.model_copy(update={"tests": tests})
-        changed_plan = changed_plan.model_copy(update={"suite": suite})
-        world.bucket.objects[keys.plan(RUN)] = changed_plan.model_dump_json().encode()
+        world.store(changed_plan, {"series": (users,)})
         world.logs.answers = {
             "# Every rate": LINES, "stats avg": answered, "CpuUtilized": [], "Environment": [],
             "ERROR": at_times,

@@ -264,12 +264,8 @@ WAIT = Step(
 
 def in_steps(world, plan, *steps, **metric):
     """Store the plan with steps of the first test, whose metric has more fields."""
-    ingest, *others = plan.suite.tests
-    metrics = (ingest.metrics[0].model_copy(update=metric),)
-    changed = ingest.model_copy(update={"steps": steps, "metrics": metrics})
-    suite = plan.suite.model_copy(update={"tests": (changed, *others)})
-    stored = plan.model_copy(update={"suite": suite})
-    world.bucket.write(keys.plan(RUN), stored.model_dump_json().encode())
+    metrics = (plan.suite.tests[0].metrics[0].model_copy(update=metric),)
+    world.store(plan, {"steps": steps, "metrics": metrics})
 
 
 def test_prepare_trial_numbers_the_tasks_of_all_steps_of_a_test(world, plan):
@@ -430,8 +426,7 @@ def test_a_test_that_ended_at_its_first_step_misses_no_value_of_the_next(world, 
 
 def test_tasks_get_the_axes_of_their_trial(world, plan):
     trial = plan.trials[0].model_copy(update={"axes": {"database": "mariadb"}})
-    changed = plan.model_copy(update={"trials": (trial, *plan.trials[1:])})
-    world.bucket.objects[keys.plan(RUN)] = changed.model_dump_json().encode()
+    world.store(plan, trials=(trial, *plan.trials[1:]))
 
     for test in world.call(prepare_trial, TRIAL)["tests"]:
         assert {"Name": "TIDEMARK_DATABASE", "Value": "mariadb"} in test["environment"]
@@ -439,13 +434,11 @@ def test_tasks_get_the_axes_of_their_trial(world, plan):
 
 def test_a_trial_of_an_image_runs_a_definition_with_the_image_of_its_version(world, plan):
     subject = Subject(image="x/rocksdb:{version}", form=".*")
-    suite = plan.suite.model_copy(update={"subject": subject})
     trials = [
         trial.model_copy(update={"package": subject.requirement(trial.version)})
         for trial in plan.trials
     ]
-    changed = plan.model_copy(update={"suite": suite, "trials": tuple(trials)})
-    world.bucket.write(keys.plan(RUN), changed.model_dump_json().encode())
+    world.store(plan, of_suite={"subject": subject}, trials=tuple(trials))
 
     prepared = world.call(prepare_trial, TRIAL)
 
@@ -455,10 +448,7 @@ def test_a_trial_of_an_image_runs_a_definition_with_the_image_of_its_version(wor
 
 def test_a_file_that_a_task_left_is_kept_with_the_result_of_its_test(world, plan):
     artefact = Artefact(file="*.folded", required=True)
-    tests = [test.model_copy(update={"artefacts": (artefact,)}) for test in plan.suite.tests]
-    suite = plan.suite.model_copy(update={"tests": tuple(tests)})
-    changed = plan.model_copy(update={"suite": suite})
-    world.bucket.write(keys.plan(RUN), changed.model_dump_json().encode())
+    world.store(plan, {"artefacts": (artefact,)})
     place = world.call(prepare_trial, TRIAL)["tests"][0]["artefacts"]
     world.bucket.write(f"{place.removeprefix('s3://results/')}1/a.folded", b"main 1")
     log(world)
@@ -494,9 +484,7 @@ def test_the_tests_of_a_trial_share_a_place_for_data_that_no_other_trial_can_gue
 def test_the_tests_of_a_trial_share_names_for_what_they_make_that_no_other_trial_can_guess(
     world, plan
 ):
-    suite = plan.suite.model_copy(update={"owns": "kiwi-run"})
-    changed = plan.model_copy(update={"suite": suite})
-    world.bucket.objects[keys.plan(RUN)] = changed.model_dump_json().encode()
+    suite = world.store(plan, of_suite={"owns": "kiwi-run"}).suite
 
     (first,), (second,) = (variables_of_trial(world, "TIDEMARK_OWN") for _ in range(2))
 

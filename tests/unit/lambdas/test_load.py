@@ -24,13 +24,9 @@ ARTEFACTS = f"s3://bucket/{LEFT}/artefacts/ingest/"
 @pytest.fixture(autouse=True)
 def load_in_plan(world, plan):
     """Store the plan with a load in its first test, before the tasks."""
-    first, *others = plan.suite.tests
     steps = (Step(name="search", load=LOAD), Step(name="report", run_tasks=RunTasks()))
-    changed = first.model_copy(update={"services": ("server",), "steps": steps})
     services = {"server": Service.model_validate(SERVICE)}
-    suite = plan.suite.model_copy(update={"tests": (changed, *others), "services": services})
-    stored = plan.model_copy(update={"suite": suite})
-    world.bucket.write(keys.plan(RUN), stored.model_dump_json(by_alias=True).encode())
+    world.store(plan, {"services": ("server",), "steps": steps}, {"services": services})
 
 
 def ask(world, after):

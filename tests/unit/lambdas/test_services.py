@@ -33,12 +33,8 @@ LINES = [
 @pytest.fixture
 def test_with_service(world, plan):
     """Store the plan with a service of its first test."""
-    first, *others = plan.suite.tests
-    changed = first.model_copy(update={"services": ("server",), "steps": (STEP,)})
     services = {"server": Service.model_validate(SERVICE)}
-    suite = plan.suite.model_copy(update={"tests": (changed, *others), "services": services})
-    stored = plan.model_copy(update={"suite": suite})
-    world.bucket.write(keys.plan(RUN), stored.model_dump_json(by_alias=True).encode())
+    world.store(plan, {"services": ("server",), "steps": (STEP,)}, {"services": services})
 
 
 def described(**fields):

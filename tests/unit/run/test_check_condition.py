@@ -8,7 +8,6 @@ from lambdas import check_condition, prepare_trial
 from tests.plans import RUN
 from tests.unit.run.test_instances import EXECUTION
 from tidemark.model.steps import Step, WaitUntil
-from tidemark.store import keys
 
 QUEUES = "kiwi-my-id-jobs,kiwi-my-id-more"
 TRIAL = {"run_id": RUN, "trial": 1}
@@ -22,14 +21,10 @@ STOPPED = WaitUntil(tasks_stopped="kiwi-{instance}", within_seconds=60, readings
 def waits(world, plan):
     """Store a run of an instance whose first test waits for a queue and a cluster."""
     steps = (Step(name="emptied", wait_until=EMPTIED), Step(name="stopped", wait_until=STOPPED))
-    test = plan.suite.tests[0]
-    test = test.model_copy(update={"steps": (*steps, *test.every_step)})
-    suite = plan.suite.model_copy(update={"tests": (test, *plan.suite.tests[1:])})
+    steps = (*steps, *plan.suite.tests[0].every_step)
     parameters = {"instance": "my-id", **plan.request.parameters}
     request = plan.request.model_copy(update={"parameters": parameters})
-    fields = {"suite": suite, "request": request, "execution_arn": EXECUTION}
-    stored = plan.model_copy(update=fields)
-    world.bucket.write(keys.plan(RUN), stored.model_dump_json(by_alias=True).encode())
+    world.store(plan, {"steps": steps}, request=request, execution_arn=EXECUTION)
     return world
 
 

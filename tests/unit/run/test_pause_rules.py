@@ -34,9 +34,7 @@ def pausing(world, plan):
     parameters = {"instance": "my-id", **plan.request.parameters}
     request = plan.request.model_copy(update={"parameters": parameters})
     trials = tuple(trial.model_copy(update={"version": "12.4"}) for trial in plan.trials)
-    fields = {"suite": suite, "request": request, "trials": trials, "execution_arn": EXECUTION}
-    stored = plan.model_copy(update=fields)
-    world.bucket.write(keys.plan(RUN), stored.model_dump_json(by_alias=True).encode())
+    world.store(plan, suite=suite, request=request, trials=trials, execution_arn=EXECUTION)
     claim = Claim(run_id=RUN, execution_arn=EXECUTION, claimed_at=plan.started_at)
     claims.take(world.bucket, "rocksdb", claim)
     world.rules.states = dict(BEFORE)

@@ -179,10 +179,7 @@ def test_a_resume_needs_the_quotas_of_its_run(world):
 
 
 def test_a_resume_has_its_own_budget_or_else_the_latest_of_its_run(world, plan):
-    limited = plan.model_copy(
-        update={"request": plan.request.model_copy(update={"budget_usd": 0.5})}
-    )
-    world.bucket.write(f"runs/{RUN}/plan.json", limited.model_dump_json().encode())
+    world.store(plan, request=plan.request.model_copy(update={"budget_usd": 0.5}))
 
     assert resume(world)["budget_usd"] == 0.5
     conclude(world, "second", {"suite": "rocksdb", "run": RUN}, RUN)
@@ -192,8 +189,7 @@ def test_a_resume_has_its_own_budget_or_else_the_latest_of_its_run(world, plan):
 
 
 def test_a_budget_for_a_run_without_prices_is_refused(world, plan):
-    old = plan.model_copy(update={"prices": None, "estimate": None})
-    world.bucket.write(f"runs/{RUN}/plan.json", old.model_dump_json().encode())
+    world.store(plan, prices=None, estimate=None)
 
     with pytest.raises(Refused, match=f"^budget_usd: {RUN} was planned without prices"):
         resume(world, budget_usd=1)
@@ -303,8 +299,7 @@ def test_a_resume_after_an_edit_of_the_log_queries_is_refused(world):
 
 
 def test_a_resume_of_another_suites_run_is_refused(world, plan):
-    other = plan.model_copy(update={"request": plan.request.model_copy(update={"suite": "x"})})
-    world.bucket.write(f"runs/{RUN}/plan.json", other.model_dump_json().encode())
+    world.store(plan, request=plan.request.model_copy(update={"suite": "x"}))
 
     assert refused(world, "second", {"suite": "rocksdb", "run": RUN})[0] == (
         f"run: {RUN} is a run of x, not of rocksdb"
@@ -319,8 +314,7 @@ def without_profiler(plan):
 def test_a_resume_of_a_run_with_profiles_is_refused_where_no_suite_has_a_profiler(
     world, plan, monkeypatch
 ):
-    stored = plan.model_copy(update={"profiled": plan.trials[:1]})
-    world.bucket.write(f"runs/{RUN}/plan.json", stored.model_dump_json().encode())
+    world.store(plan, profiled=plan.trials[:1])
     bare = without_profiler(plan)["rocksdb"]
     keeps = bare.tests[0].model_copy(update={"artefacts": (Artefact(file="*.folded"),)})
     deployed = bare.model_copy(update={"tests": (keeps,)})
@@ -333,10 +327,7 @@ def test_a_resume_of_a_run_with_profiles_is_refused_where_no_suite_has_a_profile
 
 def refused_until_deployed(world, plan, monkeypatch, **of_a_test):
     """Return the refusal of a resume whose plan has more in a test than any deployed suite."""
-    test, *others = plan.suite.tests
-    suite = plan.suite.model_copy(update={"tests": (test.model_copy(update=of_a_test), *others)})
-    stored = plan.model_copy(update={"suite": suite})
-    world.bucket.write(f"runs/{RUN}/plan.json", stored.model_dump_json().encode())
+    suite = world.store(plan, of_a_test).suite
     sentence, _ = refused(world, "second", {"suite": "rocksdb", "run": RUN})
     monkeypatch.setattr(plan_run, "packed_suites", lambda: {"rocksdb": suite})
     assert resume(world)["run_id"] == RUN
