@@ -6,7 +6,6 @@ import re
 import secrets
 from collections.abc import Collection, Iterator
 from datetime import UTC, datetime
-from itertools import islice
 from pathlib import PurePosixPath
 
 from tidemark.model.comment import IMAGE, Comment
@@ -47,21 +46,16 @@ def finished_tests(bucket: Bucket, run_id: str, trial: int) -> Collection[TestRe
 
 def read_trials(bucket: Bucket, run_id: str) -> list[TrialResult]:
     """Return the recorded trials of a run, in order."""
-    return list(each_trial(bucket, run_id))
+    return list(_below(bucket, keys.trials(run_id)))
 
 
-def each_trial(bucket: Bucket, run_id: str, skipped: int = 0) -> Iterator[TrialResult]:
-    """Yield the recorded trials of a run, in order, without the first ``skipped``."""
-    return _below(bucket, keys.trials(run_id), skipped)
+def each_profiled(bucket: Bucket, plan: Plan) -> Iterator[TrialResult]:
+    """Yield the recorded profiled trials of a run, in order."""
+    return _below(bucket, keys.profiled_trials(plan.run_id)) if plan.profiled else iter(())
 
 
-def each_profiled(bucket: Bucket, plan: Plan, skipped: int = 0) -> Iterator[TrialResult]:
-    """Yield the recorded profiled trials of a run, in order, without the first ``skipped``."""
-    return _below(bucket, keys.profiled_trials(plan.run_id), skipped) if plan.profiled else iter(())
-
-
-def _below(bucket: Bucket, prefix: str, skipped: int) -> Iterator[TrialResult]:
-    for key in islice(bucket.keys(prefix), skipped, None):
+def _below(bucket: Bucket, prefix: str) -> Iterator[TrialResult]:
+    for key in bucket.keys(prefix):
         yield TrialResult.model_validate_json(bucket.read(key))
 
 

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable
 
 from tests.checks.bench.noises import Trial, both_tails, slow_tail, steady
-from tidemark.figures.history.levels import RunFigure, level_changes
+from tidemark.figures.history.levels import RunFigure, judged_levels
 
 # The standard deviation of a run's median, and the part of it that all versions of the run share.
 _SCATTER, _SHARED = 0.02, 0.03
@@ -52,7 +52,7 @@ def alarms(runs: list[RunFigure]) -> bool:
     """Tell whether a history alarms: a change of level that the version caused."""
     return any(
         change.cause == "version" and change.state in {"new", "lasting"}
-        for change in level_changes(runs)
+        for change in judged_levels(runs).told
     )
 
 

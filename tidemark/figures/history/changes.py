@@ -224,11 +224,6 @@ class Judgement(NamedTuple):
     untold: list[Untold]
 
 
-def changes(runs: Sequence[RunMedians], said: Said = NOTHING) -> list[Change]:
-    """Return the changes of level of a suite's figures, as of the newest run, in order."""
-    return judged(runs, said).changes
-
-
 def judged(
     runs: Sequence[RunMedians], said: Said = NOTHING, known: Windows | None = None
 ) -> Judgement:

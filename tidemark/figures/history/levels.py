@@ -243,11 +243,6 @@ class Levels(NamedTuple):
     """The newest run, if more runs can tell whether its level is another."""
 
 
-def level_changes(runs: Sequence[RunFigure]) -> list[LevelChange]:
-    """Return the changes of a metric over runs, in order; the newest one may be suspected."""
-    return judged_levels(runs).told
-
-
 def judged_levels(runs: Sequence[RunFigure], known: Windows | None = None) -> Levels:
     """Return the changes of a metric over runs; ``known`` are windows that are searched.
 

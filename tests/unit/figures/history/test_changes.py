@@ -9,7 +9,7 @@ import pytest
 from tests.unit.figures.history.test_change_points import level
 from tests.unit.figures.test_calibration import calibrated
 from tests.unit.measured_runs import ingest_of, left_out, measured, on_machine, planned
-from tidemark.figures.history.changes import NOTHING, Place, changes
+from tidemark.figures.history.changes import NOTHING, Place, judged
 from tidemark.figures.history.run_medians import Median, RunMedians, Series, run_medians
 from tidemark.model.labels import canonical
 from tidemark.model.outcome import Acknowledgement
@@ -70,7 +70,7 @@ def told(index, at, said=NOTHING):
 
 
 def test_a_slower_level_names_its_run_its_versions_and_both_levels():
-    (change,) = changes(runs_of(stepped()))
+    (change,) = judged(runs_of(stepped())).changes
 
     assert (change.word, change.cause, change.alarms) == ("slower", "version", True)
     assert change.place == Place("ingest", "ingest_rate", run_id(STEP))
@@ -82,7 +82,7 @@ def test_a_slower_level_names_its_run_its_versions_and_both_levels():
 def test_the_direction_of_the_metric_decides_which_level_is_faster():
     latency = INGEST._replace(direction="lower")
 
-    (change,) = changes(runs_of(stepped(), series=latency))
+    (change,) = judged(runs_of(stepped(), series=latency)).changes
 
     assert (change.word, change.accepted) == ("faster", change.after)
 
@@ -91,23 +91,23 @@ def test_a_change_below_the_margin_of_the_metric_is_none():
     chance = random.Random(1)
     small = level(chance, STEP, scatter=0.1) + level(chance, 20, 98, 0.1)
 
-    assert changes(runs_of(small)) == []
+    assert judged(runs_of(small)).changes == []
 
 
 def test_a_change_alarms_once():
     runs, later = runs_of(stepped()), FIRST + timedelta(weeks=40)
 
-    assert not changes(runs, told(STEP, later))[0].alarms
-    assert changes(runs, told(STEP - 20, later))[0].alarms
+    assert not judged(runs, told(STEP, later)).changes[0].alarms
+    assert judged(runs, told(STEP - 20, later)).changes[0].alarms
 
 
 def test_what_is_said_of_a_clear_change_holds_for_its_run_alone():
     runs, until = runs_of(stepped()), FIRST.date() + timedelta(weeks=100)
 
-    assert changes(runs, acknowledged(STEP, until))[0].acknowledgement
+    assert judged(runs, acknowledged(STEP, until)).changes[0].acknowledgement
     for other in (STEP - 1, STEP + 1):
-        assert not changes(runs, acknowledged(other, until))[0].acknowledgement
-        assert changes(runs, told(other, runs[-1].started_at))[0].alarms
+        assert not judged(runs, acknowledged(other, until)).changes[0].acknowledgement
+        assert judged(runs, told(other, runs[-1].started_at)).changes[0].alarms
 
 
 def test_what_is_said_of_a_change_holds_wherever_the_change_may_have_been():
@@ -118,7 +118,7 @@ def test_what_is_said_of_a_change_holds_wherever_the_change_may_have_been():
     covered = [
         index
         for index in range(STEP - 5, STEP + 8)
-        if changes(runs, acknowledged(index, until))[0].acknowledgement
+        if judged(runs, acknowledged(index, until)).changes[0].acknowledgement
     ]
 
     assert covered == [STEP, STEP + 1, STEP + 2]
@@ -132,22 +132,22 @@ def test_a_change_under_one_value_of_an_axis_silences_no_other_value():
     known = Place("ingest", "ingest_rate {database: mariadb}", run_id(STEP))
     said = NOTHING._replace(told={known: FIRST + timedelta(weeks=40)})
 
-    assert changes(runs_of(stepped(), series=postgresql), said)[0].alarms
-    assert not changes(runs_of(stepped(), series=mariadb), said)[0].alarms
+    assert judged(runs_of(stepped(), series=postgresql), said).changes[0].alarms
+    assert not judged(runs_of(stepped(), series=mariadb), said).changes[0].alarms
 
 
 def test_an_acknowledged_level_is_accepted_until_its_day_and_then_alarms_once_more():
     runs = runs_of(stepped())
     newest = runs[-1].started_at.date()
 
-    (accepted,) = changes(runs, acknowledged(STEP, newest))
+    (accepted,) = judged(runs, acknowledged(STEP, newest)).changes
     assert (accepted.alarms, accepted.accepted) == (False, accepted.after)
     assert accepted.acknowledgement.reason == "safer"
 
     over = acknowledged(STEP, newest - timedelta(days=1))
     before = FIRST + timedelta(weeks=40)
-    assert changes(runs, told(STEP, before, over))[0].alarms
-    (again,) = changes(runs, told(STEP, runs[-1].started_at, over))
+    assert judged(runs, told(STEP, before, over)).changes[0].alarms
+    (again,) = judged(runs, told(STEP, runs[-1].started_at, over)).changes
     assert (again.alarms, again.accepted) == (False, again.before)
 
 
@@ -157,7 +157,7 @@ def test_a_change_that_the_environment_explains_alarms_nobody():
         for index, run in enumerate(runs_of(stepped()))
     ]
 
-    (change,) = changes(runs)
+    (change,) = judged(runs).changes
 
     assert (change.cause, change.alarms, change.accepted) == ("environment", False, change.after)
 
@@ -165,7 +165,7 @@ def test_a_change_that_the_environment_explains_alarms_nobody():
 def test_with_a_canary_a_level_is_a_share_of_the_canarys():
     steady = level(random.Random(2), 50)
 
-    (change,) = changes(runs_of(stepped(), canaries=steady))
+    (change,) = judged(runs_of(stepped(), canaries=steady)).changes
 
     assert (change.cause, change.alarms, change.series.unit) == ("version", True, "of 8.8.1")
     assert (change.before, change.after) == (
@@ -175,7 +175,7 @@ def test_with_a_canary_a_level_is_a_share_of_the_canarys():
 
 
 def test_a_change_of_the_canary_is_the_environments_and_alarms_nobody():
-    found = changes(runs_of(stepped(), canaries=stepped()))
+    found = judged(runs_of(stepped(), canaries=stepped())).changes
 
     (change,) = [each for each in found if each.series.unit == "records/s"]
     assert (change.cause, change.alarms, change.versions) == (
@@ -188,13 +188,13 @@ def test_a_run_without_its_canary_is_no_point_and_another_canary_begins_a_new_hi
     steady = level(random.Random(2), 50)
     runs = runs_of(stepped(), canaries=[*steady[:40], None, *steady[41:]])
 
-    assert [change.place.run_id for change in changes(runs)] == [run_id(STEP)]
+    assert [change.place.run_id for change in judged(runs).changes] == [run_id(STEP)]
 
     other = [
         run.model_copy(update={"canary": "9.0.0"}) if index >= STEP else run
         for index, run in enumerate(runs)
     ]
-    assert changes(other) == []
+    assert judged(other).changes == []
 
 
 def test_runs_of_older_versions_and_of_other_work_are_left_out():
@@ -203,7 +203,7 @@ def test_runs_of_older_versions_and_of_other_work_are_left_out():
     old = old.model_copy(update={"version": "8.8.1"})
     other = other.model_copy(update={"parameters": {"tasks": 2}})
 
-    (change,) = changes([*runs, old, other])
+    (change,) = judged([*runs, old, other]).changes
 
     assert change.run.run_id == run_id(STEP)
 
@@ -212,20 +212,20 @@ def test_runs_whose_trials_do_not_count_are_no_points():
     runs = runs_of(stepped())
     runs[10] = runs[10].model_copy(update={"medians": ()})
 
-    assert [change.run.run_id for change in changes(runs)] == [run_id(STEP)]
-    assert changes([]) == []
+    assert [change.run.run_id for change in judged(runs).changes] == [run_id(STEP)]
+    assert judged([]).changes == []
 
 
 def test_a_build_is_as_new_as_the_release_in_its_name():
     runs = runs_of(stepped(), version=lambda index: f"9.8.4+g{index % 7:08x}")
 
-    assert len(changes(runs)) == 1
+    assert len(judged(runs).changes) == 1
 
 
 def test_runs_of_commits_all_count_since_none_is_known_to_be_older():
     runs = runs_of(stepped(), version=lambda index: f"{(index * 7919) % 10007:06x}ab")
 
-    (change,) = changes(runs)
+    (change,) = judged(runs).changes
 
     assert change.run.run_id == run_id(STEP)
 
@@ -307,4 +307,4 @@ def test_the_canary_is_measured_beside_the_newest_version():
 def test_a_run_of_the_canary_alone_is_no_point():
     alone = runs_of(stepped(), version=lambda _: "8.8.1", canaries=level(random.Random(2), 50))
 
-    assert changes(alone) == []
+    assert judged(alone).changes == []

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from tests.unit.figures.history.test_change_points import level
-from tidemark.figures.history.levels import RunFigure, level_changes
+from tidemark.figures.history.levels import RunFigure, judged_levels
 
 
 def history(medians, canaries=(), environments=()):
@@ -15,7 +15,7 @@ def history(medians, canaries=(), environments=()):
 
 
 def found(runs):
-    return [(change.point.index, change.cause) for change in level_changes(runs)]
+    return [(change.point.index, change.cause) for change in judged_levels(runs).told]
 
 
 def stepped(chance, factor, scatter=2.0):

@@ -7,14 +7,14 @@ import pytest
 from tests.unit.figures.history.test_change_points import level
 from tests.unit.figures.history.test_changes import INGEST, runs_of
 from tests.unit.figures.history.test_untold import RELEASES
-from tidemark.figures.history.changes import changes, judged
-from tidemark.figures.history.levels import RunFigure, level_changes
+from tidemark.figures.history.changes import judged
+from tidemark.figures.history.levels import RunFigure, judged_levels
 from tidemark.figures.history.newest import discoveries
 
 
 def states(values):
     runs = runs_of(values, version=lambda index: RELEASES[index])
-    return [(change.versions[1], change.word, change.state) for change in changes(runs)]
+    return [(change.versions[1], change.word, change.state) for change in judged(runs).changes]
 
 
 def test_the_newest_release_is_suspected_confirmed_and_lasts():
@@ -31,7 +31,7 @@ def test_the_newest_release_is_suspected_confirmed_and_lasts():
 
 def test_a_suspicion_alarms_nobody():
     values = [*level(random.Random(1), 20), 70.0]
-    (change,) = changes(runs_of(values, version=lambda index: RELEASES[index]))
+    (change,) = judged(runs_of(values, version=lambda index: RELEASES[index])).changes
 
     assert (change.state, change.alarms, change.accepted) == ("suspected", False, change.before)
 
@@ -55,7 +55,7 @@ def test_a_release_whose_trials_reach_the_level_is_not_suspected():
     def found(quartiles):
         return [
             change.state
-            for change in level_changes([*before, RunFigure(70, None, None, quartiles)])
+            for change in judged_levels([*before, RunFigure(70, None, None, quartiles)]).told
         ]
 
     assert found((68, 72)) == ["suspected"]
@@ -68,7 +68,7 @@ def test_a_mended_release_names_its_last_version_and_the_one_that_mended_it():
     )
     runs = runs_of(values, version=lambda index: RELEASES[index])
 
-    slower, faster = changes(runs)
+    slower, faster = judged(runs).changes
 
     assert (slower.versions[1], slower.last.version, slower.mended.version) == (
         "1.20.0", "1.25.0", "1.26.0",
@@ -101,8 +101,8 @@ def test_what_is_suspected_alone_may_be_chance_among_many_figures():
         for run in single
     ]
 
-    assert [change.state for change in changes(single)] == ["suspected"]
-    assert changes(together) == []
+    assert [change.state for change in judged(single).changes] == ["suspected"]
+    assert judged(together).changes == []
 
 
 def test_the_end_of_a_level_that_did_not_last_is_no_open_regression():
@@ -110,7 +110,7 @@ def test_the_end_of_a_level_that_did_not_last_is_no_open_regression():
     values = level(chance, 20) + level(chance, 6, 200) + level(chance, 12)
     runs = runs_of(values, version=lambda index: RELEASES[index])
 
-    faster, slower = changes(runs)
+    faster, slower = judged(runs).changes
 
     assert (faster.word, faster.mended.version) == ("faster", "1.26.0")
     assert (slower.word, slower.is_open, slower.alarms) == ("slower", False, False)
@@ -150,7 +150,7 @@ def test_many_figures_that_move_by_one_share_wait_for_the_next_run():
 def test_figures_that_move_by_their_own_shares_are_suspected_at_once():
     shares = [0.8, 0.3, 0.7, 0.5, 0.6, 0.1, 0.75, 0.4, 0.2] + [1.0] * 11
 
-    assert len(changes(release(shares))) == 9
+    assert len(judged(release(shares)).changes) == 9
 
 
 def test_a_suspicion_that_chance_explains_is_not_told_as_gone():
