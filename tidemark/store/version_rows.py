@@ -26,7 +26,7 @@ _JUDGEMENT = ("effect", "low", "high", "reason")
 def judged_against_bases(run: StoredRun) -> Judged:
     """Return the verdicts on each version against its base."""
     pairs = ((base, version) for version, base in run.plan.bases.items())
-    return {pair: list(run_verdicts(run, *pair)) for pair in pairs}
+    return {pair: list(verdicts(run, *pair)) for pair in pairs}
 
 
 def version_rate_rows(run: StoredRun, judged: Judged) -> Iterator[Row]:
@@ -113,7 +113,7 @@ def verdict_rows(run: StoredRun, judged: Judged | None = None) -> Iterator[Row]:
     """
     known = judged or {}
     for base, version in version_pairs(run.plan):
-        of_pair = known.get((base, version)) or run_verdicts(run, base, version)
+        of_pair = known.get((base, version)) or verdicts(run, base, version)
         yield from _pair_rows(run, base, version, of_pair)
 
 
@@ -136,12 +136,6 @@ def _spent(run: StoredRun, versions: Collection[str], axes: Combination) -> dict
     trials = [each for each in run.trials if each.version in versions and each.axes == axes]
     cost = run_cost(run.plan, trials)
     return {"machine_seconds": task_seconds(trials), "cost_usd": cost.total if cost else None}
-
-
-def run_verdicts(run: StoredRun, base: str, version: str) -> Iterator[Verdict]:
-    """Yield the verdicts on two versions of a stored run."""
-    resumed = bool(run.resumes)
-    return verdicts(run.plan, run.trials, run.exclusions, base, version, resumed=resumed)
 
 
 def _columns(verdict: Verdict) -> Row:

@@ -108,7 +108,6 @@ def data_set():
 
 def recomputed(run):
     """Return the verdicts that a run's stored trials give, by test, metric, base and version."""
-    resumed = bool(run.resumes)
     return {
         (each.quantity.test, each.quantity.metric.name, base, version): (
             each.judgement.word,
@@ -118,7 +117,7 @@ def recomputed(run):
             each.change,
         )
         for base, version in version_pairs(run.plan)
-        for each in verdicts(run.plan, run.trials, run.exclusions, base, version, resumed=resumed)
+        for each in verdicts(run, base, version)
     }
 
 

@@ -87,9 +87,7 @@ RUNS: tuple[Callable[[Deployed], str], ...] = (
 def recomputed(run: StoredRun) -> Iterator[tuple[Any, ...]]:
     """Yield the verdicts that a run's stored trials give."""
     for base, version in version_pairs(run.plan):
-        for each in verdicts(
-            run.plan, run.trials, run.exclusions, base, version, resumed=bool(run.resumes)
-        ):
+        for each in verdicts(run, base, version):
             judged = each.judgement
             yield base, version, judged.word, judged.reason, judged.low, judged.high, each.change
 

@@ -120,8 +120,7 @@ class Measuring:
         return list(measured.values())
 
     def verdicts(self, version, base=BASE):
-        run = self.stored
-        return list(verdicts(run.plan, run.trials, run.exclusions, base, version, resumed=False))
+        return list(verdicts(self.stored, base, version))
 
     def words(self, version):
         return {(v.judgement.word, v.stage) for v in self.verdicts(version)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from tidemark.figures.verdicts.methods import MIXTURE_T, PAIRED_T, Method, equally, holm
 from tidemark.figures.verdicts.pairs import Pairs, differences, in_round
@@ -33,7 +33,7 @@ from tidemark.figures.version_rates import (
     measured_rates,
     quantities,
 )
-from tidemark.model.plan import Plan
+from tidemark.model.plan import Plan, Resume
 from tidemark.model.results import Exclusions, Rate, TrialResult
 
 Rates = Mapping[int, float]
@@ -162,21 +162,34 @@ def version_pairs(plan: Plan) -> list[tuple[str, str]]:
     return list(dict.fromkeys([*of_baseline, *combinations(plan.ascending, 2)]))
 
 
-def verdicts(
-    plan: Plan,
-    trials: Sequence[TrialResult],
-    exclusions: Exclusions,
-    base: str,
-    version: str,
-    *,
-    resumed: bool,
-) -> Iterator[Verdict]:
+class JudgedRun(Protocol):
+    """The stored contents of a run that its verdicts follow from."""
+
+    @property
+    def plan(self) -> Plan:
+        """The plan."""
+
+    @property
+    def trials(self) -> Sequence[TrialResult]:
+        """The recorded trials, in order."""
+
+    @property
+    def exclusions(self) -> Exclusions:
+        """The trials that do not count."""
+
+    @property
+    def resumes(self) -> Sequence[Resume]:
+        """The executions that resumed it."""
+
+
+def verdicts(run: JudgedRun, base: str, version: str) -> Iterator[Verdict]:
     """Yield the verdict on each quantity of a version against a base that the same run measured.
 
     A lost, failed or excluded trial drops its pair. Somebody saw the first pairs of a resumed
     run, so the method that allows looks judges them. Quantities that decide nothing are a family
     of their own. The others of a run until decided have courses of their own.
     """
+    plan, trials, exclusions = run.plan, run.trials, run.exclusions
     before, after = (_rates(trials, exclusions, each) for each in (base, version))
     series = [
         _Series.of(quantity, before[quantity.key], after[quantity.key])
@@ -190,7 +203,7 @@ def verdicts(
         closed(standing_of(plan, judged_by, exclusions), plan) if plan.request.until else None
     )
     compared = plan.most_comparisons
-    method = MIXTURE_T if resumed or plan.request.until else PAIRED_T
+    method = MIXTURE_T if run.resumes or plan.request.until else PAIRED_T
     for deciding, adjust in ((True, equally), (False, holm)):
         family = [each for each in series if each.quantity.metric.decides == deciding]
         rules = [each.criteria(method, len(family) * compared) for each in family]

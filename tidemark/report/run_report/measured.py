@@ -130,8 +130,7 @@ class MeasuredRun:
     def verdict(self, base: str, version: str, quantity: Quantity) -> Verdict:
         """Return the verdict on a quantity of a version against another one of the run."""
         if (base, version) not in self._verdicts:
-            resumed, trials = bool(self.resumes), self.trials
-            judged = verdicts(self.plan, trials, self.exclusions, base, version, resumed=resumed)
+            judged = verdicts(self, base, version)
             self._verdicts[base, version] = {each.quantity.key: each for each in judged}
         return self._verdicts[base, version][quantity.key]
 

@@ -4,16 +4,18 @@ import pytest
 
 from tests.unit.measured_runs import ingest_of, left_out, planned, with_ingest
 from tidemark.figures.verdicts.version_verdicts import verdicts, version_pairs
+from tidemark.model.plan import Resume
 from tidemark.model.results import NO_EXCLUSIONS
 from tidemark.report.rule import left_out as left_out_pairs
+from tidemark.store.stored_run import StoredRun
 
 BOTH = ["9.0.0", "9.8.4"]
 STEADY = [1000.0, 1010.0, 990.0, 1005.0, 995.0, 1000.0]
 SLOWER = [0.85 * rate * (1 + 0.002 * n) for n, rate in enumerate(STEADY)]
 
 
-def judged(plan, trials, exclusions=NO_EXCLUSIONS, resumed=False):
-    found = verdicts(plan, trials, exclusions, *BOTH, resumed=resumed)
+def judged(plan, trials, exclusions=NO_EXCLUSIONS, resumes=()):
+    found = verdicts(StoredRun(plan, trials, exclusions, resumes), *BOTH)
     return next(verdict for verdict in found if verdict.quantity.test == "ingest")
 
 
@@ -75,7 +77,8 @@ def test_the_pairs_of_a_confirmation_are_named_by_their_repetitions(factor, odd,
 def test_a_metric_that_decides_nothing_leaves_the_alarms_to_others():
     plan, trials = run()
 
-    found = verdicts(with_ingest(plan, decides=False), trials, NO_EXCLUSIONS, *BOTH, resumed=False)
+    plan = with_ingest(plan, decides=False)
+    found = verdicts(StoredRun(plan, trials, NO_EXCLUSIONS, []), *BOTH)
 
     words = {verdict.quantity.name: (verdict.judgement.word, verdict.family) for verdict in found}
     assert words["ingest_rate"] == ("slower", 1)
@@ -98,7 +101,10 @@ def test_a_lost_trial_drops_its_pair():
 
 
 def test_a_resumed_run_is_judged_by_the_method_that_allows_looks():
-    assert judged(*run(), resumed=True).judgement.method == "mixture t"
+    plan, trials = run()
+    resume = Resume(execution_arn="arn:x", started_at=plan.started_at, trigger="cli", note="")
+
+    assert judged(plan, trials, resumes=[resume]).judgement.method == "mixture t"
 
 
 def test_too_few_pairs_say_how_many_are_missing():
@@ -157,7 +163,7 @@ def test_series_with_labels_are_a_family_of_their_own():
     labelled = [trial.model_copy(update={"tests": with_labels(trial.tests)}) for trial in trials]
     of_labels = with_ingest(plan, labels=("part",), most_labels=9)
 
-    found = list(verdicts(of_labels, labelled, NO_EXCLUSIONS, *BOTH, resumed=False))
+    found = list(verdicts(StoredRun(of_labels, labelled, NO_EXCLUSIONS, []), *BOTH))
 
     families = {verdict.quantity.name: verdict.family for verdict in found}
     assert families == {"compaction_rate": 1} | {
