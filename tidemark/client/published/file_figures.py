@@ -38,7 +38,6 @@ from tidemark.client.published.status_reports import (
     text_reports,
 )
 from tidemark.client.published.tables import PageTable, TableRow, is_page, listed_table, tables
-from tidemark.figures.call_rates import Printed, contradict, rate
 from tidemark.figures.version_rates import change
 from tidemark.model.numerals import percent
 from tidemark.model.publication import Publication, PublishedMetric, plain_name
@@ -77,7 +76,7 @@ def _in_two_units(figures: Sequence[ReleaseFigure]) -> Iterator[str]:
     """Yield a sentence for each two figures that are one rate in two units, and differ."""
     releases: defaultdict[object, list[tuple[ReleaseFigure, Printed]]] = defaultdict(list)
     for each in figures:
-        if printed := rate(each.amount.text, _unit(each.metric)):
+        if printed := printed_rate(each.amount.text, _unit(each.metric)):
             place = (each.version, each.tested_on, each.metric.test, *each.metric.axes.values())
             releases[(*place, printed.noun)].append((each, printed))
     for group in releases.values():
@@ -261,3 +260,58 @@ def _once(figures: Iterable[ReleaseFigure]) -> Iterator[ReleaseFigure]:
         elif first.amount.value != each.amount.value:
             sentence = f"{each.name} is {each.amount.text}, and {first.amount.text} in line"
             raise refused_at(each.line, f"{sentence} {first.line}; expected one figure")
+
+
+# One rate of calls in several units: if one client calls and waits, 71,500 calls an hour are 19.9
+# calls a second, and 50.3 ms a call.
+_UNIT = re.compile(r"(?P<many>[a-z ]+?)s?/(?P<time>h|s)|(?P<each>ms|s)/(?P<one>[a-z ]+)")
+_SECONDS = {"h": 3_600.0, "s": 1.0, "ms": 0.001}
+# A request of a client is a call of its function.
+_SYNONYMS = {"call": "request"}
+
+
+class Printed(NamedTuple):
+    """A printed rate: the seconds of one call lie between two bounds, as its digits say."""
+
+    text: str
+    noun: str
+    """The calls, such as ``request``."""
+    least: float
+    most: float
+
+
+def printed_rate(digits: str, unit: str) -> Printed | None:
+    """Return a rate such as ``71500`` ``calls/h`` or ``50.3`` ``ms/call``; None for other units.
+
+    A zero at the end of a whole number may be rounded: 71500 stands for 71,450 to 71,550.
+    """
+    match = _UNIT.fullmatch(unit)
+    if match is None:
+        return None
+    plain = re.sub(r"[, ]", "", digits)
+    if not re.fullmatch(r"\d+(\.\d+)?", plain):
+        return None
+    value, half = float(plain), _last_digit(plain) / 2
+    if not value:
+        return None
+    if match["each"]:
+        seconds = _SECONDS[match["each"]]
+        bounds = (value - half) * seconds, (value + half) * seconds
+    else:
+        seconds = _SECONDS[match["time"]]
+        bounds = seconds / (value + half), seconds / (value - half)
+    noun = match["many"] or match["one"]
+    return Printed(f"{digits} {unit}", _SYNONYMS.get(noun, noun), *bounds)
+
+
+def contradict(one: Printed, other: Printed) -> bool:
+    """Tell whether no rate has both texts."""
+    return one.least > other.most or other.least > one.most
+
+
+def _last_digit(plain: str) -> float:
+    """Return the value of the last digit that is certain."""
+    whole, point, fraction = plain.partition(".")
+    if point:
+        return float(10.0 ** -len(fraction))
+    return float(10.0 ** (len(whole) - len(whole.rstrip("0"))))
