@@ -9,6 +9,7 @@ from aws_cdk import App
 from aws_cdk.assertions import Template
 
 from cdk.app import build
+from tests.component.infrastructure.granted import granted
 from tidemark.model.checkout import ROOT, written_context
 from tidemark.model.suite_files import read_suites
 
@@ -127,9 +128,6 @@ def everything(app_of_everything):
 def policies(template):
     """Return the policy statements of each role, by the role's logical id."""
     by_role = {}
-    for policy in template.find_resources("AWS::IAM::Policy").values():
-        properties = policy["Properties"]
-        for role in properties["Roles"]:
-            statements = properties["PolicyDocument"]["Statement"]
-            by_role.setdefault(role["Ref"], []).extend(statements)
+    for role, statement in granted(template):
+        by_role.setdefault(role, []).append(statement)
     return by_role

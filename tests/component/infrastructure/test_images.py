@@ -9,6 +9,7 @@ from aws_cdk.aws_ecs import FargateTaskDefinition
 
 from cdk.app import build
 from cdk.programs import existing_image, image_of, service_image
+from tests.component.infrastructure.granted import granted
 from tidemark.model.checkout import written_context
 from tidemark.model.refusal import Refused
 from tidemark.model.settings import read_settings
@@ -193,12 +194,9 @@ def definition_of(template, container):
 def statements_of(template, role):
     """Return the statements of a role with each of their actions, with texts for resources."""
     return {
-        action: (json.dumps(statement["Resource"]), statement.get("Condition"))
-        for name, policy in template.find_resources("AWS::IAM::Policy").items()
-        if role in name
-        for statement in policy["Properties"]["PolicyDocument"]["Statement"]
-        for action in [statement["Action"]]
-        if isinstance(action, str)
+        each["Action"]: (json.dumps(each["Resource"]), each.get("Condition"))
+        for _, each in granted(template, role)
+        if isinstance(each["Action"], str)
     }
 
 
@@ -240,11 +238,9 @@ def test_a_trial_may_run_every_image_of_such_a_suite_but_not_the_deployed_defini
 def test_a_trial_may_call_the_functions_that_a_suite_names_and_no_others(everything, template):
     def callees(of):
         return [
-            json.dumps(statement["Resource"])
-            for name, policy in of.find_resources("AWS::IAM::Policy").items()
-            if "WorkflowTrial" in name
-            for statement in policy["Properties"]["PolicyDocument"]["Statement"]
-            if statement["Action"] == "lambda:InvokeFunction" and "plum" in str(statement)
+            json.dumps(each["Resource"])
+            for _, each in granted(of, "WorkflowTrial")
+            if each["Action"] == "lambda:InvokeFunction" and "plum" in str(each)
         ]
 
     (named,) = callees(everything)

@@ -6,6 +6,7 @@ import pytest
 from aws_cdk import App
 
 from cdk.app import build
+from tests.component.infrastructure.granted import granted
 from tidemark.model.refusal import Refused
 
 CONDITION = {"StringEquals": {"s3:ResourceAccount": {"Ref": "AWS::AccountId"}}}
@@ -14,10 +15,9 @@ CONDITION = {"StringEquals": {"s3:ResourceAccount": {"Ref": "AWS::AccountId"}}}
 def readers(template):
     """Return the resources that each policy allows to read in the own account, by its roles."""
     return {
-        policy["Properties"]["Roles"][0]["Ref"]: statement["Resource"]
-        for policy in template.find_resources("AWS::IAM::Policy").values()
-        for statement in policy["Properties"]["PolicyDocument"]["Statement"]
-        if statement["Action"] == "s3:GetObject" and statement.get("Condition") == CONDITION
+        role: each["Resource"]
+        for role, each in granted(template)
+        if each["Action"] == "s3:GetObject" and each.get("Condition") == CONDITION
     }
 
 
@@ -41,11 +41,9 @@ def test_three_functions_may_read_the_properties_of_instances_and_nothing_else(
 def rule_actions(template):
     """Return the actions on rules of instances, by the role that has them."""
     found = {}
-    for policy in template.find_resources("AWS::IAM::Policy").values():
-        (role,) = policy["Properties"]["Roles"][:1]
-        for statement in policy["Properties"]["PolicyDocument"]["Statement"]:
-            if ":rule/pear-*-nightly" in json.dumps(statement["Resource"]):
-                found.setdefault(role["Ref"], []).append(statement["Action"])
+    for role, each in granted(template):
+        if ":rule/pear-*-nightly" in json.dumps(each["Resource"]):
+            found.setdefault(role, []).append(each["Action"])
     return found
 
 
@@ -76,22 +74,19 @@ def test_one_function_may_read_the_queues_and_clusters_of_instances_and_no_other
 ):
     reading = [["sqs:GetQueueUrl", "sqs:GetQueueAttributes"], "ecs:DescribeClusters"]
 
-    def granted(template):
-        found = {
-            policy["Properties"]["Roles"][0]["Ref"]: [
-                json.dumps(statement["Resource"])
-                for statement in policy["Properties"]["PolicyDocument"]["Statement"]
-                if statement["Action"] in reading
-            ]
-            for policy in template.find_resources("AWS::IAM::Policy").values()
-        }
-        return {role: resources for role, resources in found.items() if resources}
+    def found(template):
+        return [
+            (role, json.dumps(each["Resource"]))
+            for role, each in granted(template)
+            if each["Action"] in reading
+        ]
 
-    ((role, (queue, cluster)),) = granted(everything).items()
+    (role, queue), (other, cluster) = found(everything)
+    assert role == other
     assert "FunctionsCheckConditionService" in role
     assert ':pear-*-jobs"' in queue
     assert ':cluster/pear-*-all"' in cluster
-    assert granted(template) == {}
+    assert found(template) == []
 
 
 def test_the_output_of_such_a_suite_starts_a_run_of_an_instance(everything):

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from onebox.cloud.policy_evaluation import Request, allowed, read_statements
+from tests.component.infrastructure.granted import granted, listed
 from tidemark.model.suite import OWN_DIGITS
 from tidemark.store.keys import DATA
 
@@ -26,12 +27,8 @@ def text(value):
 
 def of_tasks(template, suite):
     """Yield the statements of the role of a suite's tests without what its log and image need."""
-    for name, policy in template.find_resources("AWS::IAM::Policy").items():
-        if name.startswith(f"SystemTests{suite}TaskTaskRole"):
-            for statement in policy["Properties"]["PolicyDocument"]["Statement"]:
-                resource = statement["Resource"]
-                listed = resource if isinstance(resource, list) else [resource]
-                yield {**statement, "Resource": [text(one) for one in listed]}
+    for _, each in granted(template, f"SystemTests{suite}TaskTaskRole"):
+        yield {**each, "Resource": [text(resource) for resource in listed(each["Resource"])]}
 
 
 @pytest.fixture

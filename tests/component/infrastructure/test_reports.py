@@ -7,6 +7,7 @@ from botocore.session import get_session
 from botocore.validate import ParamValidator
 
 from onebox.asl.jsonata import Template
+from tests.component.infrastructure.granted import granted, listed
 from tidemark.dashboard.data_sets import DATA_SETS, read_data_set
 from tidemark.dashboard.quicksight import definition
 from tidemark.dashboard.sheets import dashboard
@@ -37,10 +38,9 @@ def as_text(value, word="reference"):
 def statements(template, role):
     """Return the actions and the statement of each grant; ``role`` begins the role's logical id."""
     return [
-        (sorted(_listed(statement["Action"])), statement)
-        for policy in template.find_resources("AWS::IAM::Policy").values()
-        if any(holder["Ref"].startswith(role) for holder in policy["Properties"]["Roles"])
-        for statement in policy["Properties"]["PolicyDocument"]["Statement"]
+        (sorted(listed(each["Action"])), each)
+        for holder, each in granted(template, role)
+        if holder.startswith(role)
     ]
 
 
@@ -141,11 +141,6 @@ def test_the_dashboard_and_the_analysis_have_the_definition_and_the_data_sets(ev
         assert data_set["DataSetId"] == f"Tidemark-{name}"
 
 
-def test_the_template_with_both_definitions_fits_into_cloudformations_limit(everything):
-    # CloudFormation user guide, quotas: 1 MB; the CDK indents by one space.
-    assert len(json.dumps(everything.to_json(), indent=1)) < 1_000_000
-
-
 def test_only_quicksight_may_assume_the_role_that_queries_athena(everything):
     (source,) = assets(everything, "DataSource")
     role = source["DataSourceParameters"]["AthenaParameters"]["RoleArn"]["Fn::GetAtt"][0]
@@ -184,7 +179,7 @@ def test_the_role_reads_only_the_tables_of_the_data_sets_and_writes_only_results
     for actions, statement in grants:
         for action in actions:
             resources = {
-                str(as_text(arn)).split(":", 5)[-1] for arn in _listed(statement["Resource"])
+                str(as_text(arn)).split(":", 5)[-1] for arn in listed(statement["Resource"])
             }
             places.setdefault(action, set()).update(resources)
 
@@ -201,10 +196,6 @@ def test_the_role_reads_only_the_tables_of_the_data_sets_and_writes_only_results
         "tables/changes/*", "tables/rates/*", "tables/runs/*", "tables/task_rates/*",
         "tables/verdicts/*", "tables/version_rates/*", "athena/*",
     ]  # fmt: skip
-
-
-def _listed(value):
-    return value if isinstance(value, list) else [value]
 
 
 def test_the_data_sets_are_refreshed_when_a_run_of_this_stack_has_ended(
@@ -235,7 +226,7 @@ def test_a_refresh_may_import_these_data_sets_and_nothing_else(everything):
         for actions, statement in statements(everything, "ReportsRefreshesRefreshRole")
         for action in actions
         if not action.startswith(("xray:", "logs:"))
-        for resource in _listed(statement["Resource"])
+        for resource in listed(statement["Resource"])
     }
 
     assert found == {

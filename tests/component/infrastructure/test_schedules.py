@@ -1,5 +1,7 @@
 import json
 
+from tests.component.infrastructure.granted import granted
+
 
 def only(template, kind):
     (resource,) = template.find_resources(kind).values()
@@ -60,15 +62,7 @@ def test_the_scheduler_may_only_start_runs_and_keep_undelivered_starts(everythin
     }
     ((key, role),) = roles.items()
     (trust,) = role["Properties"]["AssumeRolePolicyDocument"]["Statement"]
-    (policy,) = [
-        policy["Properties"]
-        for policy in everything.find_resources("AWS::IAM::Policy").values()
-        if policy["Properties"]["Roles"] == [{"Ref": key}]
-    ]
-    actions = {
-        statement["Action"]: json.dumps(statement["Resource"])
-        for statement in policy["PolicyDocument"]["Statement"]
-    }
+    actions = {each["Action"]: json.dumps(each["Resource"]) for _, each in granted(everything, key)}
 
     assert trust["Condition"]["StringEquals"]["aws:SourceAccount"] == {"Ref": "AWS::AccountId"}
     assert actions.keys() == {"states:StartExecution", "sqs:SendMessage"}
@@ -81,12 +75,7 @@ def test_the_sweep_gets_the_schedule_of_each_suite_and_may_describe_no_other(eve
     (sweep,) = everything.find_resources(
         "AWS::Lambda::Function", {"Properties": {"Handler": "lambdas.sweep_runs.handler"}}
     ).values()
-    statements = [
-        statement
-        for policy in everything.find_resources("AWS::IAM::Policy").values()
-        for statement in policy["Properties"]["PolicyDocument"]["Statement"]
-        if "scheduler:" in json.dumps(statement["Action"])
-    ]
+    statements = [each for _, each in granted(everything) if "scheduler:" in str(each["Action"])]
 
     variable = sweep["Properties"]["Environment"]["Variables"]["SCHEDULES"]
     assert variable == {"Fn::Join": ["", ['{"rocksdb":"', {"Ref": schedule}, '"}']]}

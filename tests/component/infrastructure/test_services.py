@@ -5,6 +5,8 @@ import re
 
 import pytest
 
+from tests.component.infrastructure.granted import granted
+
 
 @pytest.fixture(scope="module")
 def served(everything):
@@ -52,13 +54,7 @@ def test_the_tasks_of_a_suite_with_services_reach_each_other_at_their_ports_alon
 def test_trials_may_run_the_services_and_nothing_else_of_ecs_is_granted(everything):
     definitions = everything.find_resources("AWS::ECS::TaskDefinition")
     names = [name for name in definitions if "Served" in name]
-    statements = [
-        statement
-        for policy in everything.find_resources("AWS::IAM::Policy").values()
-        for statement in policy["Properties"]["PolicyDocument"]["Statement"]
-        if statement["Action"] == "ecs:RunTask"
-    ]
-    (allowed,) = statements
+    (allowed,) = [each for _, each in granted(everything) if each["Action"] == "ecs:RunTask"]
     assert len(names) == 3
     assert all(name in json.dumps(allowed["Resource"]) for name in names)
 

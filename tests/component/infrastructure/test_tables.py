@@ -6,7 +6,7 @@ from aws_cdk.assertions import Match, Template
 from cdk.app import build
 from tidemark.model.checkout import ROOT, stored_suites
 from tidemark.one_machine.stored import own_bucket
-from tidemark.store.columns import PARTITIONS, TABLES
+from tidemark.store.columns import PARTITIONS, SCAN_LIMIT_BYTES, TABLES
 
 FILES = sorted((ROOT / "queries" / "sql").glob("*.sql"))
 
@@ -84,24 +84,11 @@ def test_the_workgroup_limits_a_query_and_sets_the_place_of_its_results(data):
 
     assert workgroup["Name"] == "Tidemark"
     assert configuration["EnforceWorkGroupConfiguration"] is True
-    # Athena accepts no limit below 10 MB.
-    assert 10_000_000 <= configuration["BytesScannedCutoffPerQuery"] <= 1024**3
+    # docs/security.md promises a gibibyte at most.
+    assert configuration["BytesScannedCutoffPerQuery"] == SCAN_LIMIT_BYTES == 2**30
     assert configuration["EngineVersion"] == {"SelectedEngineVersion": "Athena engine version 3"}
     assert joined(result["OutputLocation"]) == "s3://<bucket>/athena/"
     assert result["EncryptionConfiguration"] == {"EncryptionOption": "SSE_S3"}
-
-
-def test_query_results_expire(data):
-    data.has_resource_properties(
-        "AWS::S3::Bucket",
-        {
-            "LifecycleConfiguration": {
-                "Rules": Match.array_with(
-                    [Match.object_like({"Prefix": "athena/", "ExpirationInDays": 7})]
-                )
-            }
-        },
-    )
 
 
 def test_every_query_is_saved_with_the_text_and_the_title_of_its_file(template):

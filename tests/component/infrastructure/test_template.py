@@ -155,27 +155,6 @@ def test_only_working_data_and_query_results_expire(data):
     assert {rule["NoncurrentVersionExpiration"]["NoncurrentDays"] for rule in expiring} == {1}
 
 
-def test_the_bucket_and_the_topic_refuse_plain_http(data, template):
-    for stack, kind in ((data, "AWS::S3::BucketPolicy"), (template, "AWS::SNS::TopicPolicy")):
-        stack.has_resource_properties(
-            kind,
-            {
-                "PolicyDocument": {
-                    "Statement": Match.array_with(
-                        [
-                            Match.object_like(
-                                {
-                                    "Effect": "Deny",
-                                    "Condition": {"Bool": {"aws:SecureTransport": "false"}},
-                                }
-                            )
-                        ]
-                    )
-                }
-            },
-        )
-
-
 def test_there_is_one_function_for_each_state_with_its_handler(template):
     functions = template.find_resources("AWS::Lambda::Function").values()
 
@@ -287,15 +266,6 @@ def test_tasks_may_use_only_the_data_of_trials_in_the_bucket(policies):
         assert listing["Condition"] == {"StringLike": {"s3:prefix": BELOW_A_SECRET}}
 
 
-def test_there_is_no_nat_gateway_and_nothing_comes_in_from_outside(template):
-    template.resource_count_is("AWS::EC2::NatGateway", 0)
-    groups = template.find_resources("AWS::EC2::SecurityGroup").values()
-    assert not any("SecurityGroupIngress" in group["Properties"] for group in groups)
-    for rule in template.find_resources("AWS::EC2::SecurityGroupIngress").values():
-        tasks = rule["Properties"]
-        assert tasks["SourceSecurityGroupId"] == tasks["GroupId"]
-
-
 # The actions that are allowed on every resource, each with its reason.
 WILDCARDS = {
     "ecs:StopTask": "the tasks do not exist yet; a condition limits it to our cluster",
@@ -339,19 +309,6 @@ def test_ecs_wildcards_are_limited_to_the_cluster(policies):
 
     assert stopping
     assert all("ecs:cluster" in statement["Condition"]["ArnEquals"] for statement in stopping)
-
-
-def test_roles_are_passed_to_ecs_tasks_only(policies):
-    (statement,) = [
-        statement
-        for statements in policies.values()
-        for statement in statements
-        if "iam:PassRole" in actions(statement)
-    ]
-
-    assert statement["Condition"] == {
-        "StringEquals": {"iam:PassedToService": "ecs-tasks.amazonaws.com"}
-    }
 
 
 def test_a_function_may_only_do_what_its_state_needs(policies):
@@ -413,17 +370,17 @@ def test_a_function_logs_only_to_its_group_and_no_role_has_a_managed_policy(temp
         assert resources(statement) == [{"Fn::GetAtt": [group, "Arn"]}]
 
 
-def test_functions_and_machines_are_traced_and_machines_log_every_event(template):
-    for function in template.find_resources("AWS::Lambda::Function").values():
+def test_functions_and_machines_are_traced_and_machines_log_every_event(everything):
+    for function in everything.find_resources("AWS::Lambda::Function").values():
         assert function["Properties"]["TracingConfig"] == {"Mode": "Active"}
-    for machine in template.find_resources("AWS::StepFunctions::StateMachine").values():
+    for machine in everything.find_resources("AWS::StepFunctions::StateMachine").values():
         properties = machine["Properties"]
         assert properties["TracingConfiguration"] == {"Enabled": True}
         assert properties["LoggingConfiguration"]["Level"] == "ALL"
         assert properties["LoggingConfiguration"]["IncludeExecutionData"] is False
     names = [
         group["Properties"].get("LogGroupName")
-        for group in template.find_resources("AWS::Logs::LogGroup").values()
+        for group in everything.find_resources("AWS::Logs::LogGroup").values()
     ]
     assert {"/aws/vendedlogs/states/Tidemark/Run", "/aws/vendedlogs/states/Tidemark/Trial"} < {
         *names
