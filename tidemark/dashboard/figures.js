@@ -52,7 +52,7 @@ function inOrder(groups, orders) {
   const keys = new Map(
     groups.map((group) => [
       group,
-      orders.map(({ column, aggregation }) => figure(group.rows, column, aggregation)),
+      orders.map(({ column, aggregation }) => figure(group.rows, column.name, aggregation)),
     ]),
   );
   return groups.toSorted((a, b) => {

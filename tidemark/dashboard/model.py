@@ -42,7 +42,7 @@ class Field:
 class Order:
     """An order by a column, which the visual may or may not show."""
 
-    column: str
+    column: Column
     aggregation: str | None = None
     """The aggregation over the values of a group, None for a single value."""
     descending: bool = False
@@ -147,7 +147,7 @@ class Source:
     """A control that limits the choices of another control."""
 
     control: str
-    column: str
+    column: Column
     """The column that must have the value of that control."""
 
 
@@ -241,7 +241,7 @@ class Dashboard:
 
     def columns(self) -> dict[str, list[str]]:
         """Return the columns of each data set that the page needs, in the order of the data set."""
-        used = {*_columns((self.sheets, self.groups)), *self._other_columns()}
+        used = {*_columns((self.sheets, self.groups))}
         used |= {
             Column(each.data_set, name) for each in used for name in _NEEDED.get(each.name, ())
         }
@@ -250,20 +250,6 @@ class Dashboard:
             name: [each for each in read_data_set(name).columns if Column(name, each) in used]
             for name in data_sets
         }
-
-    def _other_columns(self) -> Iterator[Column]:
-        """Yield the columns of orders and of the sources of controls."""
-        for sheet in self.sheets:
-            for control in sheet.controls:
-                if control.column:
-                    yield from (
-                        Column(control.column.data_set, each.column) for each in control.sources
-                    )
-            for visual in sheet.visuals:
-                if not isinstance(visual.shown, Kpi):
-                    yield from (
-                        Column(visual.data_set, each.column) for each in visual.shown.orders
-                    )
 
 
 def _columns(value: object) -> Iterator[Column]:

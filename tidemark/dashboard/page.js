@@ -36,7 +36,7 @@ function offered({ column, sources }, controls) {
   const rows = rowsOf[column.data_set].filter((row) =>
     sources.every((source) => {
       const { parameter } = controls.find(({ id }) => id === source.control);
-      return ["", row[source.column]].includes(chosen[parameter]);
+      return ["", row[source.column.name]].includes(chosen[parameter]);
     }),
   );
   const values = new Set(rows.map((row) => row[column.name]));

@@ -84,10 +84,10 @@ def _by_field(field: Field, order: Order) -> Json:
     return {"FieldId": field.id, "Direction": "DESC" if order.descending else "ASC"}
 
 
-def _by_column(data_set: str, order: Order) -> Json:
+def _by_column(order: Order) -> Json:
     function = {"SimpleNumericalAggregation": order.aggregation}
     return {
-        "SortBy": _column(Column(data_set, order.column)),
+        "SortBy": _column(order.column),
         "Direction": "DESC" if order.descending else "ASC",
         "AggregationFunction": {"NumericalAggregationFunction": function},
     }
@@ -149,7 +149,7 @@ def _kpi(shown: Kpi) -> tuple[str, Json]:
 
 
 def _table(shown: Table) -> tuple[str, Json]:
-    fields = {each.column.name: each for each in shown.fields}
+    fields = {each.column: each for each in shown.fields}
     sorts = [{"FieldSort": _by_field(fields[each.column], each)} for each in shown.orders]
     return "TableVisual", {
         "FieldWells": {"TableUnaggregatedFieldWells": {"Values": list(map(_field, shown.fields))}},
@@ -164,7 +164,7 @@ def _labels(fields: Iterable[Field]) -> Json:
 
 
 def _heat_map(shown: PivotTable) -> tuple[str, Json]:
-    place = Order("version_rank", "MIN")
+    place = Order(Column(shown.column.column.data_set, "version_rank"), "MIN")
     return "HeatMapVisual", {
         "FieldWells": {
             "HeatMapAggregatedFieldWells": {
@@ -173,9 +173,7 @@ def _heat_map(shown: PivotTable) -> tuple[str, Json]:
                 "Values": [_measure(shown.value)],
             }
         },
-        "SortConfiguration": {
-            "HeatMapColumnSort": [{"ColumnSort": _by_column(shown.column.column.data_set, place)}]
-        },
+        "SortConfiguration": {"HeatMapColumnSort": [{"ColumnSort": _by_column(place)}]},
         "ColorScale": {
             "Colors": [{"Color": color, "DataValue": at} for color, at in _HEAT],
             "ColorFillType": "GRADIENT",
@@ -188,9 +186,9 @@ def _pivot_table(shown: PivotTable) -> tuple[str, Json]:
         return _heat_map(shown)
     # By default, the values of a row are in their own order.
     sorts = [
-        {"FieldId": row.id, "SortBy": {"Column": _by_column(row.column.data_set, order)}}
+        {"FieldId": row.id, "SortBy": {"Column": _by_column(order)}}
         for row, order in zip(shown.rows, shown.orders, strict=True)
-        if order.column != row.column.name
+        if order.column != row.column
     ]
     totals = ("RowSubtotal", "ColumnSubtotal", "RowTotal", "ColumnTotal")
     return "PivotTableVisual", {
@@ -223,12 +221,11 @@ def _wells(shown: Chart) -> Json:
 
 
 def _sorts(shown: Chart) -> Json:
-    fields = {each.column.name: each for each in (shown.category, *shown.values)}
-    data_set = shown.category.column.data_set
+    fields = {each.column: each for each in (shown.category, *shown.values)}
     sorts = [
         {"FieldSort": _by_field(fields[each.column], each)}
         if each.column in fields
-        else {"ColumnSort": _by_column(data_set, each)}
+        else {"ColumnSort": _by_column(each)}
         for each in shown.orders
     ]
     return {"SortConfiguration": {"CategorySort": sorts}}
@@ -353,7 +350,7 @@ def _control(control: Control) -> Json:
         sources = [
             {
                 "SourceSheetControlId": each.control,
-                "ColumnToMatch": _column(Column(control.column.data_set, each.column)),
+                "ColumnToMatch": _column(each.column),
             }
             for each in control.sources
         ]

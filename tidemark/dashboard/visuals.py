@@ -82,14 +82,17 @@ def _visual(
 def kpi(name: str, title: str, subtitle: str, alternative: str, *, sum_of: Column) -> Sized:
     """Return the sum of a column as one figure."""
     value = _measure(_field(name, sum_of, name="count"), "SUM")
-    return Sized(_visual(name, (title, subtitle, alternative), Kpi(value), sum_of), 6, WIDTH // 3)
+    return _figure(name, (title, subtitle, alternative), value)
 
 
 def worst_change(name: str, title: str, subtitle: str, alternative: str) -> Sized:
     """Return the least gain of a pair of versions as one figure."""
-    gain = Column(PAIRS, "effect_gain")
-    value = _measure(_field(name, gain), "MIN")
-    return Sized(_visual(name, (title, subtitle, alternative), Kpi(value), gain), 6, WIDTH // 3)
+    value = _measure(_field(name, Column(PAIRS, "effect_gain")), "MIN")
+    return _figure(name, (title, subtitle, alternative), value)
+
+
+def _figure(name: str, words: tuple[str, str, str], value: Field) -> Sized:
+    return Sized(_visual(name, words, Kpi(value), value.column), 6, WIDTH // 3)
 
 
 def table(
@@ -113,7 +116,9 @@ def table(
         _field(name, Column(data_set, each), label, name=names.get(each, ""))
         for each, label in columns.items()
     )
-    orders = tuple(Order(each.lstrip("-"), None, each[0] == "-") for each in order)
+    orders = tuple(
+        Order(Column(data_set, each.lstrip("-")), None, each[0] == "-") for each in order
+    )
     shown = Table(fields, orders)
     return Sized(_visual(name, (title, subtitle, alternative), shown, fields[0].column), rows)
 
@@ -130,9 +135,9 @@ def pivot_of_versions(name: str, title: str, subtitle: str, alternative: str) ->
         _dates(field("tested_at", "Test date"), 1),
         field("sizes", "Tasks × records"),
     )
+    rank = Column(BY_VERSION, "version_rank")
     orders = tuple(
-        Order("version_rank" if each.column.name == "version" else each.column.name, "MIN")
-        for each in rows
+        Order(rank if each.column.name == "version" else each.column, "MIN") for each in rows
     )
     value = _measure(field("mean", "Rate"), "AVERAGE")
     shown = PivotTable(rows, field("rate"), value, orders)
@@ -144,7 +149,7 @@ def heat_map_of_versions(name: str, title: str, subtitle: str, alternative: str)
     rows = (_field(name, Column(BY_VERSION, "series"), "Metric"),)
     value = _measure(_field(name, Column(BY_VERSION, "usual_gain"), "Gain"), "AVERAGE")
     version = _field(name, Column(BY_VERSION, "version"))
-    shown = PivotTable(rows, version, value, (Order("series", "MIN"),), heat=True)
+    shown = PivotTable(rows, version, value, (Order(rows[0].column, "MIN"),), heat=True)
     return Sized(_visual(name, (title, subtitle, alternative), shown, value.column), 12)
 
 
@@ -190,7 +195,7 @@ def line_charts(
         color=None,
         panels=field("series"),
         columns=2,
-        orders=(Order(order, "MIN") if order else Order(category.name),),
+        orders=(Order(Column(category.data_set, order), "MIN") if order else Order(category),),
         axes=Axes(label, "", from_zero=False),
         legend="",
         styles={each.id: style for each, style in zip(values, (first, *ends), strict=True)},
@@ -208,7 +213,7 @@ def gain_bars(name: str, title: str, subtitle: str, alternative: str) -> Sized:
         color=_field(name, Column(PAIRS, "qualified_verdict")),
         panels=None,
         columns=1,
-        orders=(Order(gain.name, "MIN"),),
+        orders=(Order(gain, "MIN"),),
         axes=Axes("", "← worse\N{EM SPACE}\N{EM SPACE}better →", from_zero=True),
         legend="Verdict",
         styles={},
@@ -229,7 +234,7 @@ def week_bars(name: str, title: str, subtitle: str, alternative: str) -> Sized:
         color=_field(name, Column(WEEKS, "status")),
         panels=None,
         columns=1,
-        orders=(Order(week.name),),
+        orders=(Order(week),),
         axes=Axes("Week", "Runs", from_zero=True),
         legend="Ended as",
         styles={},
@@ -251,7 +256,9 @@ def choice(
     ``within`` are the parameters whose values limit the offered ones. Only a choice of ``one``
     does not offer all values at once.
     """
-    sources = tuple(Source(_control(sheet, each), each.lower()) for each in within)
+    sources = tuple(
+        Source(_control(sheet, each), Column(data_set, each.lower())) for each in within
+    )
     column = Column(data_set, parameter.lower())
     name = _control(sheet, parameter)
     return Control(name, label or parameter, parameter, column, not one, sources)
