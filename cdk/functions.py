@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import aws_croniter  # type: ignore[import-untyped]
@@ -32,16 +32,15 @@ from cdk.policies import (
     acknowledge,
     allow,
     in_cluster,
+    instance_arns,
     kms_key,
     objects_finding,
     passing_to_tasks,
-    uncovered,
     using_key,
     wildcard_finding,
 )
 from cdk.system_tests import SystemTests, log_group
 from tidemark.model.checkout import CODE, ROOT
-from tidemark.model.instance import of_instance
 from tidemark.model.settings import Settings
 from tidemark.model.suite import Suite
 from tidemark.model.suite_asset import pack_suite
@@ -77,10 +76,16 @@ class Functions(Construct):
         self._settings, self._bucket, self._tests, self._topic = settings, bucket, tests, topic
         self._layer = LayerVersion.from_layer_version_arn(self, "Powertools", _POWERTOOLS)
         suites = {name: each.suite for name, each in tests.suites.items()}
+        deployed = suites.values()
+        rules = [name for suite in deployed for name in suite.rules]
+        queues = [name for suite in deployed for name in suite.awaited_queues]
+        clusters = [name for suite in deployed for name in suite.awaited_clusters]
+        self._rules = instance_arns("events", "rule/", rules)
+        self._queues = instance_arns("sqs", "", queues)
+        self._clusters = instance_arns("ecs", "cluster/", clusters)
         code = _code(suites, settings.systems)
         self.by_state = {
-            state: self._function(state, code, needs)
-            for state, needs in needs_of(suites.values()).items()
+            state: self._function(state, code, needs) for state, needs in needs_of(deployed).items()
         }
 
     def _function(self, state: str, code: Code, needs: Needs) -> Function:
@@ -235,35 +240,9 @@ class Functions(Construct):
         return [arn for each in self._tests.suites.values() for arn in each.image_definitions]
 
     @property
-    def _rules(self) -> list[str]:
-        """The ARNs of the rules that the suites pause, with a wildcard for each id."""
-        return self._arns("events:{}:rule/", (each.rules for each in self._suites))
-
-    @property
-    def _queues(self) -> list[str]:
-        """The ARNs of the queues that the suites wait for, with a wildcard for each id."""
-        return self._arns("sqs:{}:", (each.awaited_queues for each in self._suites))
-
-    @property
-    def _clusters(self) -> list[str]:
-        """The ARNs of the clusters that the suites wait for, with a wildcard for each id."""
-        return self._arns("ecs:{}:cluster/", (each.awaited_clusters for each in self._suites))
-
-    @property
-    def _suites(self) -> list[Suite]:
-        return [tasks.suite for tasks in self._tests.suites.values()]
-
-    @staticmethod
-    def _arns(beginning: str, names_of_suites: Iterable[Sequence[str]]) -> list[str]:
-        """Return the ARNs of names after the service and resource; ``{}`` is for the place."""
-        place = f"arn:{Aws.PARTITION}:{beginning.format(f'{Aws.REGION}:{Aws.ACCOUNT_ID}')}"
-        names = {of_instance(name, "*") for names in names_of_suites for name in names}
-        return [f"{place}{name}" for name in uncovered(names)]
-
-    @property
     def _instance_objects(self) -> list[str]:
         """The ARNs of the properties of the suites' instances, with a wildcard for each id."""
-        found = [suite.subject.instance for suite in self._suites]
+        found = [tasks.suite.subject.instance for tasks in self._tests.suites.values()]
         return [
             f"arn:{Aws.PARTITION}:s3:::{bucket}/{key}"
             for instance in found

@@ -14,6 +14,7 @@ from cdk.policies import (
     Conditions,
     acknowledge,
     allow,
+    instance_arns,
     passing_to_tasks,
     uncovered,
     wildcard_finding,
@@ -77,7 +78,7 @@ class InstancePolicies(Construct):
         for kind, (action, resource) in _LOOK_UPS.items():
             if kind in kinds:
                 service = action.partition(":")[0]
-                yield allow([action], _arns(service, resource, self._forms(kind)))
+                yield allow([action], instance_arns(service, resource, self._forms(kind)))
         if "task_definition" in kinds:
             # Service Authorization Reference: the first takes no resource. The resource of the
             # second is every log group of the account.
@@ -86,18 +87,18 @@ class InstancePolicies(Construct):
     def _logs(self) -> PolicyStatement:
         patterns = (each.log_groups for each in map(_instance, self._suites))
         groups = sorted({f"{group}:*" for each in patterns for group in each})
-        return allow(["logs:StartQuery"], _arns("logs", "log-group:", groups))
+        return allow(["logs:StartQuery"], instance_arns("logs", "log-group:", groups))
 
     def _tasks(self) -> Iterable[PolicyStatement]:
         """Yield the permissions to run tasks of instances and wait for their end."""
         families = [f"{form}:*" for suite in self._suites for form in suite.definitions]
-        definitions = _arns("ecs", "task-definition/", families)
+        definitions = instance_arns("ecs", "task-definition/", families)
         yield allow(["ecs:RunTask"], definitions, _in_clusters(self._run))
         yield _tasks(["ecs:StopTask", "ecs:DescribeTasks"], self._run)
         # A task takes on the tags of its definition.
         at_start = {"StringEquals": {"ecs:CreateAction": "RunTask"}}
         tasks = [f"{form}/*" for form in self._run]
-        yield allow(["ecs:TagResource"], _arns("ecs", "task/", tasks), at_start)
+        yield allow(["ecs:TagResource"], instance_arns("ecs", "task/", tasks), at_start)
         patterns = (each.roles for each in map(_instance, self._suites))
         roles = uncovered(of_instance(role, "*") for each in patterns for role in each)
         yield passing_to_tasks(
@@ -125,11 +126,4 @@ def _tasks(actions: Sequence[str], clusters: Sequence[str]) -> PolicyStatement:
 
 
 def _in_clusters(clusters: Sequence[str]) -> Conditions:
-    return {"ArnLike": {"ecs:cluster": _arns("ecs", "cluster/", clusters)}}
-
-
-def _arns(service: str, resource: str, forms: Iterable[str]) -> list[str]:
-    """Return the ARNs of names in the own account, with a wildcard for each id."""
-    place = f"arn:{Aws.PARTITION}:{service}:{Aws.REGION}:{Aws.ACCOUNT_ID}"
-    names = uncovered(of_instance(form, "*") for form in forms)
-    return [f"{place}:{resource}{name}" for name in names]
+    return {"ArnLike": {"ecs:cluster": instance_arns("ecs", "cluster/", clusters)}}

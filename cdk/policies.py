@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
-from aws_cdk import Stack, Validations
+from aws_cdk import Aws, Stack, Validations
 from aws_cdk.aws_ecs import Cluster
 from aws_cdk.aws_iam import PolicyStatement
 from aws_cdk.aws_kms import IKey, Key
@@ -14,6 +14,7 @@ from aws_cdk.aws_s3 import IBucket
 from aws_cdk.aws_stepfunctions import StateMachine
 from constructs import Construct, IConstruct
 
+from tidemark.model.instance import of_instance
 from tidemark.model.settings import Settings
 
 Conditions = Mapping[str, Any]
@@ -46,6 +47,13 @@ def uncovered(patterns: Iterable[str]) -> list[str]:
         for pattern in all_patterns
         if not any(fnmatchcase(pattern, other) for other in all_patterns - {pattern})
     )
+
+
+def instance_arns(service: str, resource: str, names: Iterable[str]) -> list[str]:
+    """Return the ARNs of names in the own account, with a wildcard for the id of each instance."""
+    place = f"arn:{Aws.PARTITION}:{service}:{Aws.REGION}:{Aws.ACCOUNT_ID}"
+    found = uncovered(of_instance(name, "*") for name in names)
+    return [f"{place}:{resource}{name}" for name in found]
 
 
 def executions(machine: StateMachine) -> str:

@@ -185,17 +185,3 @@ def test_a_column_of_a_type_that_data_sets_lack_is_named():
         ValueError, match=r"^data set latest_run: column excluded has the type BOOLEAN; CAST it to"
     ):
         read_data_set("latest_run")
-
-
-@pytest.mark.parametrize(
-    ("holder", "field"),
-    [
-        ({}, "CalculatedFields"),
-        ({"SheetId": "rates", "Name": "Rates per version"}, "FilterControls"),
-        ({"VisualId": "newest"}, "ConditionalFormatting"),
-    ],
-)
-def test_a_field_that_nobody_checks_is_refused(definition, holder, field):
-    first(definition, **holder)[field] = []
-
-    assert f"references of {field} are not checked; accepted are" in "".join(problems(definition))

@@ -78,63 +78,63 @@ def systems(tmp_path):
     return read_settings({**written_context(), "systems": str(tmp_path)})
 
 
-def test_an_image_is_built_from_its_workload_and_the_harness(systems, tmp_path):
-    app = App(outdir=str(tmp_path / "out"))
-    image_of(Stack(app, "Stack"), LOAD, systems)
+@pytest.fixture
+def built(tmp_path):
+    """Return the function that builds the image of a suite: the folder and what Docker is told."""
 
-    (asset,) = (Path(app.synth().directory)).glob("asset.*")
-    assert sorted(path.name for path in asset.iterdir()) == ["harness", "load"]
-    assert (asset / "load" / "task.py").exists()
-    assert (asset / "harness" / "harness" / "preparation.py").exists()
-
-
-def test_the_same_workload_has_the_same_image(systems, tmp_path):
-    def built(outdir):
+    def built(suite, settings, outdir="out"):
         app = App(outdir=str(tmp_path / outdir))
-        image_of(Stack(app, "Stack"), LOAD, systems)
-        (asset,) = Path(app.synth().directory).glob("asset.*")
-        return asset.name
+        image_of(Stack(app, "Stack"), suite, settings)
+        assembly = Path(app.synth().directory)
+        (folder,) = assembly.glob("asset.*")
+        (assets,) = assembly.glob("*.assets.json")
+        (image,) = json.loads(assets.read_text())["dockerImages"].values()
+        return folder, image["source"]
 
-    assert built("one") == built("two")
+    return built
 
 
-def test_a_workload_that_needs_python_alone_needs_no_dockerfile(systems, tmp_path):
+def test_an_image_is_built_from_its_workload_and_the_harness(built, systems):
+    folder, _ = built(LOAD, systems)
+
+    assert sorted(path.name for path in folder.iterdir()) == ["harness", "load"]
+    assert (folder / "load" / "task.py").exists()
+    assert (folder / "harness" / "harness" / "preparation.py").exists()
+
+
+def test_the_same_workload_has_the_same_image(built, systems):
+    (one, _), (two, _) = (built(LOAD, systems, outdir) for outdir in ("one", "two"))
+
+    assert one.name == two.name
+
+
+def test_a_workload_that_needs_python_alone_needs_no_dockerfile(built, systems, tmp_path):
     (tmp_path / "workloads" / "load" / "Dockerfile").unlink()
-    app = App(outdir=str(tmp_path / "out"))
-    stack = Stack(app, "Stack")
-    image_of(stack, LOAD, systems)
 
-    assets = json.loads(next(Path(app.synth().directory).glob("*.assets.json")).read_text())
-    (image,) = assets["dockerImages"].values()
-    assert image["source"]["dockerFile"] == "harness/Dockerfile"
-    assert image["source"]["dockerBuildArgs"] == {"WORKLOAD": "load"}
+    _, told = built(LOAD, systems)
+
+    assert told["dockerFile"] == "harness/Dockerfile"
+    assert told["dockerBuildArgs"] == {"WORKLOAD": "load"}
 
 
-def test_a_prebuilt_image_has_each_listed_version_and_comes_from_the_package_index(
-    systems, tmp_path
-):
+def test_a_prebuilt_image_has_each_listed_version_and_comes_from_the_package_index(built, systems):
     locked = {"prebuilt": True, "package_index": "https://packages.example.com/python/"}
-    app = App(outdir=str(tmp_path / "out"))
-    image_of(Stack(app, "Stack"), LOAD, systems.model_copy(update=locked))
 
-    assets = json.loads(next(Path(app.synth().directory).glob("*.assets.json")).read_text())
-    (image,) = assets["dockerImages"].values()
-    arguments = image["source"]["dockerBuildArgs"]
-    index = locked["package_index"]
+    _, told = built(LOAD, systems.model_copy(update=locked))
+
+    arguments, index = told["dockerBuildArgs"], locked["package_index"]
     assert (arguments["PIP_INDEX_URL"], arguments["UV_DEFAULT_INDEX"]) == (index, index)
     inside = json.loads(arguments["TIDEMARK_VERSIONS"])
     assert {"TIDEMARK_VERSION": "9.8.4", "TIDEMARK_PACKAGE": "rocksdict==0.3.29"} in inside
     assert len(inside) == len(LOAD.subject.versions)
 
 
-def test_an_image_has_the_pythons_that_a_run_may_set(systems, tmp_path):
+def test_an_image_has_the_pythons_that_a_run_may_set(built, systems):
     suite = LOAD.model_copy(update={"axes": {"python": ("3.12", "3.13")}})
-    app = App(outdir=str(tmp_path / "out"))
-    image_of(Stack(app, "Stack"), suite, systems)
 
-    assets = json.loads(next(Path(app.synth().directory).glob("*.assets.json")).read_text())
-    (image,) = assets["dockerImages"].values()
-    assert image["source"]["dockerBuildArgs"]["TIDEMARK_PYTHONS"] == "3.12 3.13"
+    _, told = built(suite, systems)
+
+    assert told["dockerBuildArgs"]["TIDEMARK_PYTHONS"] == "3.12 3.13"
 
 
 @pytest.mark.parametrize(
