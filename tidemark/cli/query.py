@@ -19,7 +19,7 @@ from cwli.command.log_query import LogQuery
 from cwli.insights import EventsError, QueryError, QueryResult
 from cwli.insights import compile as compile_query
 from cwli.program import Refused, tell
-from cwli.readers.folders import LogFilesError
+from cwli.readers.folders import FetchedLogs, LogFilesError, Range, folder_of
 from onebox.app import ACCOUNT
 from tidemark.cli.options import state_flag, state_option
 from tidemark.cli.saving import format_option, show
@@ -27,7 +27,6 @@ from tidemark.model.sentences import listed, plural
 
 if TYPE_CHECKING:
     from aws.client.account import AccountLogs
-    from cwli.readers.fetched import Range
 
 # Options that read no events, or others.
 _OTHERS = (
@@ -215,8 +214,6 @@ def _fetched(
     account: AccountLogs, name: str, state: Path, ranges: Iterable[Range]
 ) -> tuple[str, ...]:
     """Return the paths of the files with the events of a log group; fetch the missing ones."""
-    from cwli.readers.fetched import FetchedLogs, folder_of  # noqa: PLC0415
-
     group = account.group(name)
     folder = folder_of(state, group.account, group.region)
     now = int(datetime.now(UTC).timestamp())

@@ -20,8 +20,7 @@ import click
 from cwli.insights import EventsError, QueryError
 from cwli.program import Refused
 from cwli.readers.clocks import Beginning
-from cwli.readers.fetched import log_of
-from cwli.readers.folders import SUFFIXES, LogFilesError, files_of
+from cwli.readers.folders import SUFFIXES, LogFilesError, files_of, log_of
 
 if TYPE_CHECKING:
     pass

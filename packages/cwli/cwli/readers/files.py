@@ -13,10 +13,9 @@ from cwli.insights.source import EventSource, events_of, quoted_path
 from cwli.insights.values import quoted
 from cwli.readers import log_file
 from cwli.readers.clocks import S3_EXPORT, Clock, field_clock, once
-from cwli.readers.folders import LogFilesError, files_of
+from cwli.readers.folders import EVENT_FIELDS, LogFilesError, files_of
 from cwli.readers.lines import LIMITS, UTF16, Harm, Limits, LineTooLongError, first_line, whole
 from cwli.readers.log_file import (
-    EVENT_FIELDS,
     LOGGED_FIELDS,
     TABLES,
     Form,

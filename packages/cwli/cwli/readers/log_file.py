@@ -15,7 +15,7 @@ from typing import BinaryIO, NamedTuple
 from stringzilla import find
 
 from cwli.readers.clocks import S3_EXPORT, Clock, clock_of, flow_log_clock, headers
-from cwli.readers.folders import LogFilesError
+from cwli.readers.folders import EVENT_FIELDS, LogFilesError
 from cwli.readers.likely_times import likely_time
 from cwli.readers.lines import MARK, encoding_of, first_lines
 from cwli.readers.packing import INCOMPLETE, Packing, packing_of, reason, unpacked
@@ -29,14 +29,6 @@ _CLOCK_PEEKED = 64 * 1024
 _CLOCK_OBJECTS = 100
 _CHUNK = 1024 * 1024
 _WITHIN = re.compile(rb"\r[^\r\n]")
-# FilteredLogEvent and OutputLogEvent (AWS documentation, CloudWatch Logs API).
-EVENT_FIELDS = {
-    "timestamp": "BIGINT",
-    "message": "VARCHAR",
-    "ingestionTime": "BIGINT",
-    "logStreamName": "VARCHAR",
-    "eventId": "VARCHAR",
-}
 LOGGED_FIELDS = {**EVENT_FIELDS, "@log": "VARCHAR"}
 """The fields of events in copies, which also have their log group as ``account:group``."""
 _PAIRS = r'\s*\{\s*(?:"\w+"\s*:\s*(?:"[^"]*"|\[[^\[\]{}]*\])\s*,\s*)*'

@@ -26,10 +26,10 @@ from typing import Any, BinaryIO, NamedTuple, TextIO
 
 from cwli.readers import log_file
 from cwli.readers.clocks import Beginning, Clock, beginning
+from cwli.readers.folders import EVENT_FIELDS
 from cwli.readers.lines import LIMITS, MARKS, Joining, encoding_of, utf8_lines, without_returns
 from cwli.readers.log_file import (
     EVENT_COLUMNS,
-    EVENT_FIELDS,
     PEEKED_BYTES,
     RESULT_FIELDS,
     TABLES,

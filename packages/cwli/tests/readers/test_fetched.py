@@ -3,9 +3,15 @@
 import pytest
 
 from cwli.insights import run
-from cwli.readers.fetched import FetchedLogs, folder_of, log_of
 from cwli.readers.files import log_files
-from cwli.readers.folders import LogFilesError, folder_name, group_name
+from cwli.readers.folders import (
+    FetchedLogs,
+    LogFilesError,
+    folder_name,
+    folder_of,
+    group_name,
+    log_of,
+)
 
 HOUR = 3600
 NOW = 10 * HOUR
