@@ -116,12 +116,10 @@ def test_source_names_files(log):
     [
         ("'/none'", "SOURCE: no log group is named '/none'; there are "),
         ("logGroups(namePrefix: ['/none'])", "SOURCE: PATH has no log group that logGroups sel"),
-        (
-            "logGroups(accountIdentifiers: ['111122223333'])",
-            "SOURCE: PATH has no log group that logGroups selects; there are ",
-        ),
+        ("logGroups(accountIdentifiers: ['111122223333'])",
+         "SOURCE: PATH has no log group that logGroups selects; there are "),
     ],
-)
+)  # fmt: skip
 def test_a_source_that_is_not_one_of_the_files_is_refused(log, source, sentence):
     refused = query(f"SOURCE {source} | stats count(*)", log).exception
     assert isinstance(refused, Refused)
@@ -162,31 +160,23 @@ def test_a_filter_that_no_event_passes_gets_a_warning(log):
         (["no.cwli"], "no.cwli: this file cannot be read: No such file or directory"),
         (["limit 1", "no.log"], "no.log: this file cannot be read: No such file or directory"),
         (["limit 1"], "PATH: expected the files or folders to query, or - for standard input"),
-        (
-            ["limit 1", "a.log", "--time-format", "%Q"],
-            "--time-format: '%Q' is not accepted; expected %Y, %y, %m, %b, %d, %j, %H, %I,",
-        ),
-        (
-            ["limit 1", "a.log", "--time-format", "*%j", "--time-field", "t"],
-            "--time-format: '*%j' is of whole lines, not of --time-field; begin with a letter",
-        ),
+        (["limit 1", "a.log", "--time-format", "%Q"],
+         "--time-format: '%Q' is not accepted; expected %Y, %y, %m, %b, %d, %j, %H, %I,"),
+        (["limit 1", "a.log", "--time-format", "*%j", "--time-field", "t"],
+         "--time-format: '*%j' is of whole lines, not of --time-field; begin with a letter"),
         (["limit 1", "a.log", "--event-start", "("], "--event-start: '(' is no regular expression"),
         (["limit 1", ""], "PATH: '' is empty; write . for this folder"),
         (["none.log", "limit 1"], "none.log: there is no such file; the query comes before"),
         (["logs/*", "limit 1"], "logs/*: there is no such file; the query comes before"),
         (["limit 1", "a.log", "--sorted"], "--sorted needs --start or --end"),
-        (
-            ["limit 1", "a.log", "--sorted", "--start", "-1h", "--event-start", "x"],
-            "--sorted is not accepted with --event-start",
-        ),
+        (["limit 1", "a.log", "--sorted", "--start", "-1h", "--event-start", "x"],
+         "--sorted is not accepted with --event-start"),
         (["-", "-"], "PATH: '-' is standard input, and so is QUERY; expected '-' once"),
         (["limit 1", "a.log", "--start", "9", "--end", "8"], "--start: 9 is after the end, 8"),
-        (
-            ["limit 1", "a.log", "--start", "2026-01-02T00:00", "--end", "2026-01-01"],
-            "--start: 2026-01-02T00:00 is after the end, 2026-01-01",
-        ),
+        (["limit 1", "a.log", "--start", "2026-01-02T00:00", "--end", "2026-01-01"],
+         "--start: 2026-01-02T00:00 is after the end, 2026-01-01"),
     ],
-)
+)  # fmt: skip
 def test_the_refusal_of_an_argument_is_one_sentence(arguments, sentence):
     refused = query(*arguments).exception
     assert isinstance(refused, Refused)
@@ -237,18 +227,14 @@ def test_an_end_without_a_time_is_the_whole_day():
 @pytest.mark.parametrize(
     ("lines", "warning"),
     [
-        (
-            ["2024-06-02T14:26:00Z a", "x", "2024-06-02T14:27:00Z b"],
-            "none of 2 events is in the time range; they are from 2024-06-02 14:26:00.000 to "
-            "2024-06-02 14:27:00.000",
-        ),
-        (
-            ["2024-06-02T14:26:00Z a"],
-            "the only event is not in the time range; it is of 2024-06-02 14:26:00.000",
-        ),
+        (["2024-06-02T14:26:00Z a", "x", "2024-06-02T14:27:00Z b"],
+         "none of 2 events is in the time range; they are from 2024-06-02 14:26:00.000 to "
+         "2024-06-02 14:27:00.000"),
+        (["2024-06-02T14:26:00Z a"],
+         "the only event is not in the time range; it is of 2024-06-02 14:26:00.000"),
         ([], None),
     ],
-)
+)  # fmt: skip
 def test_a_time_range_without_events_gets_a_warning_with_their_times(tmp_path, lines, warning):
     path = tmp_path / "a.log"
     path.write_text("".join(f"{line}\n" for line in lines))
@@ -599,23 +585,17 @@ def test_standard_input_is_sorted_and_read_whole(hours):
 @pytest.mark.parametrize(
     ("text", "note"),
     [
-        (
-            json.dumps({"StackEvents": [{"EventId": "1"}, {"EventId": "2"}]}, indent=4),
-            "it is one JSON object, and one event; `jq -c '.StackEvents[]'` makes events of the "
-            "list 'StackEvents' in it",
-        ),
-        (
-            json.dumps({"n": 7, "detail-list": [{"a": 1}]}),
-            "it is one JSON object, and one event; `jq -c '.\"detail-list\"[]'` makes events of "
-            "the list 'detail-list' in it",
-        ),
-        (
-            "time,level,msg\n2024-06-02T14:26:00Z,INFO,a\n2024-06-02T14:26:01Z,INFO,b\n",
-            "its first line, which names columns, is an event",
-        ),
+        (json.dumps({"StackEvents": [{"EventId": "1"}, {"EventId": "2"}]}, indent=4),
+         "it is one JSON object, and one event; `jq -c '.StackEvents[]'` makes events of the "
+         "list 'StackEvents' in it"),
+        (json.dumps({"n": 7, "detail-list": [{"a": 1}]}),
+         "it is one JSON object, and one event; `jq -c '.\"detail-list\"[]'` makes events of "
+         "the list 'detail-list' in it"),
+        ("time,level,msg\n2024-06-02T14:26:00Z,INFO,a\n2024-06-02T14:26:01Z,INFO,b\n",
+         "its first line, which names columns, is an event"),
         ('"id","name"\n"1","A"\n"2","B, c"\n', "its first line, which names columns, is an event"),
     ],
-)
+)  # fmt: skip
 def test_what_a_file_has_as_events_is_said(tmp_path, text, note):
     path = tmp_path / "events"
     path.write_text(text)

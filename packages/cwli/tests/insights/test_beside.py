@@ -161,27 +161,18 @@ def ask_with(source):
 @pytest.mark.parametrize(
     ("query", "error", "sentence"),
     [
-        (
-            "lookup user id OUTPUT name",
-            QueryError,
-            "column 24: there is no lookup table 'user'; th",
-        ),
-        (
-            "lookup users i OUTPUT name",
-            QueryError,
-            "column 30: the lookup table 'users' has no col",
-        ),
+        ("lookup user id OUTPUT name", QueryError,
+         "column 24: there is no lookup table 'user'; th"),
+        ("lookup users i OUTPUT name", QueryError,
+         "column 30: the lookup table 'users' has no col"),
         ("lookup users id OUTPUT a", QueryError, "column 40: the lookup table 'users' has no col"),
         ("lookup none a OUTPUT b", LookupTableError, "this file cannot be read: No such file"),
-        (
-            "lookup twice a OUTPUT a",
-            LookupTableError,
-            "first line of a lookup table must have uniq",
-        ),
+        ("lookup twice a OUTPUT a", LookupTableError,
+         "first line of a lookup table must have uniq"),
         ("lookup binary a OUTPUT b", LookupTableError, "this file is not CSV in UTF-8"),
         ("lookup cut a OUTPUT b", LookupTableError, "cut, line 2: Expected Number of Columns"),
     ],
-)
+)  # fmt: skip
 def test_the_error_of_an_unusable_lookup_table_names_it(events, tables, query, error, sentence):
     with pytest.raises(error) as caught:
         answer(query, events, tables)

@@ -109,12 +109,10 @@ def test_a_field_that_is_shown_twice_gets_no_warning():
         ("stats count(*) as total | sort totl", "column 32: 'totl' is missing, because stats does"),
         ("stats count(*)\n| sort @timestamp", "line 2, column 8: '@timestamp' is missing, beca"),
         ("stats count() by @log | sort count desc", "did you mean 'count()'?"),
-        (
-            "stats count(*) as n | fields m + 1 as x, m + 2 as y",
-            "'m' is missing, because stats does not return it; the results are n",
-        ),
+        ("stats count(*) as n | fields m + 1 as x, m + 2 as y",
+         "'m' is missing, because stats does not return it; the results are n"),
     ],
-)
+)  # fmt: skip
 def test_a_field_that_stats_does_not_return_is_missing_with_a_warning(source, query, warning):
     result = insights.run(query, source("a"), 0, 10)
     assert warning in result.warnings[0]
@@ -151,19 +149,15 @@ def test_field_is_fields():
 @pytest.mark.parametrize(
     ("query", "undefined"),
     [
-        (
-            "parse @message 'took * ms' as valeu\n| stats avg(value)",
-            [(2, 13, "no command makes 'value', so JSON in the message must have it; did you mean "
-              "'valeu'?", False)],
-        ),
+        ("parse @message 'took * ms' as valeu\n| stats avg(value)",
+         [(2, 13, "no command makes 'value', so JSON in the message must have it; did you mean "
+         "'valeu'?", False)]),
         ("parse @message 'took * ms' as ms | filter ms > 1 | stats avg(ms)", []),
         # Without a command that takes fields from texts, the fields are those of JSON.
         ("stats avg(value)", []),
         ("fields size / 2 as half | stats avg(value)", []),
-        (
-            "stats count(*) as n | sort m",
-            [(1, 28, "'m' is missing, because stats does not return it; the results are n", True)],
-        ),
+        ("stats count(*) as n | sort m",
+         [(1, 28, "'m' is missing, because stats does not return it; the results are n", True)]),
         ("fields @logstream", [(1, 8, "no log has a field '@logstream'; did you mean "
                                 "'@logStream'?", True)]),
     ],

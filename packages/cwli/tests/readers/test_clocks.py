@@ -50,19 +50,13 @@ FORMS = [
     ("I, [2024-06-02T14:26:00.123456 #7]  INFO -- : x", "ISO 8601 after a level", MILLISECOND),
     ("time=2024-06-02T14:26:00.123Z level=INFO msg=x", "logfmt", MILLISECOND),
     ('level=info ts="2024-06-02T16:26:00+02:00" caller=a.go:7', "logfmt", SECOND),
-    (
-        '192.0.2.1 - - [02/Jun/2024:16:26:00 +0200] "GET / HTTP/1.1" 200 5',
-        "nginx or Apache",
-        SECOND,
-    ),
+    ('192.0.2.1 - - [02/Jun/2024:16:26:00 +0200] "GET / HTTP/1.1" 200 5', "nginx or Apache",
+     SECOND),
     ("2024/06/02 14:26:00 [error] 7#7: x", "errors of nginx", SECOND),
     ("[INFO]\t2024-06-02T14:26:00.123Z\t7\tx", "ISO 8601 after a level", MILLISECOND),
     ("\x1b[2m2024-06-02T14:26:00.123Z\x1b[0m x", "ISO 8601 in colour", MILLISECOND),
-    (
-        "2024-06-02 14:26:00.123 CEST [7] LOG:  x",
-        "ISO 8601 at the beginning, CEST read as UTC",
-        MILLISECOND,
-    ),
+    ("2024-06-02 14:26:00.123 CEST [7] LOG:  x", "ISO 8601 at the beginning, CEST read as UTC",
+     MILLISECOND),
     ("2024-06-02 14:26:00 GMT+2 x", "ISO 8601 at the beginning, GMT+2 read as UTC", SECOND),
     ('logger=a msg="b c" t=2024-06-02T14:26:00Z level=info', "logfmt", SECOND),
     ("2024/06/02 14:26:00 x", "Go", SECOND),
@@ -100,41 +94,23 @@ FORMS = [
     ("\t2024/06/02 14:26:00.123456 x", "Go with microseconds after blanks", MILLISECOND),
     ("[2024/06/02 14:26:00.123456,  0] ../a.c:7(b)", "Samba", MILLISECOND),
     ("Jun 2, 2024 2:26:00 PM a.B c", "java.util.logging", SECOND),
-    (
-        "[pid: 7|app: 0|req: 1/1] 10.0.0.1 () {4 vars in 5 bytes} [Sun Jun  2 14:26:00 2024] G",
-        "uWSGI",
-        SECOND,
-    ),
+    ("[pid: 7|app: 0|req: 1/1] 10.0.0.1 () {4 vars in 5 bytes} [Sun Jun  2 14:26:00 2024] G",
+     "uWSGI", SECOND),
     ('{"event_time": "2024-06-02T14:26:00Z"}', "JSON field 'event_time'", SECOND),
     ('{"Time": "2024-06-02T14:26:00.123Z"}', "JSON field 'Time'", MILLISECOND),
     ('{"created_at": 1717338360}', "JSON field 'created_at'", SECOND),
-    (
-        '{"firewall_name": "a", "event_timestamp": "1717338360", "event": {"pkts": 7}}',
-        "JSON field 'event_timestamp'",
-        SECOND,
-    ),
-    (
-        '{"log": "2024-06-02T14:26:00.123Z x", "source": "stdout"}',
-        "ISO 8601 at the beginning in JSON field 'log'",
-        MILLISECOND,
-    ),
-    (
-        '{"log": "2024/06/02-14:26:00.123456 x", "source": "stdout"}',
-        "RocksDB in JSON field 'log'",
-        MILLISECOND,
-    ),
-    (
-        '{"log": "{\\"ts\\": 1717338360.123}", "source": "stdout"}',
-        "JSON field 'ts' in JSON field 'log'",
-        MILLISECOND,
-    ),
+    ('{"firewall_name": "a", "event_timestamp": "1717338360", "event": {"pkts": 7}}',
+     "JSON field 'event_timestamp'", SECOND),
+    ('{"log": "2024-06-02T14:26:00.123Z x", "source": "stdout"}',
+     "ISO 8601 at the beginning in JSON field 'log'", MILLISECOND),
+    ('{"log": "2024/06/02-14:26:00.123456 x", "source": "stdout"}', "RocksDB in JSON field 'log'",
+     MILLISECOND),
+    ('{"log": "{\\"ts\\": 1717338360.123}", "source": "stdout"}',
+     "JSON field 'ts' in JSON field 'log'", MILLISECOND),
     ("tls 2.0 2024-06-02T14:26:00 net/lb/1 x", "network load balancer", SECOND),
     ('{"timeUnixNano": "1717338360123456789"}', "JSON field 'timeUnixNano'", MILLISECOND),
-    (
-        '{"event_timestamp": "1717338360123", "type": "TaskFailed"}',
-        "JSON field 'event_timestamp'",
-        MILLISECOND,
-    ),
+    ('{"event_timestamp": "1717338360123", "type": "TaskFailed"}', "JSON field 'event_timestamp'",
+     MILLISECOND),
     ('{"query_timestamp": "2024-06-02T14:26:00Z"}', "JSON field 'query_timestamp'", SECOND),
     ("02 Jun 2024 14:26:00,123 INFO x", "log4j", MILLISECOND),
     ("[Sun Jun 02 14:26:00.123456 2024] [core:error] x", "errors of Apache", MILLISECOND),
@@ -153,11 +129,8 @@ FORMS = [
     ("1717338360123456789 x", "epoch at the beginning", MILLISECOND),
     ("1717338360123999999 x", "epoch at the beginning", MILLISECOND),
     ('{"ts": 1717338360123999999}', "JSON field 'ts'", MILLISECOND),
-    (
-        "2024-06-02 14:26:00 Europe/Berlin x",
-        "ISO 8601 at the beginning, Europe/Berlin read as UTC",
-        SECOND,
-    ),
+    ("2024-06-02 14:26:00 Europe/Berlin x", "ISO 8601 at the beginning, Europe/Berlin read as UTC",
+     SECOND),
     ('{"timestamp": "2024-06-02T14:26:00.123Z"}', "JSON field 'timestamp'", MILLISECOND),
     ('{"ts": 1717338360.123, "m": 1}', "JSON field 'ts'", MILLISECOND),
     ('{"time": 1717338360123}', "JSON field 'time'", MILLISECOND),
@@ -165,21 +138,15 @@ FORMS = [
     ('{"eventTime": "2024-06-02T14:26:00Z"}', "JSON field 'eventTime'", SECOND),
     ('{"t": {"$date": "2024-06-02T14:26:00.123Z"}}', "JSON field 't.$date'", MILLISECOND),
     ('{"@t": "2024-06-02T14:26:00.123Z", "@mt": "x"}', "JSON field '@t'", MILLISECOND),
-    (
-        '{"__REALTIME_TIMESTAMP": "1717338360123456", "MESSAGE": "x"}',
-        "JSON field '__REALTIME_TIMESTAMP'",
-        MILLISECOND,
-    ),
+    ('{"__REALTIME_TIMESTAMP": "1717338360123456", "MESSAGE": "x"}',
+     "JSON field '__REALTIME_TIMESTAMP'", MILLISECOND),
     ('{"time_local": "02/Jun/2024:16:26:00 +0200"}', "JSON field 'time_local'", SECOND),
     ('{"time_iso8601": "2024-06-02T16:26:00+02:00"}', "JSON field 'time_iso8601'", SECOND),
     ('{"_aws": {"Timestamp": 1717338360123}}', "JSON field '_aws.Timestamp'", MILLISECOND),
     # The form of Docker's json-file logs.
-    (
-        '{"log": "x\\n", "stream": "stdout", "time": "2024-06-02T14:26:00.123456789Z"}',
-        "JSON field 'time'",
-        MILLISECOND,
-    ),
-]
+    ('{"log": "x\\n", "stream": "stdout", "time": "2024-06-02T14:26:00.123456789Z"}',
+     "JSON field 'time'", MILLISECOND),
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -542,13 +509,11 @@ def test_times_of_day_are_the_last_ones_up_to_the_files_last_change(log, form, t
         (format_clock("%j %H %z"), "of the year up to the file's last change"),
         (format_clock("%d.%m.%y %H:%M:%S"), "read as UTC"),
         (field_clock("at", "%H:%M"), "of the day up to the file's last change, read as UTC"),
-        (
-            clock_of(["Jun  2 14:26:00 host x"]),
-            "of the year up to the file's last change, read as UTC",
-        ),
+        (clock_of(["Jun  2 14:26:00 host x"]),
+         "of the year up to the file's last change, read as UTC"),
         (clock_of(["2024/06/02 14:26:00 x"]), "read as UTC"),
     ],
-)
+)  # fmt: skip
 def test_what_times_do_not_say_is_said(clock, rest):
     assert clock.description == f"{clock.name} ({rest})"
 
