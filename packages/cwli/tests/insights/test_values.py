@@ -4,7 +4,8 @@ from itertools import product
 
 import duckdb
 import pytest
-from hypothesis import given, settings
+from fuzzing import fuzz
+from hypothesis import given
 from hypothesis import strategies as st
 from logs import Logs
 
@@ -54,7 +55,7 @@ def test_texts_that_are_no_numbers_do_not_spoil_an_average(ask):
     assert ask(query, *lines) == [{"a": "2.5", "s": "5", "n": "9"}]
 
 
-@settings(max_examples=25, deadline=None, derandomize=True)
+@fuzz(40)
 @given(numbers=st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=200))
 def test_a_number_is_shown_as_the_shortest_text_of_the_same_double(tmp_path_factory, numbers):
     store = Logs(tmp_path_factory.mktemp("logs"))
