@@ -11,7 +11,7 @@ from typing import Any
 from reference_values import Moment, Order, Row, Value, as_number, as_text, finite, sorted_by, value
 
 from cwli.insights.commands.parsing import ParseFormat, ParseRegex
-from cwli.insights.commands.rows import Expand, JsonField, Unnest
+from cwli.insights.commands.rows import JsonField, Unnest
 from cwli.insights.commands.stats import AddTotals, CountFrequent, Fillmissing
 from cwli.insights.commands.windows import Accum, Autoregress, Filldown, Outlier, Sessionize
 from cwli.insights.syntax import Command
@@ -50,8 +50,6 @@ def new_fields(command: Command, row: Row, shown: dict[str, None]) -> list[Row]:
     match command:
         case Unnest(field=field, name=name):
             rows = [{name: each} for each in elements(row.get(field.name))]
-        case Expand(field=field):
-            rows = [{field.name: each} for each in elements(row.get(field.name))]
         case ParseRegex(multi=True):
             rows = matches(command, row)
         case ParseFormat(format="csv", names=names):

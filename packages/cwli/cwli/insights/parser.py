@@ -241,7 +241,7 @@ class Reader(TokenReader):
             inner = self.expression()
             self.need(")", "')'")
             return inner
-        _refuse_foreign(self.token)
+        _refuse_operator(self.token)
         if hint := hints.OPERANDS.get(self.token.value):
             raise QueryError(hint, self.token.span)
         raise self.expected("a field, a number, a text in quotes or a function")
@@ -311,7 +311,7 @@ class Reader(TokenReader):
         token = self.token
         if token.quoted or token.kind not in (Kind.NAME, Kind.SYMBOL):
             return None
-        _refuse_foreign(token)
+        _refuse_operator(token)
         operator = token.value.lower()
         return operator if operator in _POWERS else None
 
@@ -402,6 +402,6 @@ class Reader(TokenReader):
         return Call(self.since(name.span), arguments, name.value.lower())
 
 
-def _refuse_foreign(token: Token) -> None:
+def _refuse_operator(token: Token) -> None:
     if hint := hints.OPERATORS.get(token.value.lower()):
         raise QueryError(f"unknown operator {token.value.lower()!r}; {hint}", token.span)

@@ -1,1 +1,1 @@
-"""Foreign log files as events: their forms, clocks, damage and parts."""
+"""Log files as events: their forms, clocks, damage and parts."""

@@ -19,7 +19,7 @@ from backports import zstd
 BEGINNING = 4096
 """The bytes at the beginning of a file that tell its form [B]."""
 # Signatures: the specification of each form, or file(1), magic(5).
-_FOREIGN = (
+_UNSUPPORTED = (
     (rb"PK(?:\x03\x04|\x05\x06)", "a ZIP archive; `unzip` takes its files out"),
     (rb".{257}ustar", "a tar archive; `tar xf` takes its files out"),
     (rb"7z\xbc\xaf\x27\x1c", "a 7z archive; `7z x` takes its files out"),
@@ -55,7 +55,7 @@ _FOREIGN = (
     (rb"events:\n- (?:eventId|ingestionTime):",
      "what `aws logs` prints with --output yaml; --output json is read"),
 )  # fmt: skip
-_SIGNATURES = re.compile(b"|".join(b"(%b)" % pattern for pattern, _ in _FOREIGN), re.DOTALL)
+_SIGNATURES = re.compile(b"|".join(b"(%b)" % pattern for pattern, _ in _UNSUPPORTED), re.DOTALL)
 _NUL = b"\x00"
 # A text has line ends, tabs, and in colours ESC; terminals add BEL and BS, FIX and Hive SOH.
 _TEXT = bytes(byte for byte in range(256) if byte >= ord(" ") or byte in b"\0\t\n\v\f\r\x1b")
@@ -66,14 +66,14 @@ _MOST_NULS = 0.3
 _LEAST_NULS = 64
 
 
-def foreign_form(begin: bytes) -> str | None:
+def unsupported_form(begin: bytes) -> str | None:
     """Return the form that a file's first bytes show, and a hint; None if it may be read.
 
     Binary bytes within a text show no form: they are damage, which is counted.
     """
     if found := _SIGNATURES.match(begin):
         assert found.lastindex
-        return _FOREIGN[found.lastindex - 1][1]
+        return _UNSUPPORTED[found.lastindex - 1][1]
     if len(set(begin.translate(None, _TEXT))) > _MOST_CONTROLS:
         return "no text"
     # A log that was emptied while it is written begins with NUL.
@@ -101,7 +101,7 @@ class Packing(Enum):
     """Packed twice."""
 
 
-class ForeignFileError(OSError):
+class UnsupportedFileError(OSError):
     """A file that holds no events in a form that is read."""
 
 
@@ -149,7 +149,7 @@ def unpacked(path: Path) -> Iterator[BinaryIO]:
 
     Raises
     ------
-    ForeignFileError
+    UnsupportedFileError
         If the file is binary, is in a form that is not read, or is packed more than twice.
     OSError
         If it cannot be opened, or another of `INCOMPLETE` if its beginning cannot be read.
@@ -168,9 +168,9 @@ def unpacked(path: Path) -> Iterator[BinaryIO]:
 def _check(file: BufferedIOBase) -> None:
     begin = _begin(file, BEGINNING)
     if _packing_by(begin) is not Packing.NONE:
-        raise ForeignFileError(f"it is packed more than {_MOST_LAYERS} times; unpack it once")
-    if form := foreign_form(begin):
-        raise ForeignFileError(f"it is {form}")
+        raise UnsupportedFileError(f"it is packed more than {_MOST_LAYERS} times; unpack it once")
+    if form := unsupported_form(begin):
+        raise UnsupportedFileError(f"it is {form}")
 
 
 def _packing(file: BufferedIOBase) -> Packing:

@@ -148,23 +148,11 @@ class FilterIndex(Filter):
         super().resolve(names)
 
 
-@dataclass(frozen=True)
-class Unmask(Command):
-    """``unmask a``: show masked data. Nothing is masked on one machine."""
-
-    fields: tuple[Field, ...]
-
-    @classmethod
-    def read(cls, reader: Reader, start: Span) -> Unmask:
-        """Read the arguments of ``unmask``."""
-        fields = reader.list_of(reader.field)
-        return cls(reader.since(start), fields)
-
-    def resolve(self, names: Names) -> None:
-        """Show the fields, as ``fields`` does."""
-        for field in self.fields:
-            names.define(field.name, names.column(field))
-        names.selection.show((field.name for field in self.fields), alone=True)
+def read_unmask(reader: Reader, start: Span) -> Fields:
+    """Read ``unmask a``: show masked data, as ``fields`` does; nothing is masked on one machine."""
+    fields = reader.list_of(reader.field)
+    items = tuple(Item(field.span, field, field.name) for field in fields)
+    return Fields(reader.since(start), items)
 
 
 @dataclass(frozen=True)
@@ -293,34 +281,18 @@ class Unnest(Command):
         return cls(reader.since(start), field, name)
 
     def resolve(self, names: Names) -> None:
-        """Make the rows."""
-        unnest(names, self.field, self.name)
+        """Make the rows; their order decides between equal sort keys."""
+        source = names.column(self.field)
+        (column,) = names.define_captures([self.name])
+        place = names.new_column()
+        names.step(Elements(column, place, source))
+        names.put_after(place)
 
 
-@dataclass(frozen=True)
-class Expand(Command):
-    """``expand list``: like ``unnest``, but the element has the name of the list."""
-
-    field: Field
-
-    @classmethod
-    def read(cls, reader: Reader, start: Span) -> Expand:
-        """Read the arguments of ``expand``."""
-        field = reader.field()
-        return cls(reader.since(start), field)
-
-    def resolve(self, names: Names) -> None:
-        """Make the rows."""
-        unnest(names, self.field, self.field.name)
-
-
-def unnest(names: Names, list_: Field, element: str) -> None:
-    """Make a row of each element of a list; their order decides between equal sort keys."""
-    source = names.column(list_)
-    (column,) = names.define_captures([element])
-    place = names.new_column()
-    names.step(Elements(column, place, source))
-    names.put_after(place)
+def read_expand(reader: Reader, start: Span) -> Unnest:
+    """Read ``expand list``: like ``unnest``, but the element has the name of the list."""
+    field = reader.field()
+    return Unnest(reader.since(start), field, field.name)
 
 
 @dataclass(frozen=True)

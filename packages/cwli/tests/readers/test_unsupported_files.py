@@ -61,7 +61,7 @@ def twice(text):
     return gzip.compress(bz2.compress(text))
 
 
-FOREIGN = {
+UNSUPPORTED = {
     "a ZIP archive": zip_(TEXT),
     "a tar archive": tar(TEXT),
     "a 7z archive": b"7z\xbc\xaf\x27\x1c" + bytes(40),
@@ -103,11 +103,11 @@ FOREIGN = {
 
 @pytest.mark.parametrize(
     ("form", "pack"),
-    [*((form, bytes) for form in FOREIGN), ("a PDF", gzip.compress), ("Avro", twice)],
+    [*((form, bytes) for form in UNSUPPORTED), ("a PDF", gzip.compress), ("Avro", twice)],
 )
 def test_a_file_of_another_form_is_refused_by_its_name(tmp_path, form, pack):
     path = tmp_path / "logs"
-    path.write_bytes(pack(FOREIGN[form]))
+    path.write_bytes(pack(UNSUPPORTED[form]))
     with pytest.raises(LogFilesError, match=rf"logs: this file cannot be read: it is {form}"):
         log_files([path])
     mended = Mending().copies([path], tmp_path)
