@@ -4,33 +4,34 @@ from __future__ import annotations
 
 import json
 import math
+import operator
 import re
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address, ip_network
 from typing import Any
 
-import reference_beside
-import reference_rows
-from reference_values import (
-    Moment,
-    Order,
-    Row,
-    Value,
-    as_integer_or_number,
-    as_number,
-    as_text,
-    finite,
-    sorted_by,
-    truth,
-    value,
-)
+from random_queries import NETWORKS, WORDS
 
 from cwli.insights.commands.joins import AppendCols, Join
 from cwli.insights.commands.lookup import CidrLookUp, LookUp
-from cwli.insights.commands.parsing import ParseGlob, ParseRegex
-from cwli.insights.commands.rows import Dedup, Fields, Filter, Limit, Sort
-from cwli.insights.commands.stats import Stats
+from cwli.insights.commands.parsing import ParseFormat, ParseGlob, ParseRegex
+from cwli.insights.commands.rows import Dedup, Fields, Filter, JsonField, Limit, Sort, Unnest
+from cwli.insights.commands.stats import AddTotals, CountFrequent, Fillmissing, Stats
+from cwli.insights.commands.windows import Accum, Autoregress, Filldown, Outlier, Sessionize
 from cwli.insights.parser import parse
-from cwli.insights.syntax import Call, Command, Expression, Field, Number, Period
+from cwli.insights.syntax import (
+    Call,
+    Command,
+    Expression,
+    Field,
+    Number,
+    Operation,
+    Period,
+    Regex,
+    Text,
+)
 from cwli.insights.times import milliseconds
 
 
@@ -60,9 +61,9 @@ def run_commands(commands: tuple[Command, ...], events: list[Row]) -> tuple[list
         match command:
             case Join() | AppendCols():
                 other = run_commands(command.rows.commands, events)
-                rows = reference_beside.join_rows(command, rows, order, shown, other)
+                rows = join_rows(command, rows, order, shown, other)
             case LookUp() | CidrLookUp():
-                rows = reference_beside.look_up(command, rows, shown)
+                rows = look_up(command, rows, shown)
             case _:
                 rows, order = apply(command, rows, order, shown)
     return order(rows), list(shown)
@@ -98,7 +99,7 @@ def apply(
         case Dedup(fields=[field]):
             rows = first_of_each(field, order(rows))
         case _:
-            rows, order = reference_rows.apply(command, rows, order, shown)
+            rows, order = apply_to_rows(command, rows, order, shown)
     return rows, order
 
 
@@ -221,3 +222,401 @@ def aggregate(call: Expression, rows: list[Row]) -> Value:
     exact = [number for each in present if (number := as_integer_or_number(each)) is not None]
     found = extreme(exact) if exact else extreme(texts, default=None)
     return str(found) if isinstance(found, int) else found
+
+
+class Moment(float):
+    """Milliseconds since 1970-01-01 UTC, shown as a time."""
+
+
+Value = str | float | bool | None
+Row = dict[str, Any]
+Order = Callable[[list[Row]], list[Row]]
+
+
+def as_number(value: Value) -> float | None:
+    if isinstance(value, str):
+        decimal = re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", value)
+        value = float(value) if decimal else None
+    return None if value is None else finite(float(value))
+
+
+def as_text(value: Value) -> str | None:
+    if isinstance(value, bool):
+        return str(int(value))
+    if isinstance(value, Moment):
+        moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=value)
+        return f"{moment:%Y-%m-%d %H:%M:%S}.{moment.microsecond // 1000:03d}"
+    if isinstance(value, float):
+        return repr(value + 0.0).removesuffix(".0")
+    return value
+
+
+def truth(value: Value) -> bool:
+    return value is True or (as_number(value) or 0) != 0
+
+
+def finite(number: float) -> float | None:
+    return number if math.isfinite(number) else None
+
+
+COMPARISONS = {
+    "=": operator.eq,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+ARITHMETIC = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": lambda a, b: a / b if b else math.nan,
+}
+
+
+def value(node: Expression, row: Row) -> Value:
+    match node:
+        case Number() | Text():
+            return node.value
+        case Field():
+            return row.get(node.name)
+        case Call(function="bin", arguments=[Period() as period]):
+            return bin_of(row["@timestamp"], period)
+        case Call():
+            return call(node.function, [value(each, row) for each in node.arguments])
+        case Operation(operator="like", arguments=[subject, pattern]):
+            return is_like(as_text(value(subject, row)), pattern)
+        case Operation():
+            quoted = [isinstance(each, Text) for each in node.arguments]
+            return operate(node.operator, [value(each, row) for each in node.arguments], quoted)
+    raise AssertionError(node)
+
+
+def bin_of(time: Value, period: Period) -> Moment | None:
+    length = milliseconds(period)
+    assert length
+    return None if time is None else Moment(float(time) // length * length)
+
+
+def is_like(text: str | None, pattern: Expression) -> bool:
+    if text is None:
+        return False
+    if isinstance(pattern, Regex):
+        return re.search(pattern.pattern, text) is not None
+    assert isinstance(pattern, Text)
+    return pattern.value in text
+
+
+def operate(sign: str, operands: list[Value], quoted: list[bool]) -> Value:
+    match sign:
+        case "and":
+            return all(map(truth, operands))
+        case "or":
+            return any(map(truth, operands))
+        case "not":
+            return not truth(operands[0])
+        case "!=":
+            return not operate("=", operands, quoted)
+        case "in":
+            members = zip(operands[1:], quoted[1:], strict=True)
+            return any(operate("=", [operands[0], m], [quoted[0], q]) for m, q in members)
+    if sign in COMPARISONS:
+        return compare(sign, *operands, as_texts=sign == "=" and any(quoted))
+    numbers = [number for each in operands if (number := as_number(each)) is not None]
+    if len(numbers) < len(operands):
+        return None
+    return finite(ARITHMETIC[sign](*numbers)) if len(numbers) == 2 else -numbers[0]
+
+
+def compare(sign: str, left: Value, right: Value, *, as_texts: bool) -> bool:
+    both_texts = isinstance(left, str) and isinstance(right, str)
+    a: Any = as_integer_or_number(left)
+    b: Any = as_integer_or_number(right)
+    if both_texts and (as_texts or a is None or b is None):
+        a, b = left, right
+    return a is not None and b is not None and COMPARISONS[sign](a, b)
+
+
+def as_integer_or_number(value: Value) -> float | None:
+    integer = isinstance(value, str) and re.fullmatch("[+-]?[0-9]{16,38}", value)
+    return int(value) if isinstance(value, str) and integer else as_number(value)
+
+
+def call(name: str, arguments: list[Value]) -> Value:
+    match name:
+        case "abs":
+            number = as_number(arguments[0])
+            return None if number is None else abs(number)
+        case "strlen":
+            text = as_text(arguments[0])
+            return None if text is None else float(len(text))
+        case "ispresent":
+            return arguments[0] is not None
+        case "coalesce":
+            return next((each for each in arguments if each is not None), None)
+        case "concat":
+            return "".join(text for each in arguments if (text := as_text(each)) is not None)
+    raise AssertionError(name)
+
+
+def sorted_by(keys: list[tuple[str, bool]], default: Order) -> Order:
+    def sort(rows: list[Row]) -> list[Row]:
+        rows = default(rows)
+        for name, descending in reversed(keys):
+            present = [row for row in rows if row.get(name) is not None]
+            missing = [row for row in rows if row.get(name) is None]
+            # A stable sort, not a reversal: rows with equal keys stay newest first.
+            present.sort(key=lambda row: natural(row[name]), reverse=descending)
+            rows = present + missing
+        return rows
+
+    return sort
+
+
+def natural(value: Value) -> tuple[bool, float, str]:
+    text = as_text(value) or ""
+    number = as_number(value)
+    if number is not None:
+        return (True, number, text)
+    return (False, 0.0, re.sub(r"[0-9]+", lambda d: f"0{len(d[0]):09}{d[0]}", text))
+
+
+def apply_to_rows(
+    command: Command, rows: list[Row], order: Order, shown: dict[str, None]
+) -> tuple[list[Row], Order]:
+    rows = [dict(row) for row in rows]
+    match command:
+        case Accum() | Autoregress() | Filldown():
+            write_window_columns(command, order(rows), shown)
+        case AddTotals():
+            rows, order = add_totals(command, rows, order, shown)
+        case Outlier():
+            rows = treat_outliers(command, rows, shown)
+        case Sessionize():
+            shown[command.name] = None
+            number_sessions(command, rows)
+        case Fillmissing():
+            rows = fill_bins(command, rows, "k", 2)
+        case CountFrequent(fields=[field]):
+            counts = Counter(as_text(value(field, row)) for row in rows)
+            rows = [{field.name: key, "_approxcount": float(n)} for key, n in counts.items()]
+            order = sorted_by([("_approxcount", True), (field.name, False)], list)
+            shown.clear()
+            shown |= {field.name: None, "_approxcount": None}
+        case _:
+            rows = [{**row, **fields} for row in rows for fields in new_fields(command, row, shown)]
+    return rows, order
+
+
+def new_fields(command: Command, row: Row, shown: dict[str, None]) -> list[Row]:
+    """Return the new fields of each row that a command makes of a row."""
+    match command:
+        case Unnest(field=field, name=name):
+            rows = [{name: each} for each in elements(row.get(field.name))]
+        case ParseRegex(multi=True):
+            rows = all_matches(command, row)
+        case ParseFormat(format="csv", names=names):
+            text = as_text(value(command.source, row))
+            cells = [*(text.split(",") if text is not None else []), *[None] * len(names)]
+            rows = [dict(zip(names, cells, strict=False))]
+        case ParseFormat(format="logfmt", names=(name,)):
+            # Only values without spaces and quotes, after the single key `a`.
+            text = as_text(value(command.source, row)) or ""
+            map_ = {"a": text.removeprefix("a=")} if text.startswith("a=") else None
+            map_text = map_ and json.dumps(map_, ensure_ascii=False, separators=(",", ":"))
+            rows = [{name: map_text, f"{name}.a": map_ and map_["a"]}]
+            shown[name] = None
+            return rows
+        case JsonField(field=field, path=path, name=name):
+            document = row.get(field.name)
+            node = document.get(path.value) if isinstance(document, dict) else None
+            rows = [{name: scalar(node)}]
+        case _:
+            raise AssertionError(command)
+    shown |= dict.fromkeys(name for fields in rows for name in fields)
+    return rows
+
+
+def write_window_columns(command: Command, rows: list[Row], shown: dict[str, None]) -> None:
+    """Write columns into the rows, in their order, from the values of earlier rows."""
+    before: list[Value] = []
+    for row in rows:
+        match command:
+            case Accum():
+                shown[command.name] = None
+                before.append(as_number(value(command.field, row)))
+                numbers = [float(each) for each in before if each is not None]
+                row[command.name] = finite(sum(numbers)) if numbers else None
+            case Autoregress(alias=None, first=first, last=last):
+                lags = {f"{command.field.name}_p{lag}": lag for lag in range(first, last + 1)}
+                shown |= dict.fromkeys(lags)
+                for name, lag in lags.items():
+                    row[name] = before[-lag] if lag <= len(before) else None
+                before.append(value(command.field, row))
+            case Filldown(patterns=(name,)):
+                before.append(row.get(name))
+                row[name] = next((each for each in reversed(before) if each is not None), None)
+
+
+def scalar(node: Any) -> Value:
+    if isinstance(node, bool):
+        return str(int(node))
+    return None if node is None else str(node)
+
+
+def elements(node: Any) -> list[Value]:
+    return [scalar(each) for each in node] if isinstance(node, list) else [node]
+
+
+def all_matches(command: ParseRegex, row: Row) -> list[Row]:
+    text = as_text(value(command.source, row)) or ""
+    captures = re.findall(command.regex.pattern, text)
+    return [dict(zip(command.names, groups, strict=True)) for groups in captures] or [
+        dict.fromkeys(command.names)
+    ]
+
+
+def add_totals(
+    command: AddTotals, rows: list[Row], order: Order, shown: dict[str, None]
+) -> tuple[list[Row], Order]:
+    names = [field.name for field in command.fields]
+    if command.of_columns and rows:
+        shown |= dict.fromkeys(names)
+        total = {name: total_of([row.get(name) for row in rows]) for name in names}
+        rows = [*rows, {**total, "@timestamp": None, "the last": True}]
+    if command.of_rows:
+        shown[command.name] = None
+        for row in rows:
+            row[command.name] = total_of([row.get(name) for name in names])
+
+    def totals_last(rows: list[Row]) -> list[Row]:
+        totals = [row for row in rows if "the last" in row]
+        return [*order([row for row in rows if "the last" not in row]), *totals]
+
+    return rows, totals_last
+
+
+def total_of(values: list[Value]) -> float | None:
+    numbers = [number for each in values if (number := as_number(each)) is not None]
+    return finite(math.fsum(numbers)) if numbers else None
+
+
+def treat_outliers(command: Outlier, rows: list[Row], shown: dict[str, None]) -> list[Row]:
+    fences = {field.name: bounds(command, field.name, rows) for field in command.fields}
+    beyond = {id(row): any(outside(row, *fence) for fence in fences.items()) for row in rows}
+    for row in rows:
+        if command.mark:
+            shown["outlier"] = None
+            row["outlier"] = beyond[id(row)]
+        for name, (low, high) in fences.items():
+            if not command.remove and outside(row, name, (low, high)):
+                row[name] = high if (as_number(row[name]) or 0) > high else low
+    return [row for row in rows if not (command.remove and beyond[id(row)])]
+
+
+def bounds(command: Outlier, name: str, rows: list[Row]) -> tuple[float, float]:
+    numbers = sorted(n for row in rows if (n := as_number(row.get(name))) is not None)
+    if not numbers:
+        return -math.inf, math.inf
+    first, third = quantile(numbers, 0.25), quantile(numbers, 0.75)
+    reach = command.factor * (third - first)
+    return first - reach if command.lower else -math.inf, third + reach
+
+
+def quantile(numbers: list[float], part: float) -> float:
+    place = part * (len(numbers) - 1)
+    low, high = numbers[math.floor(place)], numbers[math.ceil(place)]
+    return low + (high - low) * (place - math.floor(place))
+
+
+def outside(row: Row, name: str, fence: tuple[float, float]) -> bool:
+    number = as_number(row.get(name))
+    return number is not None and not fence[0] <= number <= fence[1]
+
+
+def number_sessions(command: Sessionize, rows: list[Row]) -> None:
+    pause = milliseconds(command.pause)
+    assert pause is not None
+    last: dict[tuple[str | None, ...], tuple[float, float]] = {}
+    sessions = 0.0
+    events = [row for row in rows if row["@timestamp"] is not None]
+    for row in sorted(events, key=lambda row: row["@timestamp"]):
+        identity = tuple(as_text(value(field, row)) for field in command.fields)
+        time, session = last.get(identity, (-math.inf, 0.0))
+        if row["@timestamp"] - time > pause:
+            sessions += 1
+            session = sessions
+        last[identity] = (row["@timestamp"], session)
+        row[command.name] = session
+
+
+def fill_bins(command: Fillmissing, rows: list[Row], key: str, length: int) -> list[Row]:
+    bins = [row[key] for row in rows if row[key] is not None]
+    every = range(int(min(bins)), int(max(bins)) + 1, length) if bins else range(0)
+    missing = [
+        {key: Moment(at), **{name: constant.value for constant, name in command.filled}}
+        for at in every
+        if at not in bins
+    ]
+    return [*rows, *missing]
+
+
+def join_rows(
+    command: Join | AppendCols,
+    rows: list[Row],
+    order: Order,
+    shown: dict[str, None],
+    other_query: tuple[list[Row], list[str]],
+) -> list[Row]:
+    others, names = other_query
+    if isinstance(command, Join):
+        shown |= {f"b.{name}": None for name in names}
+        return [
+            {**row, **with_side("a", row), **with_side("b", other)}
+            for row in rows
+            for other in partners(command, row, others)
+        ]
+    rows = [dict(row) for row in rows]
+    names = [name for name in names if command.override or name not in shown]
+    shown |= dict.fromkeys(names)
+    others = others[: command.most]
+    for place, row in enumerate(order(rows)):
+        other = others[place] if place < len(others) else {}
+        row |= {name: other.get(name) for name in names}
+    return rows
+
+
+def with_side(side: str, row: Row) -> Row:
+    return {f"{side}.{name}": each for name, each in row.items()}
+
+
+def partners(command: Join, row: Row, others: list[Row]) -> list[Row]:
+    left, right = (key.name.partition(".")[2] for key in (command.left, command.right))
+    key = as_text(row.get(left))
+    equal = [each for each in others if key is not None and as_text(each.get(right)) == key]
+    return equal or ([{}] if command.outer else [])
+
+
+def look_up(command: LookUp | CidrLookUp, rows: list[Row], shown: dict[str, None]) -> list[Row]:
+    (pair,) = command.taken
+    name = pair.field.name
+    shown[name] = None
+    if isinstance(command, LookUp):
+        words = dict(reversed(WORDS))
+        (key,) = command.keys
+        return [{**row, name: words.get(as_text(row.get(key.field.name)) or "")} for row in rows]
+    return [
+        row
+        if command.only_new and row.get(name) not in (None, "")
+        else {**row, name: narrowest(as_text(row.get(command.address.name)))}
+        for row in rows
+    ]
+
+
+def narrowest(text: str | None) -> str | None:
+    try:
+        address = ip_address(text or "")
+    except ValueError:
+        return None
+    names = {ip_network(each): name for each, name in NETWORKS if address in ip_network(each)}
+    return names[max(names, key=lambda network: network.prefixlen)] if names else None
