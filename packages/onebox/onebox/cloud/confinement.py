@@ -33,7 +33,6 @@ _NEW_USER, _NEW_MOUNTS = 0x1000_0000, 0x2_0000
 _READ_ONLY, _NO_SUID_NO_DEVICES, _REMOUNT, _BIND = 1, 6, 32, 4096
 _RECURSIVELY_PRIVATE = 0x4000 | 1 << 18
 _COVER = b"size=64k,mode=700"
-_NOT_STARTED = 126  # as of a shell that may not start a program
 _libc = ctypes.CDLL(None, use_errno=True)
 
 

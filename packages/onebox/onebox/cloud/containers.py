@@ -72,23 +72,11 @@ class Container:
 def container_of(
     definition: TaskDefinition, overrides: Mapping[str, Any], programs: Programs
 ) -> Container:
-    """Return the container of a task definition, with RunTask's overrides.
+    """Return the one essential container of a Fargate task definition, with RunTask's overrides.
 
-    Parameters
-    ----------
-    definition
-        A Fargate task definition with one essential container.
-    overrides
-        RunTask's ``overrides``, which may set a container's command and environment, and the CPU
-        and memory of the task: only those are limits here.
-    programs
-        The workloads.
-
-    Raises
-    ------
-    InvalidParameterException
-        If a setting cannot be honoured; the message has its name, its value and what is accepted.
-
+    These may set its command and environment, and the CPU and memory of the task: only those are
+    limits here. Raise InvalidParameterException, with name, value and what is accepted, if a
+    setting cannot be honoured.
     """
     settings = _only_container(definition)
     name = settings["name"]
@@ -129,14 +117,7 @@ def container_of(
 
 
 def refuse_unknown(owner: str, fields: Mapping[str, Any], accepted: Collection[str]) -> None:
-    """Refuse the first field that has a value and is not accepted.
-
-    Raises
-    ------
-    InvalidParameterException
-        If there is such a field; the message has its name, its value and the accepted fields.
-
-    """
+    """Raise InvalidParameterException if a field has a value and is not accepted."""
     given = {name: value for name, value in fields.items() if value}
     replacements.refuse_unknown(f"The {owner}", given, accepted, InvalidParameterException)
 

@@ -248,17 +248,7 @@ def _exit_reason(code: int) -> str:
 class Environments:
     """The environments of all functions of one cloud.
 
-    Parameters
-    ----------
-    endpoint
-        The cloud that the functions call.
-    logs
-        The destination of their output.
-    guard
-        The guard that kills them if this process is killed.
-    folder
-        The folder of their access keys, which exists as long as the cloud.
-
+    ``folder`` has their access keys, and exists as long as the cloud.
     """
 
     def __init__(

@@ -255,15 +255,9 @@ class Functions:
 
 
 def refuse_unsupported(spec: Mapping[str, Any]) -> None:
-    """Refuse the first setting of a function that this machine cannot honour.
+    """Raise InvalidParameterValueException if this machine cannot honour a setting of a function.
 
     ``spec`` has the form of CreateFunction.
-
-    Raises
-    ------
-    InvalidParameterValueException
-        If there is such a setting; the message has its name, its value and what is accepted.
-
     """
     for name, value in spec.items():
         if name in _HONOURED or not value:

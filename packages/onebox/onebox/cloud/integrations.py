@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Future
+from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from botocore import xform_name
@@ -37,41 +38,26 @@ class TaskEnds(Protocol):
         """Return a future that is done once the task is STOPPED."""
 
 
-def integrations(
-    endpoint: Endpoint,
-    role: str,
-    task_ends: TaskEnds,
-    execution_end: Callable[[str], Future[None]],
-) -> Mapping[str, Integration]:
-    """Return the integrations of Task states in a role, by resource.
+@dataclass(frozen=True)
+class Services:
+    """The services of a cloud that Task states call, in the role of their machine."""
 
-    ``execution_end`` returns a future that is done once the execution of an ARN has ended.
-    """
-    services = _Services(endpoint, role, task_ends, execution_end)
-    return {
-        "arn:aws:states:::ecs:runTask": services.start_task,
-        "arn:aws:states:::ecs:runTask.sync": services.run_task,
-        "arn:aws:states:::lambda:invoke": services.invoke,
-        "arn:aws:states:::states:startExecution.sync:2": services.start_execution,
-    }
+    _endpoint: Endpoint
+    _role: str
+    _task_ends: TaskEnds
+    _execution_end: Callable[[str], Future[None]]
+    """Returns a future that is done once the execution of an ARN has ended."""
 
+    def integrations(self) -> Mapping[str, Integration]:
+        """Return the integrations of Task states, by resource."""
+        return {
+            "arn:aws:states:::ecs:runTask": self._start_task,
+            "arn:aws:states:::ecs:runTask.sync": self._run_task,
+            "arn:aws:states:::lambda:invoke": self._invoke,
+            "arn:aws:states:::states:startExecution.sync:2": self._start_execution,
+        }
 
-class _Services:
-    """The calls of Task states in one role."""
-
-    def __init__(
-        self,
-        endpoint: Endpoint,
-        role: str,
-        task_ends: TaskEnds,
-        execution_end: Callable[[str], Future[None]],
-    ) -> None:
-        self._endpoint = endpoint
-        self._role = role
-        self._task_ends = task_ends
-        self._execution_end = execution_end
-
-    async def invoke(self, arguments: Json, _: Submission) -> Json:
+    async def _invoke(self, arguments: Json, _: Submission) -> Json:
         answer = await self._call("Lambda", "Invoke", arguments)
         if "FunctionError" in answer:
             payload = answer.get("Payload")
@@ -79,7 +65,7 @@ class _Services:
             raise StateError(kind or "Lambda.Unknown", dump(payload))
         return answer
 
-    async def start_execution(self, arguments: Json, submission: Submission) -> Json:
+    async def _start_execution(self, arguments: Json, submission: Submission) -> Json:
         if isinstance(arguments, dict) and not isinstance(arguments.get("Input"), str):
             arguments = {**arguments, "Input": dump(arguments.get("Input", {}))}
 
@@ -101,11 +87,11 @@ class _Services:
             raise StateError(errors.TASK_FAILED, dump(child))
         return child
 
-    async def start_task(self, arguments: Json, _: Submission) -> Json:
+    async def _start_task(self, arguments: Json, _: Submission) -> Json:
         # Without .sync an answer without a task is a result: the states that follow look at it.
         return await self._call("ECS", "RunTask", arguments, "Failures", "Tasks")
 
-    async def run_task(self, arguments: Json, submission: Submission) -> Json:
+    async def _run_task(self, arguments: Json, submission: Submission) -> Json:
         if isinstance(arguments, dict) and arguments.get("Count", 1) != 1:
             raise StateError(errors.RUNTIME, f"Count is {arguments['Count']}; accepted: 1.")
         # Step Functions itself sets this field for a task of .sync.

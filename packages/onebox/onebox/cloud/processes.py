@@ -39,12 +39,9 @@ exec "$@" </dev/null
 
 
 class Guard:
-    """The pipe of one cloud; a context that ends the guarded programs when it closes.
+    """A context that ends the guarded programs when it closes.
 
-    Attributes
-    ----------
-    pipe : int
-        The descriptor that a guarded command needs as its standard input.
+    A guarded command needs ``pipe``, a descriptor, as its standard input.
     """
 
     def __init__(self) -> None:
@@ -174,33 +171,13 @@ def begin(
     groups: Groups | None = None,
     cores: Collection[int] = (),
 ) -> Child:
-    """Start a program in a process group of its own.
+    """Start a program in a process group of its own; raise OSError if that fails.
 
-    Parameters
-    ----------
-    command
-        The program and its arguments.
-    directory
-        The working directory.
-    environment
-        The whole environment: nothing is inherited.
-    guard
-        The guard that ends the program if this process is killed.
-    places
-        The folder that the program may not enter, and the one in it that it uses, if any.
-    groups
-        The control groups that limit the program, if any.
-    cores
-        The cores of a confined program, by default those of the calling thread.
-
-    Raises
-    ------
-    OSError
-        If the program cannot be started.
-
+    It inherits nothing of this environment. ``places`` are a folder that the program may not enter,
+    and the folder in it that it uses; ``groups`` limit it. A confined program has ``cores``, by
+    default those of the calling thread.
     """
     _check_found(command[0], directory, environment)
-
     begun = guard.guarded(groups.entered(command) if groups else command)
     return subprocess.Popen(
         confined(begun, str(places[0]), str(places[1]), cores) if places else begun,
@@ -219,15 +196,9 @@ class Process:
 
     Standard output and standard error are one stream, passed to ``write`` as whole lines. When the
     program ends, the rest of its process group is killed, as a container's processes end with its
-    first process. ``done`` is set after the last line is written.
-
-    Parameters
-    ----------
-    child
-        The program, the leader of its process group, with a pipe for its output.
-    write
-        Called with the new lines, without their line ends, one call at a time.
-
+    first process. ``done`` is set after the last line is written. ``child`` leads its process
+    group and has a pipe for its output. ``write`` gets new lines, without their ends, one call at a
+    time.
     """
 
     def __init__(self, child: Child, write: Callable[[list[str]], None]) -> None:

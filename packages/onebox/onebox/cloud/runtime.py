@@ -40,11 +40,7 @@ _LONGEST_CODE_BYTES = 64
 class ForkServer:
     """The process that functions are forked from; it ends with this process.
 
-    Parameters
-    ----------
-    guard
-        The guard that kills the functions if this process is killed.
-
+    ``guard`` kills the functions if this process is killed.
     """
 
     def __init__(self, guard: Guard) -> None:

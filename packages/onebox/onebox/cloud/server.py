@@ -52,18 +52,10 @@ def raise_descriptors() -> None:
 
 
 class Listener(ThreadedWSGIServer):
-    """A server with a thread for each connection.
+    """A server with a thread for each connection; at most ``most_strangers`` are not trusted.
 
-    Parameters
-    ----------
-    app
-        The application. It calls `trust` once a request has proved where it comes from.
-    handler
-        The handler of the requests of a connection.
-    most_strangers
-        The maximum number of open connections that are not trusted.
-    listener
-        The socket to listen at, by default one at a free port.
+    The app calls `trust` once a request has proved where it comes from. ``listener`` is the socket
+    to listen at, by default one at a free port.
     """
 
     def __init__(
@@ -186,18 +178,9 @@ def _check(environ: WSGIEnvironment, key: str) -> None:
 
 
 class Server:
-    """A server on the loopback interface, with a new key; a context that serves while it is open.
+    """A server with a new key; a context that serves while it is open.
 
-    Parameters
-    ----------
-    port
-        The port to serve on; 0 takes a free one.
-
-    Raises
-    ------
-    PortTaken
-        If the port is not free.
-
+    Port 0 takes a free one. Raise PortTaken if the port is not free.
     """
 
     def __init__(self, port: int) -> None:

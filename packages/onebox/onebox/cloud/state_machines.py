@@ -37,7 +37,7 @@ from onebox.asl.interpreter import Integration, Jitter, World, full_jitter
 from onebox.asl.jsonata import OnEvaluate
 from onebox.asl.payload import Json, dump, limited, parse
 from onebox.cloud.endpoint import Endpoint
-from onebox.cloud.integrations import TaskEnds, integrations
+from onebox.cloud.integrations import Services, TaskEnds
 from onebox.cloud.replacements import Replacements
 
 OnChange = Callable[[Mapping[str, Any]], None]
@@ -231,7 +231,7 @@ class StateMachines:
 
     def _integrations(self, role: str) -> Mapping[str, Integration]:
         """Return the integrations of Task states in the role of their machine."""
-        return integrations(self._endpoint, role, self._task_ends, self._end_of)
+        return Services(self._endpoint, role, self._task_ends, self._end_of).integrations()
 
     def _end_of(self, execution_arn: str) -> Future[None]:
         return self._runs[execution_arn].end
