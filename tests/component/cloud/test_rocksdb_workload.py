@@ -5,6 +5,7 @@ import json
 import re
 import subprocess
 from collections import Counter
+from functools import partial
 
 import pytest
 from moto.moto_api._internal.models import moto_api_backend
@@ -58,12 +59,12 @@ def data(request, s3):
     return f"work/{request.node.name.replace('[', '/').strip(']')}"
 
 
-@pytest.fixture
-def run(tmp_path, cache, endpoint, data):
-    scratch = tmp_path / "scratch"
-    scratch.mkdir()
+@pytest.fixture(scope="module")
+def start(tmp_path_factory, cache, endpoint):
+    """Return a way to run a test over some data; it returns the exit code and the lines."""
+    scratch = tmp_path_factory.mktemp("scratch")
 
-    def run(test, **variables):
+    def start(data, test, **variables):
         environment = {
             **workload_environment(),
             "TMPDIR": str(scratch),
@@ -90,7 +91,12 @@ def run(tmp_path, cache, endpoint, data):
         assert list(scratch.iterdir()) == []
         return done.returncode, done.stdout.splitlines()
 
-    return run
+    return start
+
+
+@pytest.fixture
+def run(start, data):
+    return partial(start, data)
 
 
 def matches(pattern, lines):
@@ -135,13 +141,22 @@ def test_ingest_and_compaction_log_one_rate_for_each_job(run, version, package):
         }
 
 
-@pytest.fixture
-def ingested(run, s3, data):
-    """The keys of an ingested task's files, by file name."""
-    code, lines = run("ingest", TIDEMARK_JOBS="1")
+@pytest.fixture(scope="module")
+def stored(start, s3):
+    """The keys of an ingested task's files."""
+    code, lines = start("work/stored", "ingest", TIDEMARK_JOBS="1")
     assert code == 0, lines
-    listed = s3.list_objects_v2(Bucket="results", Prefix=f"{data}/task-0000/")["Contents"]
-    return {entry["Key"].rpartition("/")[2]: entry["Key"] for entry in listed}
+    listed = s3.list_objects_v2(Bucket="results", Prefix="work/stored/")["Contents"]
+    return [entry["Key"] for entry in listed]
+
+
+@pytest.fixture
+def ingested(stored, s3, data):
+    """The keys of a copy of an ingested task's files, by file name."""
+    copies = {key.rpartition("/")[2]: key.replace("work/stored", data) for key in stored}
+    for key, copy in zip(stored, copies.values(), strict=True):
+        s3.copy_object(Bucket="results", Key=copy, CopySource=f"results/{key}")
+    return copies
 
 
 def test_the_files_of_the_store_and_their_manifest_are_stored(s3, ingested):
