@@ -112,13 +112,6 @@ _NOT_OVER_THE_STORE = (
 )  # fmt: skip
 
 
-class DamagedLogs(LogsClientError):
-    """A request for stored lines that cannot be read; the message names the file."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__("ServiceUnavailableException", message)
-
-
 class CloudWatchLogs:
     """moto's log groups over a log store, until they are closed."""
 
@@ -221,7 +214,7 @@ def _events_in(store: LogStore) -> Callable[[LogStream], list[LogEvent]]:
         try:
             stored = store.read(stream.log_group.name, stream.log_stream_name)
         except LogStoreError as error:
-            raise DamagedLogs(str(error)) from None
+            raise LogsClientError("ServiceUnavailableException", str(error)) from None
         return [_moto_event(event) for event in stored]
 
     return events

@@ -51,30 +51,6 @@ _REFUSED_QUERIES = {"acl", "legal-hold", "partNumber", "restore", "retention", "
 _REFUSED_HEADERS = ("x-amz-acl", "x-amz-grant-", "x-amz-object-lock-")
 
 
-class NotKeptError(S3ClientError):
-    """A request that the files cannot keep; the message names the setting."""
-
-    code = "NotImplemented"
-
-
-class DamagedKey(S3ClientError):
-    """A request for an object whose file is damaged; the message names both."""
-
-    code = "DamagedObject"
-
-
-class KeyTooLong(S3ClientError):
-    """A request for an object whose key is longer than S3's limit."""
-
-    code = "KeyTooLongError"
-
-
-class NotStored(S3ClientError):
-    """A request whose changes cannot be written; the message names the file and the reason."""
-
-    code = "NotStored"
-
-
 class FileKey(FakeKey):
     """An object, or a part of an upload, with its body in a file."""
 
@@ -99,7 +75,7 @@ class FileKey(FakeKey):
         try:
             return self._body.read(name)
         except DamagedObject as error:
-            raise DamagedKey(str(error)) from None
+            raise S3ClientError("DamagedObject", str(error)) from None
 
     @value.setter
     def value(self, new: Body | bytes | str) -> None:
@@ -214,12 +190,12 @@ class FileBucket(FakeBucket):
     @versioning_status.setter
     def versioning_status(self, status: str | None) -> None:
         if status is not None:
-            raise NotKeptError(f"Versioning is {status!r}; accepted: a bucket without versions.")
+            raise _not_kept(f"Versioning is {status!r}; accepted: a bucket without versions.")
 
     def set_notification_configuration(self, notification_config: dict[str, Any] | None) -> None:
         """Refuse notifications: the request and its receivers would wait for each other."""
         if notification_config:
-            raise NotKeptError("Notifications are not sent; accepted: a bucket without them.")
+            raise _not_kept("Notifications are not sent; accepted: a bucket without them.")
 
 
 class FileS3Response(S3Response):
@@ -264,7 +240,7 @@ class FileS3Response(S3Response):
             raise _not_stored(self._failure)
         _refuse_unkept(request)
         if len(self.parse_key_name().encode()) > _MOST_KEY_BYTES:
-            raise KeyTooLong("Your key is too long")
+            raise S3ClientError("KeyTooLongError", "Your key is too long")
         if upload_id := request.args.get("uploadId"):
             self._refuse_other_key(upload_id)
         with self._stored():
@@ -296,7 +272,7 @@ class FileS3Response(S3Response):
 
     def _bucket_response_post(self, request: Request, bucket_name: str) -> Any:  # noqa: ANN401
         if "delete" not in request.args:
-            raise NotKeptError("An upload by POST is not kept; accepted: PUT.")
+            raise _not_kept("An upload by POST is not kept; accepted: PUT.")
         return super()._bucket_response_post(request, bucket_name)
 
 
@@ -304,8 +280,13 @@ def _new_response(_: type[S3Response]) -> FileS3Response:
     return object.__new__(FileS3Response)
 
 
-def _not_stored(error: OSError) -> NotStored:
-    return NotStored(f"{error.filename or FileKey.files.folder}: {error.strerror}")
+def _not_stored(error: OSError) -> S3ClientError:
+    place = error.filename or FileKey.files.folder
+    return S3ClientError("NotStored", f"{place}: {error.strerror}")
+
+
+def _not_kept(sentence: str) -> S3ClientError:
+    return S3ClientError("NotImplemented", sentence)
 
 
 def _receive(request: Request) -> Body | None:
@@ -340,7 +321,7 @@ def _refuse_unkept(request: Request) -> None:
         refused += _REFUSED_QUERIES.intersection(request.args)
     if refused:
         names = ", ".join(sorted(refused))
-        raise NotKeptError(f"{names} is not kept; accepted: a request without it.")
+        raise _not_kept(f"{names} is not kept; accepted: a request without it.")
 
 
 def _listing(

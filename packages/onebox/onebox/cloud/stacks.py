@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Mapping
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -187,12 +187,6 @@ def _refuse_unsupported(replacements: Replacements) -> None:
 _PLANNED = "REVIEW_IN_PROGRESS"
 
 
-class ChangeSetNotFound(CloudFormationError):
-    """The answer of CloudFormation to the name of no change set; the CDK CLI expects it."""
-
-    code = "ChangeSetNotFound"
-
-
 def _create_by_change_sets(replacements: Replacements) -> None:
     """Make change sets create stacks, which the CDK CLI deploys with."""
 
@@ -218,16 +212,21 @@ def _create_by_change_sets(replacements: Replacements) -> None:
         stack.create_resources()
         backend.exports.update({export.name: export for export in stack.exports})
 
+    def named(backend: CloudFormationBackend, name: str) -> list[ChangeSet]:
+        known = backend.change_sets.values()
+        return [each for each in known if name in {each.change_set_id, each.change_set_name}]
+
     def find(backend: CloudFormationBackend, change_set_name: str) -> ChangeSet:
-        for change_set in backend.change_sets.values():
-            if change_set_name in {change_set.change_set_id, change_set.change_set_name}:
-                return change_set
-        raise ChangeSetNotFound(f"ChangeSet [{change_set_name}] does not exist")
+        for change_set in named(backend, change_set_name):
+            return change_set
+        # The CDK CLI expects this code.
+        reason = f"ChangeSet [{change_set_name}] does not exist"
+        raise CloudFormationError("ChangeSetNotFound", reason)
 
     def forget(backend: CloudFormationBackend, change_set_name: str) -> None:
         # The CDK CLI deletes one before it makes one, and again until there is none.
-        with suppress(ChangeSetNotFound):
-            del backend.change_sets[find(backend, change_set_name).change_set_id]
+        for change_set in named(backend, change_set_name):
+            del backend.change_sets[change_set.change_set_id]
 
     create_change_set = replacements.set(CloudFormationBackend, "create_change_set", plan)
     replacements.set(ChangeSet, "apply", create)
