@@ -1,19 +1,12 @@
-"""The cloud's replacements of moto's methods, and its refusals of the rest."""
+"""The cloud's replacements of moto's methods, and its refusals of fields and actions."""
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, NoReturn
-from xml.sax.saxutils import escape
-
-from werkzeug.wrappers import Response
-
-if TYPE_CHECKING:
-    from wsgiref.types import WSGIEnvironment
+from typing import Any, NoReturn
 
 
 def not_honoured(owner: str, name: str, value: object, accepted: str) -> str:
@@ -36,45 +29,6 @@ def refuse_unknown(
     """Raise an error with the name and the value of a field that is not accepted."""
     for name in sorted(fields.keys() - accepted):
         raise error(not_honoured(owner, name, fields[name], ", ".join(sorted(accepted))))
-
-
-_FOR_S3 = re.compile("AWS4-HMAC-SHA256 Credential=[^,]+/s3/aws4_request,")
-
-
-class Forbidden(Exception):
-    """A request that is not allowed, with AWS's code of the error and a message for its sender."""
-
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
-        self.code = code
-
-
-def signed_for_s3(environ: WSGIEnvironment) -> bool:
-    """Tell whether the signature of a request is for S3."""
-    return _FOR_S3.match(environ.get("HTTP_AUTHORIZATION", "")) is not None
-
-
-def lacking(environ: WSGIEnvironment, error: NotImplementedError) -> Response:
-    """Return the answer to an operation that one machine lacks: 501, with its name."""
-    target = environ.get("HTTP_X_AMZ_TARGET", "").rpartition(".")[2]
-    named = re.search(r"The (\w+) action", str(error))
-    action = target or (named[1].title().replace("_", "") if named else "This operation")
-    message = f"{action} is not supported on one machine."
-    return refused(environ, Forbidden("NotImplemented", message), 501)
-
-
-def refused(environ: WSGIEnvironment, refusal: Forbidden, status: int = 403) -> Response:
-    """Return the answer to a refused request, in the form that its service's clients read."""
-    headers = {"x-amzn-ErrorType": refusal.code}
-    code, message = escape(refusal.code), escape(str(refusal))
-    error = f"<Error><Code>{code}</Code><Message>{message}</Message></Error>"
-    if signed_for_s3(environ):
-        return Response(error, status, headers, content_type="application/xml")
-    if "form-urlencoded" in environ.get("CONTENT_TYPE", ""):
-        body = f"<ErrorResponse>{error}</ErrorResponse>"
-        return Response(body, status, headers, content_type="text/xml")
-    body = json.dumps({"__type": refusal.code, "message": str(refusal)})
-    return Response(body, status, headers, content_type="application/json")
 
 
 _INHERITED = object()

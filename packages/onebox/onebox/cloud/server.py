@@ -7,8 +7,10 @@ proves itself within milliseconds.
 
 from __future__ import annotations
 
+import json
 import logging
 import os
+import re
 import resource
 import secrets
 import socket
@@ -16,6 +18,7 @@ import threading
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
+from xml.sax.saxutils import escape
 
 from flask import Flask, request
 from moto.moto_server.werkzeug_app import (
@@ -24,11 +27,11 @@ from moto.moto_server.werkzeug_app import (
     create_backend_app,
 )
 from werkzeug.serving import ThreadedWSGIServer, WSGIRequestHandler
+from werkzeug.wrappers import Response
 
 import onebox.cloud.data_files  # noqa: F401 (before moto's EC2)
 from onebox.cloud.endpoint import Endpoint
-from onebox.cloud.replacements import Forbidden, lacking, refused
-from onebox.cloud.signatures import signer
+from onebox.cloud.signatures import Forbidden, scope, signer
 from onebox.cloud.task_permissions import check_task
 
 if TYPE_CHECKING:
@@ -149,22 +152,44 @@ def _for_signers_only(
     the user. moto's own controls are for this process only. ``trust`` gets each signed request.
     """
 
-    def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+    def serve(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         try:
             _check(environ, key)
         except Forbidden as refusal:
-            return refused(environ, refusal)(environ, start_response)
+            answer = _error(environ, 403, refusal.code, str(refusal))
+            return answer(environ, start_response)
         trust(environ)
         return app(environ, start_response)
 
-    return answer
+    return serve
 
 
 def _backend_app(service: Any) -> Flask:  # noqa: ANN401 (moto lists its services)
     """Return moto's app of a service, which answers operations that it lacks by their names."""
     app = create_backend_app(service)
-    app.register_error_handler(NotImplementedError, lambda error: lacking(request.environ, error))
+    app.register_error_handler(NotImplementedError, lambda error: _lacking(request.environ, error))
     return app
+
+
+def _lacking(environ: WSGIEnvironment, error: NotImplementedError) -> Response:
+    """Return the answer to an operation that one machine lacks: 501, with its name."""
+    target = environ.get("HTTP_X_AMZ_TARGET", "").rpartition(".")[2]
+    named = re.search(r"The (\w+) action", str(error))
+    action = target or (named[1].title().replace("_", "") if named else "This operation")
+    return _error(environ, 501, "NotImplemented", f"{action} is not supported on one machine.")
+
+
+def _error(environ: WSGIEnvironment, status: int, code: str, message: str) -> Response:
+    """Return an error in the form that the clients of its service read."""
+    headers = {"x-amzn-ErrorType": code}
+    error = f"<Error><Code>{escape(code)}</Code><Message>{escape(message)}</Message></Error>"
+    if scope(environ)[1] == "s3":
+        return Response(error, status, headers, content_type="application/xml")
+    if "form-urlencoded" in environ.get("CONTENT_TYPE", ""):
+        body = f"<ErrorResponse>{error}</ErrorResponse>"
+        return Response(body, status, headers, content_type="text/xml")
+    body = json.dumps({"__type": code, "message": message})
+    return Response(body, status, headers, content_type="application/json")
 
 
 def _check(environ: WSGIEnvironment, key: str) -> None:

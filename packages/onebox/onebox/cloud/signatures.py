@@ -20,7 +20,6 @@ from moto.sts.models import sts_backends
 
 from onebox.app import ACCOUNT
 from onebox.cloud.endpoint import secret_access_key
-from onebox.cloud.replacements import Forbidden
 
 if TYPE_CHECKING:
     from wsgiref.types import WSGIEnvironment
@@ -35,6 +34,14 @@ _LONGEST_AGE = timedelta(minutes=15)
 # services whose signature needs the body.
 _MOST_BODY_BYTES = 16 << 20
 _HINT = "`tidemark up` prints the access key of its cloud."
+
+
+class Forbidden(Exception):
+    """A request that is not allowed, with AWS's code of the error and a message for its sender."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
 
 
 def signer(environ: WSGIEnvironment, key: str) -> str:

@@ -28,8 +28,7 @@ from onebox.cloud.policy_evaluation import (
     allowed,
     read_statements,
 )
-from onebox.cloud.replacements import Forbidden
-from onebox.cloud.signatures import body, scope
+from onebox.cloud.signatures import Forbidden, body, scope
 
 if TYPE_CHECKING:
     from wsgiref.types import WSGIEnvironment
