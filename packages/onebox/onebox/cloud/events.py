@@ -30,9 +30,8 @@ from moto.events.models import EventPattern, EventsBackend, Rule, events_backend
 from onebox.app import ACCOUNT, REGION
 from onebox.cloud.functions import Functions
 from onebox.cloud.replacements import Replacements, not_honoured, refuse_unknown
+from onebox.cloud.schedules import rate_period, second
 
-_SECONDS = {"minute": 60, "hour": 3600, "day": 86_400}
-_RATE = re.compile(r"rate\(([1-9]\d*) (minute|hour|day)s?\)")
 _FUNCTION = re.compile(r"arn:aws:lambda:[a-z0-9-]+:\d{12}:function:[A-Za-z0-9-_]+")
 _PRINCIPAL = {"Service": "events.amazonaws.com"}
 _DEFAULT_BUS = "default"
@@ -145,7 +144,9 @@ class Events:
         due = self._due_times.get(rule.arn, now)
         if now < due:
             return False
-        self._due_times[rule.arn] = due + _period_seconds(rule.scheduled_expression or "")
+        period = rate_period(rule.scheduled_expression or "")
+        assert period, "put_rule accepts no other expression"
+        self._due_times[rule.arn] = due + period.total_seconds()
         return True
 
 
@@ -184,7 +185,7 @@ def _event(source: str, kind: str, resource: str, detail: Mapping[str, Any]) -> 
         "detail-type": kind,
         "source": source,
         "account": ACCOUNT,
-        "time": _second(datetime.now(UTC)),
+        "time": second(datetime.now(UTC)),
         "region": REGION,
         "resources": [resource],
         "detail": detail,
@@ -194,26 +195,16 @@ def _event(source: str, kind: str, resource: str, detail: Mapping[str, Any]) -> 
 def _target_event(event: Mapping[str, Any]) -> dict[str, Any]:
     """Return an event of PutEvents in the form of targets; moto stores times as numbers."""
     content = {name: value for name, value in event.items() if name != "ingestion-time"}
-    return {**content, "time": _second(datetime.fromtimestamp(float(event["time"]), UTC))}
-
-
-def _second(moment: datetime) -> str:
-    return f"{moment:%Y-%m-%dT%H:%M:%SZ}"
+    return {**content, "time": second(datetime.fromtimestamp(float(event["time"]), UTC))}
 
 
 def _milliseconds(moment: datetime | None) -> int | None:
     return None if moment is None else round(moment.timestamp() * 1000)
 
 
-def _period_seconds(expression: str) -> int:
-    rate = _RATE.fullmatch(expression)
-    assert rate, "put_rule accepts no other expression"
-    return int(rate[1]) * _SECONDS[rate[2]]
-
-
 def _refuse_unsupported_rule(name: str, options: Mapping[str, Any]) -> None:
     expression = options.get("scheduled_expression")
-    if expression and not _RATE.fullmatch(expression):
+    if expression and not rate_period(expression):
         _refuse(name, "ScheduleExpression", expression, "rate(... minutes, hours or days)")
     if (bus := options.get("event_bus_arn")) and bus.rsplit("/", 1)[-1] != _DEFAULT_BUS:
         _refuse(name, "EventBusName", bus, _DEFAULT_BUS)

@@ -28,7 +28,6 @@ from onebox.app import ACCOUNT, REGION, DueTimes, ReadCron
 from onebox.cloud.endpoint import Endpoint
 from onebox.cloud.replacements import Replacements, not_honoured, refuse_unknown
 
-_SECONDS = {"minute": 60, "hour": 3600, "day": 86_400}
 _RATE = re.compile(r"rate\(([1-9]\d{0,4}) (minute|hour|day)s?\)")
 _AT = re.compile(r"at\((\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\)")
 _CRON = re.compile(r"cron\((.*)\)")
@@ -51,6 +50,12 @@ class _Once:
         return self.due if self.due > moment else None
 
 
+def rate_period(expression: str) -> timedelta | None:
+    """Return the period of an expression ``rate(…)``; None if it has another form."""
+    rate = _RATE.fullmatch(expression)
+    return timedelta(**{f"{rate[2]}s": int(rate[1])}) if rate else None
+
+
 def due_times(expression: str, zone: str, created_at: datetime, read_cron: ReadCron) -> DueTimes:
     """Return the due times of an expression: ``rate(…)``, ``at(…)`` or ``cron(…)``.
 
@@ -63,8 +68,8 @@ def due_times(expression: str, zone: str, created_at: datetime, read_cron: ReadC
 
     """
     clocks = _time_zone(zone)
-    if rate := _RATE.fullmatch(expression):
-        return _Rate(created_at, timedelta(seconds=int(rate[1]) * _SECONDS[rate[2]]))
+    if period := rate_period(expression):
+        return _Rate(created_at, period)
     if at := _AT.fullmatch(expression):
         with suppress(ValueError):  # not a calendar date
             due = datetime.fromisoformat(at[1]).replace(tzinfo=clocks)
@@ -108,7 +113,7 @@ class Delivery:
         """Return the target's input with the context attributes of this attempt."""
         attributes = {
             "schedule-arn": self.schedule.arn,
-            "scheduled-time": _second(self.due),
+            "scheduled-time": second(self.due),
             "execution-id": str(uuid4()),
             "attempt-number": str(self.attempt),
         }
@@ -140,7 +145,7 @@ class Delivery:
             "EXHAUSTED_RETRY_CONDITION": limit,
             "IS_PAYLOAD_TRUNCATED": "false",
             "RETRY_ATTEMPTS": str(self.attempt - 1),
-            "SCHEDULED_TIME": _second(self.due),
+            "SCHEDULED_TIME": second(self.due),
             "SCHEDULE_ARN": self.schedule.arn,
             "TARGET_ARN": self.target["Arn"],
         }
@@ -153,7 +158,8 @@ class Delivery:
         }
 
 
-def _second(moment: datetime) -> str:
+def second(moment: datetime) -> str:
+    """Return a moment in UTC as EventBridge writes it: ``2026-11-22T02:00:00Z``."""
     return f"{moment:%Y-%m-%dT%H:%M:%SZ}"
 
 

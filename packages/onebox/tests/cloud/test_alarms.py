@@ -3,17 +3,13 @@ import json
 import pytest
 from botocore.exceptions import ClientError
 
-from onebox.cloud import stacks
-
 WATCHED = [{"Name": "suite", "Value": "rocksdb"}]
 NOON = 1_795_262_400
 
 
 @pytest.fixture
-def cloud(endpoint):
-    replacements = stacks.install()
-    yield endpoint
-    replacements.restore()
+def cloud(endpoint, formation):
+    return endpoint
 
 
 def alarm(**changed):

@@ -10,7 +10,6 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from botocore.exceptions import ClientError
 
-from onebox.cloud import stacks
 from onebox.cloud.schedules import Scheduler, due_times
 from onebox.cloud.state_machines import StateMachines
 
@@ -329,22 +328,15 @@ def template(**more):
     return json.dumps({"Resources": {"S": schedule}, "Outputs": outputs})
 
 
-@pytest.fixture
-def cloudformation(endpoint, scheduler):
-    replacements = stacks.install()
-    yield endpoint.client("cloudformation")
-    replacements.restore()
-
-
 def test_a_template_creates_a_schedule_that_is_due(
-    endpoint, scheduler, clock, machine, inputs, cloudformation
+    endpoint, scheduler, clock, machine, inputs, formation
 ):
-    cloudformation.create_stack(StackName="t", TemplateBody=template())
+    formation.create_stack(StackName="t", TemplateBody=template())
     clock.move_on(hours=14)
     scheduler.catch_up()
 
     assert inputs() == [{"at": "2026-11-22T02:00:00Z"}]
-    (stack,) = cloudformation.describe_stacks(StackName="t")["Stacks"]
+    (stack,) = formation.describe_stacks(StackName="t")["Stacks"]
     outputs = {output["OutputKey"]: output["OutputValue"] for output in stack["Outputs"]}
     kept = endpoint.client("scheduler").get_schedule(Name=outputs["Name"])
     assert kept["Arn"] == outputs["Arn"]
@@ -362,9 +354,9 @@ def test_a_template_creates_a_schedule_that_is_due(
         ({"Colour": "blue"}, "Colour"),
     ],
 )
-def test_an_unsupported_setting_in_a_template_is_refused(cloudformation, more, named):
+def test_an_unsupported_setting_in_a_template_is_refused(formation, scheduler, more, named):
     with pytest.raises(ClientError, match="ValidationError") as error:
-        cloudformation.create_stack(StackName="t", TemplateBody=template(**more))
+        formation.create_stack(StackName="t", TemplateBody=template(**more))
 
     assert named in str(error.value)
 
