@@ -120,7 +120,10 @@ _ACCEPTED: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "Publish": ("false", lambda value: not value),
     "Runtime": ("python3.*", lambda value: str(value).startswith("python3.")),
 }
-_NOT_RUN_HERE = ("create_event_source_mapping", "invoke_async", "update_function_configuration")
+_NOT_RUN_HERE = (
+    "create_event_source_mapping", "invoke_async", "update_function_code",
+    "update_function_configuration",
+)  # fmt: skip
 
 
 class Functions:

@@ -47,6 +47,7 @@ _EVENTS_PER_PAGE = 1000
 _NOT_RUN_HERE = (
     "create_activity", "create_state_machine_alias", "describe_map_run", "list_map_runs",
     "send_task_failure", "send_task_heartbeat", "send_task_success", "update_map_run",
+    "update_state_machine",
 )  # fmt: skip
 
 _log = logging.getLogger(__name__)
@@ -257,14 +258,6 @@ class StateMachines:
                 raise AWSError(message, "StateMachineAlreadyExists", 400)
             return machine
 
-        def update(
-            backend: StepFunctionBackend, arn: str, definition: str | None = None, **options: object
-        ) -> StateMachine:
-            if definition is not None:
-                self._check(definition)
-            machine: StateMachine = original_update(backend, arn, definition, **options)
-            return machine
-
         def start(backend: StepFunctionBackend, arn: str, name: str | None, text: str) -> _Run:
             if name is not None:
                 backend._validate_name(name)
@@ -275,7 +268,6 @@ class StateMachines:
             return ActionResult({"stopDate": self.stop(_run_of(response), error, cause)})
 
         original_create = replacements.set(StepFunctionBackend, "create_state_machine", create)
-        original_update = replacements.set(StepFunctionBackend, "update_state_machine", update)
         replacements.set(StepFunctionBackend, "start_execution", start)
         replacements.set(StepFunctionResponse, "stop_execution", stop)
         replacements.set(StepFunctionResponse, "describe_execution", _describe_execution)

@@ -191,15 +191,12 @@ def test_a_failed_execution_is_described_with_its_error_and_cause(run):
     assert "output" not in described
 
 
-def test_an_unsupported_definition_is_refused(create, states):
+def test_an_unsupported_definition_is_refused(create):
     with pytest.raises(ClientError) as refusal:
         create({"A": PASS | {"Result": 1}})
     error = refusal.value.response["Error"]
     assert error["Code"] == "InvalidDefinition"
     assert "this field is not supported at /States/A/Result" in error["Message"]
-    arn = create({"A": PASS})
-    error = error_of(states.update_state_machine, stateMachineArn=arn, definition="{}")
-    assert error["Code"] == "InvalidDefinition"
 
 
 def test_an_express_machine_is_refused(states):
@@ -214,14 +211,6 @@ def test_a_machine_is_not_replaced_by_one_of_the_same_name(create):
     assert create({"A": PASS}) == arn
     error = error_of(create, named={"B": PASS})
     assert error["Code"] == "StateMachineAlreadyExists"
-
-
-def test_an_updated_machine_runs_its_new_definition(states, create, await_end):
-    arn = create({"A": PASS})
-    definition = {"QueryLanguage": "JSONata", "StartAt": "B", "States": {"B": PASS | {"Output": 2}}}
-    states.update_state_machine(stateMachineArn=arn, definition=json.dumps(definition))
-    started = states.start_execution(stateMachineArn=arn)
-    assert await_end(started["executionArn"])["output"] == "2"
 
 
 def test_the_same_name_and_input_is_the_same_execution_while_it_runs(states, create):
@@ -316,8 +305,11 @@ def test_a_history_can_be_paged_reversed_and_read_without_data(run, states):
 
 
 def test_unsupported_actions_are_refused(states):
-    error = error_of(states.create_activity, name="a")
-    assert "CreateActivity is not supported on one machine" in error["Message"]
+    for call, arguments in [
+        (states.create_activity, {"name": "a"}),
+        (states.update_state_machine, {"stateMachineArn": "arn:m", "definition": "{}"}),
+    ]:
+        assert "is not supported on one machine" in error_of(call, **arguments)["Message"]
 
 
 def test_every_evaluation_can_be_recorded(run, evaluated):
