@@ -24,7 +24,7 @@ from tidemark.store.columns import SCAN_LIMIT_BYTES, TABLES, database_name, tabl
 
 if TYPE_CHECKING:  # a command that asks no statement starts without the engine
     from onebox.athena.execution import Rows, Translation
-    from onebox.athena.row_cache import RowCache
+    from onebox.athena.rows import RowCache
     from onebox.store.translation_cache import TranslationCache
 
 # The one-machine cloud names the bucket after its stack and its place in the CDK app, of which the
@@ -200,7 +200,7 @@ class FileTables:
 
     @cached_property
     def _kept(self) -> RowCache:
-        from onebox.athena.row_cache import RowCache  # noqa: PLC0415
+        from onebox.athena.rows import RowCache  # noqa: PLC0415
 
         return RowCache(self._folder)
 

@@ -15,9 +15,15 @@ import duckdb
 
 from onebox.cloud.sealed_folders import is_whole
 from onebox.disk import quarantine, read_regular
-from onebox.logs.lines import LogStoreError, event_of
+from onebox.logs.event_files import (
+    DIGEST,
+    LogStoreError,
+    event_of,
+    is_digest,
+    problem_of,
+    write_digest,
+)
 from onebox.logs.merging import SOURCES, superseded_by, write_sources
-from onebox.logs.parquet import DIGEST, is_digest, problem_of, write_digest
 from onebox.store.index import DamagedIndex, DamagedObject, ObjectFilesError
 from onebox.store.object_files import ObjectFiles
 

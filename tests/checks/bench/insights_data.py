@@ -6,7 +6,7 @@ from pathlib import Path
 
 import duckdb
 
-from onebox.logs.parquet import parquet_of, publish
+from onebox.logs.event_files import parquet_of, publish
 from onebox.logs.segments import SEGMENT_EVENTS
 from onebox.logs.templates import LEAST_BYTES, sorted_events
 

@@ -21,7 +21,7 @@ from onebox.cloud.cloud_note import announced, make_private
 from onebox.cloud.processes import BARE_PYTHON, Guard, Process, begin, clean_environment, kill_left
 from onebox.cloud.runtime import Invocation, RuntimeApi
 from onebox.cloud.server import Server
-from onebox.logs.lines import LogStoreError
+from onebox.logs.event_files import LogStoreError
 from onebox.logs.store import LogStore
 from onebox.store.index import ObjectFilesError
 from onebox.store.object_files import ObjectFiles

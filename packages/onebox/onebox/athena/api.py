@@ -19,7 +19,7 @@ from onebox.athena.catalogue import Catalogue, Objects, StoredObject
 from onebox.athena.errors import MalformedQuery, QueryError, ScanLimitExceeded
 from onebox.athena.execution import MOST_SECONDS, execute, keep
 from onebox.athena.parser import parse
-from onebox.athena.row_cache import RowCache
+from onebox.athena.rows import RowCache
 from onebox.athena.translation import translate, translate_parsed
 from onebox.athena.values import Kind, Type, column_type, digits_of
 

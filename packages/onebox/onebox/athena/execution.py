@@ -32,9 +32,9 @@ from onebox.athena.catalogue import (
 )
 from onebox.athena.errors import TOO_DEEP, QueryError, ScanLimitExceeded
 from onebox.athena.macros import MACROS
-from onebox.athena.row_cache import RowCache
 from onebox.athena.rows import (
     Reader,
+    RowCache,
     partition_columns,
     partition_parameters,
     quoted_name,

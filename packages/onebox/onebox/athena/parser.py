@@ -23,9 +23,9 @@ from sqlglot.errors import ParseError
 from sqlglot.parsers.trino import TrinoParser
 
 from onebox.athena.errors import TOO_DEEP, MalformedQuery
-from onebox.athena.forms import as_query, with_functions
-from onebox.athena.grammar import first_mismatch
-from onebox.athena.tokens import tokens
+from onebox.athena.information_schema import as_query
+from onebox.athena.rewriting import with_functions
+from onebox.athena.syntax import first_mismatch, tokens
 
 _MOST_CALLS = 10_000
 MOST_SECONDS_TO_READ = 20.0

@@ -14,15 +14,12 @@ from sqlglot.optimizer.scope import Scope, traverse_scope
 
 from onebox.athena.catalogue import Catalogue, Table, read_table
 from onebox.athena.errors import QueryError, not_supported
-from onebox.athena.execution import Column, Translation
-from onebox.athena.forms import DESCRIBED
+from onebox.athena.execution import Column, Scan, Translation
+from onebox.athena.information_schema import CATALOGUE, described
 from onebox.athena.parser import Athena, deeply, parse
 from onebox.athena.rewriting import rewrite
-from onebox.athena.scans import scans
 from onebox.athena.types import annotate
 from onebox.athena.values import Kind, Type, common, duckdb_name, glue_type, scalar, trino_name
-
-CATALOGUE = "awsdatacatalog"
 
 
 @dataclass(frozen=True)
@@ -125,55 +122,13 @@ def _read_tables(
             if not isinstance(source, exp.Table):
                 continue
             if source.db == "information_schema":
-                node.replace(_described(source.name, alias, database, catalogue, source))
+                node.replace(described(source.name, alias, database, catalogue, source))
                 continue
             table = _look_up(source, database, catalogue)
             name = f"{alias} @ {id(source)}"
             yield name, table
             table_alias = node.args.get("alias") or exp.TableAlias(this=exp.to_identifier(alias))
             node.replace(exp.Table(this=exp.to_identifier(name, quoted=True), alias=table_alias))
-
-
-_DESCRIBED = {
-    "tables": ("table_catalog", "table_schema", "table_name", "table_type", "is_current"),
-    "schemata": ("catalog_name", "schema_name"),
-    "columns": (
-        *("table_catalog", "table_schema", "table_name", "column_name", "ordinal_position"),
-        *("column_default", "is_nullable", "data_type", "hive_type", "is_current", DESCRIBED),
-    ),
-}
-"""The columns of the tables of information_schema; the last ones are of DESCRIBE and SHOW."""
-
-
-def _described(
-    name: str, alias: str, database: str | None, catalogue: Catalogue, near: exp.Table
-) -> exp.Expr:
-    """Return the rows of a table of information_schema."""
-    if name not in _DESCRIBED:
-        path = f"{CATALOGUE}.information_schema.{name}"
-        raise QueryError("TABLE_NOT_FOUND", f"Table '{path}' does not exist", near)
-    for named in near.root().find_all(exp.EQ) if name == "columns" else ():
-        known = (each for tables in catalogue.values() for each in tables)
-        if named.left.name == DESCRIBED and named.right.name not in known:
-            raise QueryError("TABLE_NOT_FOUND", f"Table '{named.right.name}' does not exist")
-    rows: list[tuple[object, ...]] = []
-    for schema, tables in catalogue.items():
-        if name == "schemata":
-            rows.append((CATALOGUE, schema))
-        for table, description in tables.items() if name != "schemata" else ():
-            first, last = (CATALOGUE, schema, table), schema == database
-            if name == "tables":
-                rows.append((*first, "BASE TABLE", last))
-                continue
-            described = read_table(description)
-            types = {**described.columns, **described.partitioned_by}
-            for place, (column, type_) in enumerate(types.items(), 1):
-                trino = trino_name(glue_type(type_))
-                rows.append((*first, column, place, "", "YES", trino, type_, last, table))
-    tuples = [exp.Tuple(expressions=[exp.convert(value) for value in row]) for row in rows]
-    names = [exp.to_identifier(column) for column in _DESCRIBED[name]]
-    alias_ = exp.TableAlias(this=exp.to_identifier(alias), columns=names)
-    return exp.Values(expressions=tuples, alias=alias_)
 
 
 def _look_up(node: exp.Table, database: str | None, catalogue: Catalogue) -> Table:
@@ -296,3 +251,107 @@ def _result_types(query: exp.Query) -> list[Type]:
         left, right = _result_types(query.left), _result_types(query.right)
         return [common(*types) or _UNKNOWN for types in zip(left, right, strict=True)]
     return [value.type or _UNKNOWN for value in query.selects]
+
+
+def conditions_on(select: exp.Select, source: exp.Expr) -> Iterator[exp.Expr]:
+    """Yield the conditions on one source of a SELECT, from the SELECT and from outer queries.
+
+    Parameters
+    ----------
+    select
+        A query whose columns all name their tables.
+    source
+        A table or query in its FROM or JOIN.
+    """
+    join = source.parent if isinstance(source.parent, exp.Join) else None
+    candidates: list[exp.Expr] = []
+    # An outer join adds rows of nulls, which may meet a condition that no other row meets.
+    joins = select.args.get("joins") or []
+    if not (join and join.side) and not any(other.side in {"RIGHT", "FULL"} for other in joins):
+        candidates += _conditions(select)
+    if join and join.side in {"", "LEFT"} and join.args.get("on"):
+        candidates += _conjuncts(join.args["on"])
+    for condition in candidates:
+        tables = {column.table for column in condition.find_all(exp.Column)}
+        if tables == {source.alias_or_name} and not condition.find(exp.Query):
+            yield condition
+
+
+def _conditions(select: exp.Select) -> Iterator[exp.Expr]:
+    """Yield the conditions on its sources that every row of a SELECT must meet."""
+    if where := select.args.get("where"):
+        yield from _conjuncts(where.this)
+    if select.args.get("limit") or select.args.get("offset"):
+        return
+    source = _use(select)
+    outer = source.find_ancestor(exp.Select) if source else None
+    if source and outer and isinstance(source.parent, exp.From | exp.Join):
+        for condition in conditions_on(outer, source):
+            if inner := _on_sources(condition, select):
+                yield inner
+
+
+def _conjuncts(condition: exp.Expr) -> Iterator[exp.Expr]:
+    if isinstance(condition, exp.And | exp.Paren):
+        for operand in condition.iter_expressions():
+            yield from _conjuncts(operand)
+    else:
+        yield condition
+
+
+def _use(select: exp.Select) -> exp.Expr | None:
+    """Return the only place that reads a query: its subquery, or the one use of its name."""
+    holder = select.parent
+    if isinstance(holder, exp.Subquery):
+        return None if holder.alias_column_names else holder
+    if not isinstance(holder, exp.CTE):
+        return None
+    uses = [table for table in select.root().find_all(exp.Table) if table.name == holder.alias]
+    return uses[0] if len(uses) == 1 and not uses[0].alias_column_names else None
+
+
+def _on_sources(condition: exp.Expr, select: exp.Select) -> exp.Expr | None:
+    """Return a condition on a query's result as one on its sources, None if there is none."""
+    values = {value.alias_or_name: value.unalias() for value in select.selects}
+    windows = [window for value in select.selects for window in value.find_all(exp.Window)]
+    inner = condition.copy()
+    for column in list(inner.find_all(exp.Column)):
+        value = values.get(column.name)
+        # Excluded rows must not change the value of a window function for other rows.
+        if not isinstance(value, exp.Column) or any(
+            value not in window.args.get("partition_by", ()) for window in windows
+        ):
+            return None
+        if column is inner:
+            return value.copy()
+        column.replace(value.copy())
+    return inner
+
+
+def scans(query: exp.Query, tables: Mapping[str, Table]) -> Iterator[Scan]:
+    """Yield the scans of a rewritten query."""
+    for node in query.find_all(exp.Table):
+        if table := tables.get(node.name):
+            select = node.find_ancestor(exp.Select)
+            assert select is not None, "a table is read by a SELECT"
+            used = {
+                column.name for column in query.find_all(exp.Column) if column.table == node.alias
+            }
+            columns = [*table.columns, *table.partitioned_by]
+            database, _, name = table.name.partition(".")
+            yield Scan(
+                node.name,
+                node.alias,
+                database,
+                name,
+                tuple(column for column in columns if column in used),
+                tuple(
+                    condition.sql("duckdb")
+                    for condition in conditions_on(select, node)
+                    if _columns(condition) <= set(table.partitioned_by)
+                ),
+            )
+
+
+def _columns(condition: exp.Expr) -> set[str]:
+    return {column.name for column in condition.find_all(exp.Column)}

@@ -19,8 +19,15 @@ from pathlib import Path
 from cwli import duckdb_core as duckdb
 from cwli.insights.values import quoted
 from onebox.disk import sync_folder, write_synced
-from onebox.logs.lines import DOCTOR, LogEvent, LogStoreError
-from onebox.logs.parquet import DIGEST, check, parquet_of, publish
+from onebox.logs.event_files import (
+    DIGEST,
+    DOCTOR,
+    LogEvent,
+    LogStoreError,
+    check,
+    parquet_of,
+    publish,
+)
 from onebox.logs.templates import sorted_events
 
 MIN_FILES = 8

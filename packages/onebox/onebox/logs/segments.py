@@ -21,9 +21,20 @@ from typing import Any
 from cwli import duckdb_core as duckdb
 from cwli.insights.values import quoted
 from onebox.disk import read_regular
-from onebox.logs.lines import DOCTOR, CheckedLines, LogEvent, LogStoreError, event_of, line_of
+from onebox.logs.event_files import (
+    DOCTOR,
+    ROW_GROUP,
+    CheckedFiles,
+    CheckedLines,
+    LogEvent,
+    LogStoreError,
+    event_of,
+    line_of,
+    parquet_of,
+    problem_of,
+    publish,
+)
 from onebox.logs.merging import clear, merge_small, superseded_by
-from onebox.logs.parquet import ROW_GROUP, CheckedFiles, parquet_of, problem_of, publish
 from onebox.logs.templates import sorted_events
 
 SEGMENT_EVENTS = 4 * ROW_GROUP

@@ -14,8 +14,7 @@ from cwli.insights.source import EventSource, events_of
 from cwli.insights.values import quoted
 from cwli.readers.folders import folder_name, group_name
 from onebox.app import ACCOUNT
-from onebox.logs.lines import CheckedLines, LogEvent, LogStoreError
-from onebox.logs.parquet import CheckedFiles
+from onebox.logs.event_files import CheckedFiles, CheckedLines, LogEvent, LogStoreError
 from onebox.logs.segments import (
     SEGMENT_EVENTS,
     OpenSegment,

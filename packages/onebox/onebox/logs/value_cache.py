@@ -22,7 +22,7 @@ from cwli.insights.source import EventSource, TimeRange, over, rows_within
 from cwli.insights.sql import MessageValues
 from cwli.insights.templates import Template
 from cwli.insights.values import quoted
-from onebox.logs.parquet import DIGEST, digest_of, has_digest, parquet_of
+from onebox.logs.event_files import DIGEST, digest_of, has_digest, parquet_of
 from onebox.logs.templates import REST, TEMPLATE
 
 MOST_BYTES = 1024**3

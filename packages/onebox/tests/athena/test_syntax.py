@@ -17,8 +17,7 @@ from trino_syntax import (
 )
 
 from onebox.athena import api as athena
-from onebox.athena.grammar import first_mismatch
-from onebox.athena.tokens import tokens
+from onebox.athena.syntax import first_mismatch, tokens
 
 _READ = {"DOUBLE": float, "INT": int, "BIGINT": int, "BOOLEAN": lambda text: text == "true"}
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from cwli.insights import run
-from onebox.logs.lines import LogEvent, event_of, is_whole, line_of
+from onebox.logs.event_files import LogEvent, event_of, is_whole, line_of
 from onebox.logs.store import LogStore, LogStoreError
 
 EVENT = LogEvent("1", 2, 3, "stream", 'a "message", "crc32": 7}')
