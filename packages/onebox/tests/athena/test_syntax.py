@@ -76,7 +76,7 @@ def test_syntax_of_trino_without_a_value_here_is_refused_by_name(refusal, expres
 
 def test_arithmetic_has_the_values_of_duckdb(computed, refusal):
     chance = random.Random(17)
-    drawn = [arithmetic(chance) for _ in range(500)]
+    drawn = [arithmetic(chance) for _ in range(200)]
     with duckdb.connect() as connection:
         expected = {each: in_duckdb(connection, each) for each in drawn}
     undefined = [each for each, value in expected.items() if value is None]
