@@ -6,7 +6,7 @@ Any other function is refused. Source: Trino documentation, Functions and operat
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -215,18 +215,6 @@ def _as(name: str, kind_: Kind | None = None) -> Write:
     return write
 
 
-def _by_type(double: Write, other: Write) -> Write:
-    def write(*arguments: exp.Expr) -> exp.Expr:
-        is_double = any(kind(argument) is Kind.DOUBLE for argument in arguments)
-        return (double if is_double else other)(*arguments)
-
-    return write
-
-
-def _identity(value: exp.Expr, *_: exp.Expr) -> exp.Expr:
-    return value
-
-
 def _if(condition: exp.Expr, yes: exp.Expr, no: exp.Expr | None = None) -> exp.Expr:
     return exp.Case(ifs=[exp.If(this=condition, true=yes)], default=no)
 
@@ -238,15 +226,13 @@ def _concat(*texts: exp.Expr) -> exp.Expr:
     return exp.paren(joined, copy=False)
 
 
-def _round(value: exp.Expr, *digits: exp.Expr) -> exp.Expr:
-    return named("round_to" if digits else "round")(value, *digits)
-
-
 def _rounded(value: exp.Expr, *digits: exp.Expr) -> exp.Expr:
     if kind(value) is Kind.DECIMAL and value.type:
         types = [value.type, *(scalar(Kind.INT) for _ in digits)]
         return cast(named("round")(value, *digits), _type_of_round(types))
-    return _round(value, *digits) if kind(value) is Kind.DOUBLE else value
+    if kind(value) is not Kind.DOUBLE:
+        return value
+    return named("round_to" if digits else "round")(value, *digits)
 
 
 def _modulus(left: exp.Expr, right: exp.Expr) -> exp.Expr:
@@ -303,14 +289,14 @@ def _is_zero(value: exp.Expr) -> bool:
     return isinstance(value, exp.Literal) and not value.is_string and float(value.this) == 0
 
 
-def _date_format(time: exp.Expr, form: exp.Expr) -> exp.Expr:
-    letters = re.sub("%(.)", lambda match: _LETTERS[match[1]], form.name)
-    return named("strftime")(time, exp.Literal.string(letters))
+def _with_format(name: str, pattern: str, letters: Mapping[str, str]) -> Write:
+    """Return a writer of calls with the format of strftime for one of other letters."""
 
+    def write(value: exp.Expr, form: exp.Expr) -> exp.Expr:
+        written = re.sub(pattern, lambda match: letters[match[1]], form.name)
+        return named(name)(value, exp.Literal.string(written))
 
-def _date_parse(text: exp.Expr, form: exp.Expr) -> exp.Expr:
-    letters = re.sub("%(.)", lambda match: _LETTERS[match[1]], form.name)
-    return named("parsed")(text, exp.Literal.string(letters))
+    return write
 
 
 def _date_diff(unit: exp.Expr, start: exp.Expr, end: exp.Expr) -> exp.Expr:
@@ -377,24 +363,17 @@ def _quantile(value: exp.Expr, share: exp.Expr) -> exp.Expr:
     return named(name)(value, share)
 
 
+def _nullif(value: exp.Expr, other: exp.Expr) -> exp.Expr:
+    is_double = Kind.DOUBLE in {kind(value), kind(other)}
+    return named("double_nullif" if is_double else "nullif")(value, other)
+
+
 def _distinct(value: exp.Expr) -> exp.Expr:
     return named("count")(exp.Distinct(expressions=[value]))
 
 
 def _trimmed(name: str, of_blanks: str) -> Write:
     return lambda *arguments: named(name if len(arguments) > 1 else of_blanks)(*arguments)
-
-
-def _format_datetime(time: exp.Expr, form: exp.Expr) -> exp.Expr:
-    return named("strftime")(time, exp.Literal.string(_joda(form)))
-
-
-def _parse_datetime(text: exp.Expr, form: exp.Expr) -> exp.Expr:
-    return named("parsed")(text, exp.Literal.string(_joda(form)))
-
-
-def _joda(form: exp.Expr) -> str:
-    return re.sub("[A-Za-z]+", lambda match: _JODA[match[0]], form.name)
 
 
 def _type_of_round(types: Sequence[Type]) -> Type:
@@ -461,18 +440,10 @@ def _finish_mean(value: exp.Expr, type_: Type) -> exp.Expr:
     return _finish_sum(value, type_) if type_.this is Kind.INTERVAL else value
 
 
-def _type_of_whole(types: Sequence[Type]) -> Type:
-    """Return the type of a number without its digits behind the point."""
-    if types[0].this is not Kind.DECIMAL:
-        return types[0]
-    digits, scale = digits_of(types[0])
-    return decimal(min(MOST_DIGITS, digits - scale + min(scale, 1)), 0)
-
-
 def _whole(name: str) -> Write:
     def write(value: exp.Expr) -> exp.Expr:
         if kind(value) is Kind.DECIMAL and value.type:
-            return cast(named(name)(value), _type_of_whole([value.type]))
+            return cast(named(name)(value), _type_of_round([value.type]))
         return named(name)(value) if kind(value) is Kind.DOUBLE else value
 
     return write
@@ -486,14 +457,9 @@ def _type_of_sum(types: Sequence[Type]) -> Type | None:
     return scalar(Kind.BIGINT)
 
 
-def _type_of_contains(types: Sequence[Type]) -> Type | None:
-    shared = common(element(types[0]), types[1])
-    return scalar(Kind.BOOLEAN) if shared else None
-
-
-def _type_of_overlap(types: Sequence[Type]) -> Type | None:
-    shared = common(element(types[0]), element(types[1]))
-    return scalar(Kind.BOOLEAN) if shared else None
+def _if_member(kind_: Kind) -> ValueType:
+    """Return a type for an array and a value that may be one of its elements."""
+    return lambda types: scalar(kind_) if common(element(types[0]), types[1]) else None
 
 
 def _type_of_reduce(types: Sequence[Type]) -> Type | None:
@@ -537,10 +503,6 @@ def _pairs(key: exp.Expr, value: exp.Expr) -> exp.Expr:
     return named("list")(pair)
 
 
-def _type_of_position(types: Sequence[Type]) -> Type | None:
-    return scalar(Kind.BIGINT) if common(element(types[0]), types[1]) else None
-
-
 def _matching(name: str) -> Write:
     """Return a writer of a test of the elements of an array, whose result may be null."""
     return lambda function, values: named(name)(named("list_transform")(values, function))
@@ -559,32 +521,9 @@ def _array_extreme(name: str) -> Write:
     def write(values: exp.Expr) -> exp.Expr:
         if values.type and element(values.type).this in {Kind.DOUBLE, Kind.ARRAY}:
             raise not_supported(f"array_{name} of {trino_name(values.type)}", values)
-        whole = exp.EQ(this=named("list_count")(values), expression=named("len")(values.copy()))
-        return _if(whole, named(f"list_{name}")(values.copy()))
+        return named(f"{name}_of_all")(values)
 
     return write
-
-
-def _array_distinct(values: exp.Expr) -> exp.Expr:
-    # DuckDB's list_distinct has an order of its own, and drops nulls.
-    variable = exp.to_identifier("x")
-    place = exp.Lambda(
-        this=exp.EQ(
-            this=named("list_position")(values.copy(), variable.copy()),
-            expression=exp.to_identifier("i"),
-        ),
-        expressions=[variable, exp.to_identifier("i")],
-    )
-    return named("list_filter")(values, place)
-
-
-def _array_position(values: exp.Expr, value: exp.Expr) -> exp.Expr:
-    found = named("list_position")(values, value)
-    missing = [
-        exp.Is(this=exp.paren(each.copy()), expression=exp.null()) for each in (values, value)
-    ]
-    place = named("coalesce")(found, exp.Literal.number(0))
-    return cast(_if(exp.or_(*missing), exp.null(), place), scalar(Kind.BIGINT))
 
 
 def _function(
@@ -672,7 +611,7 @@ FUNCTIONS: dict[str, Function] = {
     "nullif": _function(
         (PLAIN, PLAIN),
         lambda types: types[0] if _widest(types) else None,
-        _by_type(named("double_nullif"), named("nullif")),
+        _nullif,
     ),
     "try": _function((ANY,), _same(0), _try),
     "if": _function((TRUTH, ANY, ANY), lambda types: _widest(types[1:]), _if, fewest=2),
@@ -722,9 +661,9 @@ FUNCTIONS: dict[str, Function] = {
     "json_extract_scalar": _function((TEXT, PATH), Kind.VARCHAR, "json_scalar"),
     # Numbers
     "abs": _function((DOUBLE,), _same(0), "abs"),
-    "ceil": _function((DOUBLE,), _type_of_whole, _whole("ceil")),
-    "ceiling": _function((DOUBLE,), _type_of_whole, _whole("ceil")),
-    "floor": _function((DOUBLE,), _type_of_whole, _whole("floor")),
+    "ceil": _function((DOUBLE,), _type_of_round, _whole("ceil")),
+    "ceiling": _function((DOUBLE,), _type_of_round, _whole("ceil")),
+    "floor": _function((DOUBLE,), _type_of_round, _whole("floor")),
     "sign": _function((NUMBER,), _same(0), _as("sign")),
     "round": _function((DOUBLE, DIGITS), _type_of_round, _rounded, fewest=1),
     "mod": _function((NUMBER, NUMBER), _widest, _modulus),
@@ -748,10 +687,18 @@ FUNCTIONS: dict[str, Function] = {
     # The number of whole units; DuckDB's date_diff counts the boundaries between units.
     "date_diff": _function((UNIT, TIME, TIME), Kind.BIGINT, _date_diff),
     "date_add": _function((UNIT, WHOLE, TIME), _same(2), _as("moved")),
-    "date_format": _function((TIME, FORMAT), Kind.VARCHAR, _date_format),
-    "format_datetime": _function((TIME, JODA), Kind.VARCHAR, _format_datetime),
-    "parse_datetime": _function((TEXT, JODA), Kind.TIMESTAMPTZ, _parse_datetime),
-    "date_parse": _function((TEXT, PARSED), Kind.TIMESTAMP, _date_parse),
+    "date_format": _function(
+        (TIME, FORMAT), Kind.VARCHAR, _with_format("strftime", "%(.)", _LETTERS)
+    ),
+    "format_datetime": _function(
+        (TIME, JODA), Kind.VARCHAR, _with_format("strftime", "([A-Za-z]+)", _JODA)
+    ),
+    "parse_datetime": _function(
+        (TEXT, JODA), Kind.TIMESTAMPTZ, _with_format("parsed", "([A-Za-z]+)", _JODA)
+    ),
+    "date_parse": _function(
+        (TEXT, PARSED), Kind.TIMESTAMP, _with_format("parsed", "%(.)", _LETTERS)
+    ),
     "now": _function((), Kind.TIMESTAMPTZ, "this_moment"),
     "localtimestamp()": _function((), Kind.TIMESTAMP, "this_moment"),
     "from_unixtime": _function((DOUBLE,), Kind.TIMESTAMPTZ, "unix_moment"),
@@ -787,8 +734,12 @@ FUNCTIONS: dict[str, Function] = {
     ),
     "map_keys": _function((MAP,), lambda types: array(types[0].expressions[0]), "map_keys"),
     "map_values": _function((MAP,), lambda types: array(types[0].expressions[1]), "map_values"),
-    "contains": _function((LIST, ANY), _type_of_contains, "has_element"),
-    "arrays_overlap": _function((LIST, LIST), _type_of_overlap, "share_element"),
+    "contains": _function((LIST, ANY), _if_member(Kind.BOOLEAN), "has_element"),
+    "arrays_overlap": _function(
+        (LIST, LIST),
+        lambda types: scalar(Kind.BOOLEAN) if common(*map(element, types)) else None,
+        "share_element",
+    ),
     "array_sort": _function((LIST,), _same(0), "list_sort"),
     "sequence": _function((WHOLE, WHOLE), lambda _: array(scalar(Kind.BIGINT)), "counted"),
     "array[]": _function(
@@ -796,8 +747,8 @@ FUNCTIONS: dict[str, Function] = {
     ),
     "array_max": _function((LIST,), lambda types: element(types[0]), _array_extreme("max")),
     "array_min": _function((LIST,), lambda types: element(types[0]), _array_extreme("min")),
-    "array_distinct": _function((LIST,), _same(0), _array_distinct),
-    "array_position": _function((LIST, ANY), _type_of_position, _array_position),
+    "array_distinct": _function((LIST,), _same(0), "distinct_elements"),
+    "array_position": _function((LIST, ANY), _if_member(Kind.BIGINT), "place_of"),
     "slice": _function((LIST, WHOLE, WHOLE), _same(0), "sliced"),
     "flatten": _function((LIST,), _type_of_flat, "flatten"),
     # The type of the array is known first if it stands last.

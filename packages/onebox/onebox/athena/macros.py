@@ -190,6 +190,12 @@ MACROS = [
     "WHEN len(list) > list_count(list) THEN NULL ELSE list_contains(list, x) END",
     "share_element(list, other) AS CASE WHEN list_has_any(list, other) THEN TRUE "
     "WHEN len(list) = list_count(list) AND len(other) = list_count(other) THEN FALSE END",
+    "max_of_all(list) AS CASE WHEN list_count(list) = len(list) THEN list_max(list) END",
+    "min_of_all(list) AS CASE WHEN list_count(list) = len(list) THEN list_min(list) END",
+    # DuckDB's list_distinct has an order of its own, and drops nulls.
+    "distinct_elements(list) AS list_filter(list, lambda x, i: list_position(list, x) = i)",
+    "place_of(list, x) AS CASE WHEN list IS NOT NULL AND x IS NOT NULL "
+    "THEN CAST(coalesce(list_position(list, x), 0) AS BIGINT) END",
     "joined(list, separator) AS "
     "CASE WHEN len(list) >= 0 THEN coalesce(array_to_string(list, separator), '') END",
     "element(list, n) AS CASE WHEN n = 0 THEN "
