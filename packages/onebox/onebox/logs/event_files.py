@@ -94,8 +94,8 @@ _OPTIONS = f"FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, ROW_GROUP_SI
 
 
 @cache
-def _database(threads: int) -> duckdb.DuckDBPyConnection:
-    """Return a database for all files: to open one takes ten times as long as to write a file."""
+def database(threads: int = 1) -> duckdb.DuckDBPyConnection:
+    """Return a database for all whole files: to open one takes longer than to read a small file."""
     return duckdb.connect(config={"threads": threads})
 
 
@@ -109,7 +109,7 @@ def parquet_of(select: str, unfinished: Path, threads: int) -> Iterator[Path]:
         If the rows cannot be read or written.
     """
     try:
-        with _database(threads).cursor() as connection:
+        with database(threads).cursor() as connection:
             connection.execute("SET enable_progress_bar_print = FALSE")
             connection.execute(f"COPY ({select}) TO {quoted(str(unfinished))} ({_OPTIONS})")
         yield unfinished

@@ -28,6 +28,7 @@ from onebox.logs.event_files import (
     CheckedLines,
     LogEvent,
     LogStoreError,
+    database,
     event_of,
     line_of,
     parquet_of,
@@ -174,7 +175,7 @@ class Segments:
             return []
         self._checked.check(self._parquet)
         files = f"read_parquet({_names(self._parquet)})"
-        with duckdb.connect() as connection, self._naming_damage():
+        with database().cursor() as connection, self._naming_damage():
             return connection.execute(f"{select} FROM {files} {where}", values).fetchall()
 
     def damage(self) -> str | None:

@@ -269,7 +269,6 @@ def test_a_result_with_more_rows_than_one_machine_holds_is_refused(run, monkeypa
         run("SELECT run_id FROM rates")
 
 
-@pytest.mark.parametrize("count", [60, 100])
 @pytest.mark.parametrize(
     ("before", "after"),
     [
@@ -281,17 +280,17 @@ def test_a_result_with_more_rows_than_one_machine_holds_is_refused(run, monkeypa
         ("(SELECT ", ")"),
     ],
 )
-def test_a_hundred_expressions_within_each_other_have_their_value(ask, before, after, count):
-    assert ask(f"SELECT {before * count}1{after * count}") == [["1"]]
+def test_a_hundred_expressions_within_each_other_have_their_value(ask, before, after):
+    assert ask(f"SELECT {before * 100}1{after * 100}") == [["1"]]
 
 
 def test_sixty_subqueries_within_each_other_have_their_rows(ask):
     assert ask(f"SELECT * FROM {'(SELECT * FROM ' * 60}(SELECT 1 AS a){')' * 60}") == [["1"]]
 
 
-@pytest.mark.parametrize("count", [500, 20_000])
 @pytest.mark.parametrize(
-    ("before", "after"), [("abs(", ")"), ("CASE WHEN true THEN ", " END"), ("(", ")")]
+    ("before", "after", "count"),
+    [("abs(", ")", 500), ("CASE WHEN true THEN ", " END", 500), ("(", ")", 20_000)],
 )
 def test_more_expressions_within_each_other_are_refused_in_one_sentence(
     refusal, before, after, count
