@@ -9,6 +9,7 @@ import pytest
 from onebox.cloud.deployment import synthesise
 from tests.system.end_to_end.command_line import SMALL, tidemark
 from tests.system.end_to_end.deployed import REQUEST, deploy
+from tests.system.end_to_end.weekly import missed, weekly  # noqa: F401
 from tidemark.one_machine.app import machine_app
 
 
@@ -47,8 +48,8 @@ def clock(due):
 @pytest.fixture(scope="package")
 def deployed(new_state, due, clock, calls):
     """A cloud that replaces parts of moto until the tests of this folder have ended."""
-    weekly = {"rocksdb": {"cron": f"{due:%-M %-H} ? * {due:%a} *".upper()}}
-    context = {"schedules": weekly}
+    every_week = {"cron": f"{due:%-M %-H} ? * {due:%a} *".upper()}
+    context = {"schedules": {"rocksdb": every_week}}
     with deploy(new_state(), calls / "end_to_end", context=context, clock=clock) as deployed:
         yield deployed
 

@@ -6,10 +6,6 @@ from onebox.logs.store import LogStore
 from tests.system.end_to_end.raw_lines import mean_by_grep_and_awk
 
 VERSIONS = ("9.0.0", "9.8.4")
-REQUEST = {
-    "suite": "rocksdb", "versions": list(VERSIONS), "repetitions": 1, "records": 2000,
-    "layout": "rounds",
-}  # fmt: skip
 SLICES = 16
 LINES = {
     "ingest_rate": ("to S3", 1),
@@ -18,11 +14,9 @@ LINES = {
 }
 
 
-@pytest.fixture(scope="module")
-def measured(deployed):
-    run, status, cause = deployed.run(REQUEST)
-    assert status == "SUCCEEDED", cause
-    return run
+@pytest.fixture
+def measured(weekly):
+    return weekly.run
 
 
 def test_each_version_has_a_whole_trial_of_the_same_tasks(deployed, measured):

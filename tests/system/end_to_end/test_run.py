@@ -225,28 +225,3 @@ def test_a_failed_task_fails_its_run_with_a_reason(deployed, failed):
         "rocksdict==0.3.23 could not be installed: "
     )
     assert [test["status"] for test in trial["tests"]] == ["failed", "skipped"]
-
-
-def test_a_stopped_trial_is_recorded_and_the_run_continues(deployed):
-    fields = {
-        "suite": "rocksdb",
-        "versions": ["9.8.4"],
-        "repetitions": 2,
-        "records": 2000,
-        "layout": "trials",
-    }
-    states = deployed.cloud.endpoint.client("stepfunctions")
-    run = deployed.client.start(fields)
-    first = deployed.client.trial_arn(run, 1)
-
-    deployed.until(lambda: find_plan(deployed.client.bucket, run.run_id))
-    plan = find_plan(deployed.client.bucket, run.run_id)
-    deployed.until(lambda: deployed.client.current_test(run, plan, 1))
-    states.stop_execution(executionArn=first, error="Stopped", cause="by hand")
-    deployed.until(lambda: not deployed.client.active(run))
-
-    lost, kept = deployed.trials(run)
-    assert lost["status"] == "failed"
-    assert "by hand" in lost["reason"]
-    assert kept["status"] == "ok"
-    assert "1 of 2 trials did not give all rates" in deployed.client.status(run)[1]
