@@ -16,7 +16,7 @@ from tests.unit.drawn_runs import ENGINE, engines
 from tests.unit.fakes import FakeBucket
 from tests.unit.load_results import BASE, NEW, load_run
 from tidemark.cli import tidemark
-from tidemark.client.comments import HEADING, written
+from tidemark.cli.comment import HEADING, written
 from tidemark.model.checkout import ROOT
 from tidemark.model.comment import Comment
 from tidemark.store import keys

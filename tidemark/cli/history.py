@@ -1,26 +1,27 @@
-"""``tidemark history``: the rates of every version over all runs."""
+"""``tidemark history``: the rates of every version over all runs, as table, plot or events."""
 
 from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
 
 from tidemark.cli.chosen_suite import suite_to_read
-from tidemark.cli.history_plot import charts, plots
 from tidemark.cli.options import exact_option
 from tidemark.cli.saving import check_folder, check_picture, format_option, save, show
 from tidemark.cli.target import Target, stored, target_options
 from tidemark.client.events import answer, confirming, events, open_changes
 from tidemark.client.history import (
+    BETTER,
     NO_TITLES,
     Row,
     VersionHistory,
     columns,
+    figure_of,
     heading,
     histories,
     judged_figures,
@@ -31,14 +32,18 @@ from tidemark.client.history import (
 )
 from tidemark.client.tables import Tables, ask_saved
 from tidemark.model.checkout import published_suites, written_suites, written_systems
-from tidemark.model.labels import figure_name
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import shown, there_are
+from tidemark.pages import vega_lite
+from tidemark.pages.vega_lite import Json, figures, layer
 from tidemark.store.bucket import Bucket
 
 _MOST_COLUMNS = 40
 """The most figures that a table shows; a suite of more has a list of events."""
 _WIDTH = 100  # characters of a plot that no terminal shows
+_FEWEST = 20
+"""The fewest characters between the ends of the axis of a plot."""
+_ROW = 24  # pixels of a chart
 _SIZE = "Size"
 """The column of sizes, which only a suite with trials of several sizes needs."""
 _MARKDOWN_DAY = "%d/%m/%Y"
@@ -169,7 +174,8 @@ def _print(
         width = shutil.get_terminal_size((_WIDTH, 0)).columns
         click.echo("\n".join(plots(versions, headings, width, exact=exact)))
     else:
-        _show(versions, headings, form, exact=exact or form != "table")
+        day = _MARKDOWN_DAY if form == "markdown" else "%Y-%m-%d"
+        show(*_rows(versions, headings, day, exact=exact or form != "table"), form)
 
 
 def _has_many_figures(tables: Tables, suite: str) -> bool:
@@ -242,12 +248,7 @@ def _of_functions(bucket: Bucket, suite: str, test: str | None, functions: Seque
     known = {row["metric"] for row in history.rows}
     if missing := [name for name in names if name not in known]:
         raise Refused(f"--function: no profile has a frame of {shown(missing[0])}")
-    titles = {name: name for name in map(_figure, history.rows)}
-    return _Found(history.rows, history.changes, history.untold, titles)
-
-
-def _figure(row: Row) -> str:
-    return figure_name(str(row["metric"]), str(row["statistic"]), "")
+    return _Found(*history, {name: name for name in map(figure_of, history.rows)})
 
 
 def _draw(
@@ -313,14 +314,6 @@ def published_rows(
     return _rows(kept, headings, _MARKDOWN_DAY, exact=True)
 
 
-def _show(
-    versions: Sequence[VersionHistory], headings: Mapping[str, str], form: str, *, exact: bool
-) -> None:
-    day = _MARKDOWN_DAY if form == "markdown" else "%Y-%m-%d"
-    names, rows = _rows(versions, headings, day, exact=exact)
-    show(names, rows, form)
-
-
 def _rows(
     versions: Sequence[VersionHistory], headings: Mapping[str, str], day: str, *, exact: bool
 ) -> tuple[list[str], list[dict[str, str]]]:
@@ -339,3 +332,104 @@ def _rows(
     ]
     size = [_SIZE] if len({version.sizes for version in versions}) > 1 else []
     return ["Version number", "Test date", *size, *headings.values()], rows
+
+
+def plots(
+    versions: Sequence[VersionHistory], headings: Mapping[str, str], width: int, *, exact: bool
+) -> Iterator[str]:
+    """Yield the lines of a plot for each figure, under its heading."""
+    for name, title in headings.items():
+        points = list(_points(versions, name, exact=exact))
+        if points:
+            yield _title(versions, name, title)
+            yield from dot_plot(points, width)
+            yield ""
+
+
+def charts(versions: Sequence[VersionHistory], headings: Mapping[str, str]) -> list[Json]:
+    """Return a chart for each figure: a point for each version, its spread and its text."""
+    return [
+        _chart(list(_points(versions, name, exact=False)), _title(versions, name, title))
+        for name, title in headings.items()
+    ]
+
+
+def _points(versions: Sequence[VersionHistory], name: str, *, exact: bool) -> Iterator[Point]:
+    several = len({version.sizes for version in versions}) > 1
+    for version in versions:
+        if figure := version.figures.get(name):
+            spread = figure.spread or 0.0
+            yield Point(
+                f"{version.version}, {version.sizes}" if several else version.version,
+                figure.text(exact=exact),
+                figure.value - spread,
+                figure.value,
+                figure.value + spread,
+            )
+
+
+def _title(versions: Sequence[VersionHistory], name: str, heading: str) -> str:
+    direction = next(each.figures[name].direction for each in versions if name in each.figures)
+    return heading if heading.endswith(BETTER) else f"{heading}, {direction} is better"
+
+
+def _chart(points: Sequence[Point], title: str) -> Json:
+    rows = [point._asdict() | {"label": f"{point.name}   {point.text}"} for point in points]
+    by_version = {"field": "label", "type": "nominal", "sort": None, "title": None}
+    axis = {"labelLimit": 0, "domain": False}
+    scale = {"zero": False, "nice": True}
+    return vega_lite.chart(
+        height=_ROW * len(points) + _ROW,
+        encoding={
+            "y": {**by_version, "axis": axis},
+            "x": figures(title, {"tickCount": 8, "labelFlush": False}, scale=scale),
+        },
+        layer=[
+            layer(
+                "spreads",
+                rows,
+                {"type": "rule", "strokeWidth": 2, "color": "var(--quiet)"},
+                {"x": {"field": "low"}, "x2": {"field": "high"}},
+            ),
+            layer(
+                "figures",
+                rows,
+                {"type": "point", "filled": True, "size": 80, "opacity": 1},
+                {"x": {"field": "value"}, "color": {"value": "var(--series-1)"}},
+            ),
+        ],
+    )
+
+
+class Point(NamedTuple):
+    """One figure."""
+
+    name: str
+    text: str
+    """The figure as text."""
+    low: float
+    value: float
+    high: float
+
+
+def dot_plot(points: Sequence[Point], width: int) -> Iterator[str]:
+    """Yield a line for each point: its name, its text and ``├──●──┤`` on a common axis.
+
+    The axis goes from the least to the highest end of all points, and not from zero. The lines have
+    ``width`` characters, or more if texts need them.
+    """
+    names, texts = (max(map(len, column)) for column in list(zip(*points, strict=True))[:2])
+    room = max(_FEWEST, width - names - texts - 4)
+    least = min(point.low for point in points)
+    span = max(point.high for point in points) - least or 1.0
+    for point in points:
+        ends = (round((room - 1) * (end - least) / span) for end in point[2:])
+        yield f"{point.name:<{names}}  {point.text:>{texts}}  {_drawn(*ends)}"
+
+
+def _drawn(low: int, middle: int, high: int) -> str:
+    """Return a point and its spread from their places; one that has no width is a point alone."""
+    line = f"├{'─' * (high - low - 1)}┤" if high > low else "●"
+    cells = [*(" " * low), *line]
+    cells[middle] = "●"
+    return "".join(cells)

@@ -14,13 +14,13 @@ from pathlib import Path
 import click
 
 from tidemark.cli.chosen_suite import known_suite
+from tidemark.cli.comment import written
 from tidemark.cli.history import published_rows
 from tidemark.cli.profile.function_shares import published_shares, versions_page
 from tidemark.cli.profile.options import profiles_by_version
 from tidemark.cli.saving import save
 from tidemark.cli.set_option import split
 from tidemark.cli.target import Target, stored, target_options
-from tidemark.client.comments import written
 from tidemark.client.deployed import Stored
 from tidemark.figures.profiles.call_tree import Place
 from tidemark.model.refusal import Refused

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, time
 from typing import NamedTuple
 
@@ -17,6 +17,7 @@ from tidemark.model.metric import MARGIN
 from tidemark.model.profile import Profile
 from tidemark.model.run_id import moment
 from tidemark.store.bucket import Bucket
+from tidemark.store.history import changed_row
 from tidemark.store.stored_profile import read_stacks
 
 _ANYWHERE = Place()
@@ -142,26 +143,10 @@ def _medians(points: Sequence[_Point]) -> RunMedians:
 
 
 def _change(change: Change) -> Row:
-    version_before, version = change.versions
-    found: Mapping[str, str | None] = {
-        **change.series._asdict(),
-        "changed_run": change.run.run_id,
-        "version": version,
-        "version_before": version_before,
-        "level_before": repr(change.before),
-        "level_after": repr(change.after),
-        "change": None if change.change is None else repr(change.change),
-        "verdict": change.word,
-        "cause": change.cause,
-        "acknowledged_until": None,
-        "acknowledged_reason": None,
-        "sizes": _SIZES,
-        "state": change.state,
-        "is_open": str(change.is_open).lower(),
-        "last_version": change.last.version if change.last else None,
-        "mended_run": change.mended.run_id if change.mended else None,
-        "mended_version": change.mended.version if change.mended else None,
-        "each": None if change.each is None else repr(change.each),
-        "family": str(change.family),
-    }
-    return found
+    row = changed_row(change)
+    return {**{name: _text(value) for name, value in row.items()}, "sizes": _SIZES}
+
+
+def _text(value: object) -> str | None:
+    """Return a value as the tables answer it."""
+    return None if value is None else str(value).lower() if isinstance(value, bool) else str(value)

@@ -136,7 +136,7 @@ def _write_changes(bucket: Bucket, measured: Suite, body: bytes, history: Histor
     # Every run counts or has its reason, so that no history is without a row.
     if len(runs) == MOST_RUNS:
         silent.append(Untold(None, f"The changes of level are those of the last {MOST_RUNS} runs."))
-    rows = [*map(_row, found), *map(_untold_row, silent)]
+    rows = [*map(changed_row, found), *map(_untold_row, silent)]
     for row in rows:
         row["run_id"] = newest
         row["title"] = title(*(row[name] for name in Series._fields)) if row["test"] else None
@@ -197,7 +197,8 @@ def _alarm(change: Change, newest: str) -> LevelAlarm:
     )
 
 
-def _row(change: Change) -> dict[str, Any]:
+def changed_row(change: Change) -> dict[str, Any]:
+    """Return the row of the table ``changes`` for a change of level."""
     decision, series = change.acknowledgement, change.series
     return {
         **series._asdict(),

@@ -18,7 +18,7 @@ from tests.unit import drawn_runs as two
 from tests.unit.drawn_charts import Plot, interval, number, plots, reading
 from tests.unit.load_results import BASE, NEW
 from tidemark.cli.compare import changes_picture
-from tidemark.cli.history_plot import charts as history_charts
+from tidemark.cli.history import charts as history_charts
 from tidemark.client.history import columns, heading, histories
 from tidemark.client.tables import ask_saved
 from tidemark.figures.profiles.growth import ProfiledTrial, compare

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from tidemark.cli import new_suite
 from tidemark.cli.suite import command
 from tidemark.model.checkout import ROOT
 from tidemark.model.refusal import Refused
@@ -122,8 +121,8 @@ def test_a_line_of_shell_is_kept_whatever_words_it_has(systems):
 
 def test_an_answer_keeps_its_quotation_marks_unless_it_is_empty(monkeypatch, systems):
     answers = iter(["''", "1.3.2", "sh -c 'make bench'"])
-    monkeypatch.setattr(new_suite, "is_terminal", lambda: True)
-    monkeypatch.setattr(new_suite.click, "prompt", lambda _question, default: next(answers))
+    monkeypatch.setattr("tidemark.cli.suite.is_terminal", lambda: True)
+    monkeypatch.setattr("click.prompt", lambda _question, default: next(answers))
     assert invoked("new", "ducks").exit_code == 0
 
     suite = read_suites(systems)["ducks"]
@@ -140,8 +139,8 @@ def test_on_a_terminal_three_questions_are_asked(monkeypatch, systems):
             default if default == "python measure.py" else {0: "duckdb", 1: "1.3.2"}[len(asked) - 1]
         )
 
-    monkeypatch.setattr(new_suite, "is_terminal", lambda: True)
-    monkeypatch.setattr(new_suite.click, "prompt", prompt)
+    monkeypatch.setattr("tidemark.cli.suite.is_terminal", lambda: True)
+    monkeypatch.setattr("click.prompt", prompt)
     assert invoked("new", "ducks").exit_code == 0
 
     assert len(asked) == 3

@@ -13,7 +13,8 @@ from click.testing import CliRunner
 
 from tests.unit.client.profiled.drawn_graphs import flamegraph_pl
 from tests.unit.fakes import FakeBucket
-from tidemark.cli.profile import command, function_shares, growth_table, importing, options
+from tidemark.cli import profile
+from tidemark.cli.profile import command, function_shares, growth_table, options
 from tidemark.model.profile import Profile
 from tidemark.model.refusal import Refused
 from tidemark.store.columns import TABLES
@@ -31,7 +32,7 @@ def bucket(monkeypatch):
     def stored(_target, **_):
         yield SimpleNamespace(bucket=bucket, tables=None)
 
-    for module in (importing, function_shares, growth_table):
+    for module in (profile, function_shares, growth_table):
         monkeypatch.setattr(module, "stored", stored)
     return bucket
 
@@ -137,8 +138,8 @@ def test_an_import_that_is_cut_off_at_any_moment_is_completed_by_its_repetition(
         )  # fmt: skip
         bucket.moment = lambda: None
         # Whoever reads meanwhile finds a whole profile or none.
-        for profile in read_profiles(bucket, "rocksdb"):
-            assert read_stacks(bucket, profile) == OLD
+        for each in read_profiles(bucket, "rocksdb"):
+            assert read_stacks(bucket, each) == OLD
         add(tmp_path, "8.8.1", folded(OLD))
         assert bucket.objects == whole
         if died.exit_code == 0:

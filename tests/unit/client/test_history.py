@@ -7,8 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from tests.unit.drawn_charts import plots
-from tidemark.cli.history import command
-from tidemark.cli.history_plot import charts
+from tidemark.cli.history import charts, command
 from tidemark.client.history import (
     columns,
     heading,

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from tests.plans import RUN
 from tests.unit.measured_runs import HOSTILE, bucket_of, ingest_of, planned
-from tidemark.client.comments import HEADING, add, commented_run, commented_sides, written
+from tidemark.cli.comment import HEADING, add, commented_run, commented_sides, written
 from tidemark.client.deployed import Stored
 from tidemark.model.comment import Comment, Quote, quote
 from tidemark.model.refusal import Refused
