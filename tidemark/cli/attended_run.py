@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from importlib.util import find_spec
 from typing import NoReturn
@@ -16,35 +16,28 @@ from rich.console import Console
 
 from cwli.program import end_by
 from tidemark.cli.chosen_suite import systems
+from tidemark.cli.forecast import cost, time_to_end
 from tidemark.cli.live import follow, show_result
-from tidemark.cli.machine_load import slowness, turn
-from tidemark.cli.preflight import Machine, check_sizes, check_writes, prepare, warnings
-from tidemark.cli.target import Target, console_link, deployed, place, stored
+from tidemark.cli.preflight import Machine, check_sizes, check_writes, prepare, turn, warnings
+from tidemark.cli.target import Target, console_link, deployed, place
 from tidemark.cli.this_machine import (
     Here,
     check_cloud,
     check_processes,
     check_room,
-    starting_seconds,
 )
-from tidemark.cli.wording import around, bound, cost
 from tidemark.client.deployed import Deployed, Stack
-from tidemark.client.earlier_runs import earlier_paces
 from tidemark.client.runs import Run, RunClient
 from tidemark.model.numerals import duration
 from tidemark.model.parameters import described, varied
-from tidemark.model.plan import Estimate
 from tidemark.model.request import check_account, check_one_machine
 from tidemark.model.run_spec import RunSpec, beside
 from tidemark.model.sentences import listed, plural
 from tidemark.model.suite import Suite
 from tidemark.model.suite_asset import copy_digest, programs_digest
 from tidemark.money.estimate import estimate
-from tidemark.money.pace import Pace, forecast
 from tidemark.money.prices import list_prices
 
-# Versions that are in a cache already.
-_PREPARING_SECONDS = 0.5
 _INTERRUPTED = 130  # 128 and the number of SIGINT, as shells have it
 
 
@@ -78,36 +71,9 @@ def intention(versions: str, request: RunSpec, suite: Suite, target: Target) -> 
         f"{extent} of "
         f"{' and '.join(test.name for test in suite.tests)}"
         f"{size and f' with {size}'}; "
-        f"{_time(request, suite, target, expected)}, "
+        f"{time_to_end(request, suite, target, expected)}, "
         f"on AWS {cost(expected)}."
     )
-
-
-def _time(request: RunSpec, suite: Suite, target: Target, expected: Estimate) -> str:
-    """Return about how long a run takes from now on."""
-    if target.stack is not None:
-        return f"{bound(expected)} {duration(expected.seconds)}"
-    slow = slowness(request, target)
-    outlook = forecast(_earlier(suite, target), slow)
-    starting = starting_seconds(target.state) + _PREPARING_SECONDS * len(request.possible)
-    least, most = (
-        factor * starting + pace.seconds(request, suite, target.at_once)
-        for factor, pace in ((1.0, outlook.fast), (max(1.0, slow), outlook.slow))
-    )
-    if expected.basis == "time limits" and not outlook.is_measured:
-        return f"its first trial tells how long, at most {duration(most)}"
-    if expected.basis == "most repetitions":
-        return f"at most {duration(most)}"
-    unknown = "" if outlook.is_measured else " (the first run here)"
-    return f"{around(least, most)}{unknown}"
-
-
-def _earlier(suite: Suite, target: Target) -> Sequence[Pace]:
-    """Return the paces of the suite's runs in the state folder, none before the first run."""
-    if target.is_empty:
-        return ()
-    with stored(target) as store:
-        return earlier_paces(store.bucket, suite.name, target.at_once)
 
 
 def preflight(request: RunSpec, suite: Suite, target: Target, console: Console) -> None:

@@ -6,17 +6,35 @@ import json
 import math
 import time
 from collections.abc import Collection, Iterator
+from typing import NamedTuple
 
 from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from tidemark.cli.remaining import Ahead, Countdown, Outlook, ahead
+from tidemark.cli.forecast import Countdown, Outlook
 from tidemark.cli.show import FILES, rates, save_report
 from tidemark.cli.target import Target
 from tidemark.cli.wording import resume_hint
 from tidemark.client.runs import Run, RunClient
+from tidemark.figures.verdicts.needed_trials import with_next_comparison
+from tidemark.figures.verdicts.power import missing
+from tidemark.figures.verdicts.sequential_run import (
+    SequentialRun,
+    awaited,
+    criteria,
+    ends,
+    finding,
+    following,
+    is_between,
+    judged,
+    settled,
+    undecided,
+    why_untold,
+)
+from tidemark.figures.version_rates import Quantity
 from tidemark.model.numerals import figure
+from tidemark.model.parameters import count
 from tidemark.model.plan import Plan, PlannedTrial
 from tidemark.model.refusal import Refused
 from tidemark.model.results import TrialResult
@@ -26,10 +44,11 @@ from tidemark.report.blocks import Block, Report
 from tidemark.report.files import load
 from tidemark.report.terminal import print_blocks
 from tidemark.store import keys
+from tidemark.store.bucket import Bucket
 from tidemark.store.run_ends import find_outcome
 from tidemark.store.run_objects import find_report, read_trial, recorded_trials
 from tidemark.store.stored_plan import find_plan
-from tidemark.store.stored_run import read_progress
+from tidemark.store.stored_run import read_progress, read_standing
 
 _MOST_RATES = 6
 _MOST_TRIALS, _MOST_ROWS = 10, 16  # lines of trials and rows of rates that a run prints
@@ -215,3 +234,68 @@ def _newly_recorded(client: RunClient, plan: Plan, known: Collection[int]) -> li
     after = 0 if plan.request.at_once > 1 else max(known, default=0)
     recorded = recorded_trials(client.bucket, plan.run_id, after=after)
     return [number for number in recorded if number not in known]
+
+
+class Ahead(NamedTuple):
+    """The rest of a run."""
+
+    trial: PlannedTrial | None
+    """The current trial; None after the last one."""
+    trials: int
+    """The number of trials that are left; an estimate for a run until decided."""
+    decided: tuple[str, ...] = ()
+    """The decided verdicts in words."""
+    open: int = 0
+    """The number of verdicts that are not decided."""
+
+
+def ahead(bucket: Bucket, plan: Plan, known: Collection[int]) -> Ahead:
+    """Return what is left of a run whose trials ``known`` are recorded."""
+    if plan.request.until is None:
+        left = [trial for trial in plan.all_trials if trial.trial not in known]
+        return Ahead(left[0] if left else None, len(left))
+    standing = read_standing(bucket, plan.run_id)
+    if known and not standing.trials:  # the standing is deleted when the run ends
+        return Ahead(None, 0)
+    standing = settled(standing, plan)
+    plan = with_next_comparison(plan, standing)
+    profiled = [trial for trial in plan.profiled if trial.trial not in known]
+    left = [trial for trial in following(standing, plan) if trial.trial not in known] + profiled
+    decided = tuple(_decided(standing, plan))
+    total = len(plan.compared) * len(awaited(plan))
+    trials = _expected(standing, plan) + len(profiled)
+    return Ahead(left[0] if left else None, trials, decided, total - len(decided))
+
+
+def _decided(standing: SequentialRun, plan: Plan) -> Iterator[str]:
+    """Yield each decided verdict; an alarm is none until new pairs confirm it."""
+    for version in plan.compared:
+        for quantity in awaited(plan):
+            if found := finding(standing, plan, version, quantity):
+                judgement = judged(standing, plan, version, quantity)
+                why = why_untold(standing, plan, version, quantity)
+                reason = f": {why}" if found == "cannot tell" else ""
+                confirmed = " new" if standing.course(version, quantity).again else ""
+                told = f"{found} after {judgement.pairs}{confirmed} pairs{reason}"
+                yield f"decided  {version:>8}  {quantity.name} {told}"
+
+
+def _expected(standing: SequentialRun, plan: Plan) -> int:
+    """Return about how many trials are left if rates change and scatter as before."""
+    versions = undecided(standing, plan)
+    repetitions = [
+        _missing(standing, plan, version, quantity)
+        for version in versions
+        for quantity in awaited(plan)
+        if finding(standing, plan, version, quantity) is None
+    ]
+    measured = {plan.request.baseline, plan.request.canary, *versions} - {None}
+    return len(measured) * count(plan.request.axes) * max(repetitions, default=0)
+
+
+def _missing(standing: SequentialRun, plan: Plan, version: str, quantity: Quantity) -> int:
+    course, between = standing.course(version, quantity), ends(standing, plan)
+    if between and is_between(plan, version, quantity):
+        return between.missing(course.first)
+    rule = course.of_stage(criteria(plan, quantity))
+    return missing(course.pairs, rule) or rule.most - course.pairs.count

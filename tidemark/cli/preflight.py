@@ -1,4 +1,4 @@
-"""Checks of this machine before a run.
+"""Checks of this machine before a run, and the turn of the run to measure on it.
 
 A warning names a risk of the run, with the available and the needed amount. Only a run that cannot
 work is refused, because the package of a version is neither in a cache nor in an index.
@@ -10,12 +10,17 @@ import math
 import os
 import re
 import shutil
+import socket
+import struct
 import subprocess
+import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
+from typing import NamedTuple
 
 import psutil
 
@@ -40,6 +45,13 @@ _REMEDY = (
     "expected a version with a wheel for this Python and machine, or the path of a wheel such as "
     "./dist/x.whl"
 )
+
+# A name of Linux's abstract namespace: it is of no folder and no user, and its process's end frees
+# it.
+_TURN = "\0tidemark.measuring"
+_BESIDE = "TIDEMARK_BESIDE_OTHERS"
+_POLL_SECONDS = 0.5
+_MOST_UNANSWERED = 3
 
 
 @dataclass(frozen=True)
@@ -226,3 +238,64 @@ def _plain(reason: str) -> str:
 
 def _gib(count: float) -> str:
     return f"{count / (1 << 30):.1f} GiB"
+
+
+@contextmanager
+def turn(tell: Callable[[str], None], name: str = _TURN) -> Iterator[None]:
+    """Yield as soon as no other process measures on this machine, whatever its state folder.
+
+    Two runs at once spoil both. ``tell`` gets a sentence if there is a wait.
+    """
+    if os.environ.get(_BESIDE):
+        yield
+        return
+    with socket.socket(socket.AF_UNIX) as own:
+        told, unanswered = False, 0
+        while not _taken(own, name):
+            if not told:
+                holder = _holder(name)
+                unanswered += holder is None
+                if unanswered > _MOST_UNANSWERED or (holder and holder.user != os.getuid()):
+                    # Nobody may keep another user of the machine from measuring.
+                    who = f"process {holder.process}" if holder else "a process"
+                    tell(f"warning: {who} of another user measures on this machine, too.")
+                    break
+                if holder:
+                    told = True
+                    tell(
+                        f"Waiting for the run of process {holder.process} on this machine, since "
+                        f"two at once spoil both. Ctrl-C ends the wait; {_BESIDE}=1 measures "
+                        "beside it."
+                    )
+            time.sleep(_POLL_SECONDS)
+        yield
+
+
+def _taken(own: socket.socket, name: str) -> bool:
+    """Tell whether this process has the turn now."""
+    try:
+        own.bind(name)
+    except OSError:
+        return False
+    own.listen()
+    return True
+
+
+class _Holder(NamedTuple):
+    """The process that has the turn, and its user, by their numbers."""
+
+    process: int
+    user: int
+
+
+def _holder(name: str) -> _Holder | None:
+    """Return who has the turn, None if it has just ended or does not answer."""
+    with socket.socket(socket.AF_UNIX) as asking:
+        asking.settimeout(_POLL_SECONDS)
+        try:
+            asking.connect(name)
+        except OSError:
+            return None
+        form = "3i"  # struct ucred, unix(7)
+        peer = asking.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize(form))
+        return _Holder(*struct.unpack(form, peer)[:2])

@@ -19,6 +19,7 @@ from tidemark.cli.attended_run import (
 )
 from tidemark.cli.builds import check_built, with_builds
 from tidemark.cli.chosen_suite import suite_to_run, written_suite
+from tidemark.cli.forecast import cost
 from tidemark.cli.options import exact_option, fail_on_option, resume_option
 from tidemark.cli.pull_request import check_job, comment_on_run, comparison_of_run
 from tidemark.cli.set_option import (
@@ -33,7 +34,6 @@ from tidemark.cli.set_option import (
     tasks_option,
 )
 from tidemark.cli.target import Target, stored, target_options
-from tidemark.cli.wording import cost
 from tidemark.client.deployed import Deployed, Stored
 from tidemark.client.runs import Run
 from tidemark.model.plan import Plan

@@ -12,8 +12,7 @@ from rich.console import Console
 from tests.plans import DATABASES, naming, plan_of, with_axes
 from tests.unit.fakes import FakeBucket
 from tests.unit.measured_runs import bucket_of, ended, failed, measured, planned, with_values
-from tidemark.cli.live import Place, is_printed, place, show_result
-from tidemark.cli.remaining import ahead
+from tidemark.cli.live import Place, ahead, is_printed, place, show_result
 from tidemark.cli.target import Target
 from tidemark.client.runs import Run
 from tidemark.figures.verdicts.sequential_run import SequentialRun, after

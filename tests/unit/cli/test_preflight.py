@@ -1,12 +1,15 @@
-"""Checks before a run, on imaginary machines."""
+"""Checks before a run on imaginary machines, and the turns of the runs of this one."""
 
+import os
+import secrets
+import socket
 from dataclasses import replace
 
 import pytest
 
 from onebox.cloud.cgroups import NotWritableError
 from tidemark.cli import preflight
-from tidemark.cli.preflight import Machine, check_sizes, check_writes, warnings
+from tidemark.cli.preflight import Machine, check_sizes, check_writes, turn, warnings
 from tidemark.model.checkout import ROOT
 from tidemark.model.refusal import Refused
 from tidemark.model.request import resolve_request
@@ -211,3 +214,53 @@ def test_a_size_is_refused_where_nobody_may_limit_it():
         "axes.size: one is 1 vCPU and 2,048 MiB, and this process may not limit memory "
         "(/cg/memory/app: not writable); expected root, or a user who owns its control group"
     )
+
+
+@pytest.fixture
+def name(monkeypatch):
+    monkeypatch.delenv("TIDEMARK_BESIDE_OTHERS")
+    return f"\0tidemark.test.{secrets.token_hex(8)}"
+
+
+def test_a_run_waits_for_the_end_of_another_one_and_names_its_process(name, monkeypatch):
+    told, first = [], turn(print, name)
+    first.__enter__()
+    monkeypatch.setattr(preflight.time, "sleep", lambda _: first.__exit__(None, None, None))
+
+    with turn(told.append, name):
+        assert len(told) == 1
+    assert told[0].startswith(f"Waiting for the run of process {os.getpid()} on this machine")
+
+
+def test_a_run_alone_and_one_after_another_wait_for_nothing(name):
+    for _ in range(2):
+        with turn(pytest.fail, name):
+            pass
+
+
+def test_a_variable_lets_a_run_measure_beside_others(name, monkeypatch):
+    monkeypatch.setenv("TIDEMARK_BESIDE_OTHERS", "1")
+    with turn(pytest.fail, name), turn(pytest.fail, name):
+        pass
+
+
+def test_another_user_of_the_machine_keeps_no_run_waiting(name, monkeypatch):
+    told, stranger = [], os.getuid() + 1
+    with turn(pytest.fail, name):
+        monkeypatch.setattr(preflight.os, "getuid", lambda: stranger)
+        with turn(told.append, name):
+            pass
+
+    sentence = f"warning: process {os.getpid()} of another user measures on this machine, too."
+    assert told == [sentence]
+
+
+def test_a_name_that_somebody_holds_without_an_answer_keeps_no_run_waiting(name, monkeypatch):
+    monkeypatch.setattr(preflight.time, "sleep", lambda _: None)
+    told = []
+    with socket.socket(socket.AF_UNIX) as silent:
+        silent.bind(name)
+        with turn(told.append, name):
+            pass
+
+    assert told == ["warning: a process of another user measures on this machine, too."]

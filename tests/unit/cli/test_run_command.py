@@ -12,7 +12,8 @@ from rich.console import Console
 from tests.plans import DATABASES, with_axes
 from tests.unit.fakes import FakeBucket
 from tests.unit.measured_runs import bucket_of, measured, planned
-from tidemark.cli import attended_run, chosen_suite, run
+from tidemark.cli import attended_run, chosen_suite, forecast, run
+from tidemark.cli.forecast import Pace
 from tidemark.client.deployed import Stack
 from tidemark.model.checkout import ROOT
 from tidemark.model.refusal import Refused
@@ -20,7 +21,6 @@ from tidemark.model.subject import Subject
 from tidemark.model.suite import Defaults
 from tidemark.model.suite_asset import copy_digest, programs_digest
 from tidemark.model.suite_files import read_suites
-from tidemark.money.pace import Pace
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def start(monkeypatch, tmp_path):
     monkeypatch.setattr(attended_run, "deployed", deployed)
     monkeypatch.setattr(attended_run, "prepare", lambda *_: None)
     monkeypatch.setattr(attended_run, "_whereabouts", lambda *_: "")
-    monkeypatch.setattr(attended_run, "slowness", lambda *_: 1.0)
+    monkeypatch.setattr(forecast, "slowness", lambda *_: 1.0)
     monkeypatch.setenv("TIDEMARK_STATE", str(tmp_path / "state"))
 
     def start(*arguments):
@@ -122,7 +122,7 @@ def test_the_time_of_a_suite_that_declares_none_is_told_by_its_first_trial(start
 
 def test_the_time_of_a_run_is_that_of_earlier_runs(start, monkeypatch):
     pace = Pace(tests=2.0, beside=1.0, before=3.0, after=4.0)
-    monkeypatch.setattr(attended_run, "_earlier", lambda *_: [pace])
+    monkeypatch.setattr(forecast, "_earlier", lambda *_: [pace])
 
     output, _ = start("--repetitions", "10")
 

@@ -13,7 +13,7 @@ from tests.unit.report.test_grown_functions import stored as with_profiles
 from tests.unit.report.test_pipelines import SLOWER
 from tests.unit.run.test_choose_trial import Measuring
 from tests.unit.run.test_profiled_trials import plan as profiled_plan
-from tidemark.cli import attended_run, watch
+from tidemark.cli import forecast, watch
 from tidemark.cli.watch import Chain
 from tidemark.client.releases import Releases
 from tidemark.model.refusal import Refused
@@ -56,7 +56,7 @@ def look(monkeypatch, tmp_path):
     monkeypatch.setattr(watch, "written_suite", lambda _: SUITE)
     monkeypatch.setattr(watch, "check_target", lambda *_: None)
     monkeypatch.setattr(watch, "preflight", lambda *_: None)
-    monkeypatch.setattr(attended_run, "slowness", lambda *_: 1.0)
+    monkeypatch.setattr(forecast, "slowness", lambda *_: 1.0)
 
     def look(cloud, *options, released=VERSIONS):
         @contextmanager

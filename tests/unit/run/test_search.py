@@ -10,7 +10,7 @@ from rich.console import Console
 from tests.plans import RUN, naming, rocksdb, with_axes
 from tests.unit.measured_runs import charts, left_out, row
 from tests.unit.run.test_choose_trial import Measuring, in_batch
-from tidemark.cli.remaining import ahead
+from tidemark.cli.live import ahead
 from tidemark.cli.show import rates
 from tidemark.figures.verdicts import needed_trials
 from tidemark.figures.verdicts.sequential_run import closed, standing_of
