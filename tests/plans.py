@@ -1,6 +1,7 @@
 """Stored plans of RocksDB runs."""
 
 from datetime import UTC, datetime
+from functools import cache
 
 from tidemark.model.metric import Metric
 from tidemark.model.plan import Plan
@@ -18,6 +19,7 @@ EXECUTION = "arn:aws:states:eu-west-2:123456789012:execution:Run:by-hand"
 DATABASES = {"database": ("postgresql", "mariadb")}
 
 
+@cache
 def rocksdb():
     """Return the shipped suite with one metric a test, which decides: most tests need no more.
 
@@ -28,6 +30,7 @@ def rocksdb():
     return suite.model_copy(update={"tests": tuple(tests)})
 
 
+@cache
 def in_trials():
     """Return the shipped suite of RocksDB without slices; its trials are longer than those are."""
     suite = read_suites()["rocksdb"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -99,11 +100,17 @@ def _at(file: Path, line: int, column: int, sentence: str) -> str:
 def _compiled(file: Path, text: str) -> CompiledQuery | str:
     """Return the query in a text, or the reason why it is none; the file has it, or would."""
     try:
-        query = compile_query(text)
-        # DuckDB finds errors of regular expressions when it runs them, without events, too.
-        run(query, EventSource.union([]))
+        return _tried(text)
     except QueryError as error:
         return _at(file, error.line, error.column, error.message)
+
+
+@cache
+def _tried(text: str) -> CompiledQuery:
+    """Return the query in a text, which many metrics and suites may share."""
+    query = compile_query(text)
+    # DuckDB finds errors of regular expressions when it runs them, without events, too.
+    run(query, EventSource.union([]))
     return query
 
 

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from tests.plans import DATABASES, with_axes
 from tests.unit.fakes import FakeBucket
-from tidemark.cli import attended_run, bisect, chosen_suite
+from tidemark.cli import attended_run, bisect, chosen_suite, forecast
 from tidemark.client.runs import Run
 from tidemark.model.subject import Subject
 from tidemark.model.suite_files import read_suites
@@ -41,6 +41,7 @@ def search(monkeypatch):
 
         monkeypatch.setattr(attended_run, "deployed", deployed)
         monkeypatch.setattr(attended_run, "prepare", lambda *_: None)
+        monkeypatch.setattr(forecast, "slowness", lambda *_: 1.0)
         monkeypatch.setattr(attended_run, "_whereabouts", lambda *_: "")
         monkeypatch.setattr(bisect, "measure", lambda *_, **__: code)
         return CliRunner().invoke(bisect.command, [*SEARCH, *options]), *inputs
