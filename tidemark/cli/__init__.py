@@ -15,7 +15,7 @@ from tidemark.model.sentences import did_you_mean
 # A test compares each line with the docstring of its command.
 COMMANDS = {
     "run": ("run.command", "Measure versions of SUITE, or resume a run."),
-    "stop": ("stop.command", "End RUN, which another terminal started."),
+    "stop": ("runs.stop", "End RUN, which another terminal started."),
     "history": ("history.command", "Show the rates of each version of SUITE over all runs."),
     "import": (
         "import_figures.command",
@@ -23,7 +23,7 @@ COMMANDS = {
     ),
     "profile": ("profile.command", "Show which functions take the CPU time of each version."),
     "dashboard": ("dashboard.command", "Write the dashboard of all figures as one HTML page."),
-    "runs": ("runs.command", "List the runs of SUITE, or of all suites, the newest first."),
+    "runs": ("runs.runs", "List the runs of SUITE, or of all suites, the newest first."),
     "show": ("show.show", "Show the results of RUN, or of the newest run, and how it ended."),
     "report": ("show.report", "Write the report of RUN again from its stored results."),
     "comment": (

@@ -14,12 +14,10 @@ from tidemark.cli.options import exact_option
 from tidemark.cli.set_option import (
     axis_option,
     parsed,
-    records_option,
     resolved,
     set_option,
     split,
     split_axes,
-    tasks_option,
 )
 from tidemark.cli.target import Target, target_options
 from tidemark.client.deployed import Deployed
@@ -42,8 +40,6 @@ from tidemark.store.run_objects import find_report
 )
 @set_option
 @axis_option
-@tasks_option
-@records_option
 @exact_option
 @target_options
 def command(
@@ -54,8 +50,6 @@ def command(
     repetitions: int | None,
     settings: tuple[str, ...],
     axes: tuple[str, ...],
-    tasks: int | None,
-    records: int | None,
     exact: bool,
     target: Target,
 ) -> None:
@@ -81,8 +75,6 @@ def command(
         "repetitions": repetitions,
         "parameters": parsed(split(settings), system) or None,
         "axes": split_axes(axes) or None,
-        "tasks": tasks,
-        "records": records,
     }
     fields = {
         "suite": suite,

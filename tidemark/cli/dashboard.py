@@ -12,10 +12,8 @@ from pathlib import Path
 
 import click
 
-from tidemark.cli.options import NumberType
 from tidemark.cli.saving import check_folder, check_page, save
 from tidemark.cli.target import Target, stored, target_options
-from tidemark.model.refusal import Refused
 from tidemark.report.blocks import Link
 from tidemark.store import keys
 
@@ -28,13 +26,8 @@ from tidemark.store import keys
     help="File to write; if not given, dashboard.html in the state folder.",
 )
 @click.option("--serve", is_flag=True, help="Also serve the page at a secret address until Ctrl-C.")
-@click.option(
-    "--port",
-    type=NumberType(0, 65535),
-    help="Port of --serve; if not given, a free one.",
-)
 @target_options
-def command(output: Path | None, serve: bool, port: int | None, target: Target) -> None:
+def command(output: Path | None, serve: bool, target: Target) -> None:
     """Write the dashboard of all figures as one HTML page.
 
     The page shows the QuickSight dashboard of the stack. It contains all its data and needs no
@@ -46,8 +39,6 @@ def command(output: Path | None, serve: bool, port: int | None, target: Target) 
       tidemark dashboard --serve
     """
     check_folder(output)
-    if port is not None and not serve:
-        raise Refused(f"--port: {port} needs --serve, which serves the page at this port")
     # The import of the code that draws the dashboard takes a second.
     from tidemark.dashboard.page import build  # noqa: PLC0415
 
@@ -59,16 +50,11 @@ def command(output: Path | None, serve: bool, port: int | None, target: Target) 
     save(path, page.encode())
     click.echo(path)
     if serve:
-        _serve(page, port or 0)
+        _serve(page)
 
 
-def _serve(page: str, port: int) -> None:
-
-    try:
-        server = PageServer(page, port)
-    except OSError as error:
-        raise Refused(f"--port: {port} cannot be used: {error.strerror}") from None
-    with server:
+def _serve(page: str) -> None:
+    with PageServer(page) as server:
         click.echo(f"The dashboard is at {server.url}; Ctrl-C ends it.")
         try:
             server.serve_forever()
@@ -101,8 +87,8 @@ class PageServer(ThreadingHTTPServer):
     Every user of the machine reaches the port, so the address has a secret.
     """
 
-    def __init__(self, page: str, port: int) -> None:
-        super().__init__((_HOST, port), _Handler)
+    def __init__(self, page: str) -> None:
+        super().__init__((_HOST, 0), _Handler)  # a free port
         self.page = page.encode()
         self.path = f"/{secrets.token_urlsafe(16)}/"
 

@@ -26,12 +26,10 @@ from tidemark.cli.set_option import (
     axis_option,
     check_pairs,
     parsed,
-    records_option,
     resolved,
     set_option,
     split,
     split_axes,
-    tasks_option,
 )
 from tidemark.cli.target import Target, stored, target_options
 from tidemark.client.deployed import Deployed, Stored
@@ -128,8 +126,6 @@ def compared(stored: Stored, plan: Plan, base: str, version: str) -> ComparisonD
 )
 @set_option
 @axis_option
-@tasks_option
-@records_option
 @click.option(
     "--profile",
     "profile_hz",
@@ -182,8 +178,6 @@ def command(
     tests: str | None,
     settings: tuple[str, ...],
     axes: tuple[str, ...],
-    tasks: int | None,
-    records: int | None,
     profile_hz: int | None,
     budget_usd: float | None,
     keep_going: bool,
@@ -233,8 +227,6 @@ def command(
         "tests": _listed(tests),
         "parameters": split(settings) or None,
         "axes": split_axes(axes) or None,
-        "tasks": tasks,
-        "records": records,
         "profile": None if profile_hz is None else {"hz": profile_hz},
         "keep_going": keep_going or None,
     }

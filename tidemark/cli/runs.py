@@ -1,4 +1,4 @@
-"""``tidemark runs``: the active and the ended runs."""
+"""``tidemark runs`` and ``tidemark stop``: the active and the ended runs."""
 
 from __future__ import annotations
 
@@ -7,21 +7,25 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import click
-from click.core import ParameterSource
 
 from tidemark.cli.chosen_suite import known_suite
-from tidemark.cli.options import NumberType
+from tidemark.cli.options import run_argument
 from tidemark.cli.saving import format_option, show
-from tidemark.cli.target import Target, stored, target_options
+from tidemark.cli.target import Target, deployed, stored, target_options
+from tidemark.cli.this_machine import CloudLost
+from tidemark.cli.wording import ending
 from tidemark.client.deployed import Stored
+from tidemark.client.runs import RunClient
 from tidemark.client.tables import ask_saved
 from tidemark.model.refusal import Refused
-from tidemark.store.bucket import Damaged
+from tidemark.model.sentences import shown
+from tidemark.store.bucket import Bucket, Damaged
 from tidemark.store.claims import claimed_runs
 from tidemark.store.columns import timestamp
+from tidemark.store.run_ends import find_outcome
 from tidemark.store.run_objects import recorded_trials
 from tidemark.store.stored_plan import find_plan
-from tidemark.store.stored_run import planned_so_far
+from tidemark.store.stored_run import planned_so_far, read_progress
 
 if TYPE_CHECKING:
     from tidemark.model.plan import Plan
@@ -67,22 +71,17 @@ def _row(plan: Plan, status: str, recorded: int) -> Row:
     }
 
 
+_MOST = 20
+"""The most runs that are listed without --all."""
 _COLUMNS = ("run_id", "suite", "status", "trials", "versions", "note", "reason")
 
 
-@click.command(name="runs")
+@click.command
 @click.argument("suite", required=False)
-@click.option(
-    "--limit",
-    type=NumberType(1),
-    default=20,
-    show_default=True,
-    help="Largest number of runs.",
-)
-@click.option("--all", "every", is_flag=True, help="List all runs.")
+@click.option("--all", "every", is_flag=True, help="List all runs, not only the newest 20.")
 @format_option
 @target_options
-def command(suite: str | None, limit: int, every: bool, form: str, target: Target) -> None:
+def runs(suite: str | None, every: bool, form: str, target: Target) -> None:
     """List the runs of SUITE, or of all suites, the newest first.
 
     Active runs come before ended ones. The table has the columns that fit a screen; csv, json and
@@ -90,22 +89,19 @@ def command(suite: str | None, limit: int, every: bool, form: str, target: Targe
 
     \b
     Example:
-      tidemark runs rocksdb --limit 5 --format markdown
+      tidemark runs rocksdb --format markdown
     """
-    given = click.get_current_context().get_parameter_source("limit")
-    if every and given is ParameterSource.COMMANDLINE:
-        raise Refused(f"--limit: {limit} is not accepted with --all; leave one of both out")
     with stored(target) as store:
         equal = {"suite": known_suite(suite, store.tables)} if suite is not None else {}
         active = [row for row in active_runs(store) if suite in {None, row["suite"]}]
         # One more than is listed tells whether there are others.
-        answer = ask_saved(store.tables, "run_health", equal, limit=None if every else limit + 1)
+        answer = ask_saved(store.tables, "run_health", equal, limit=None if every else _MOST + 1)
     # A resumed run still has the row of its last end.
     known = {row["run_id"] for row in active}
     rows = [*active, *(row for row in answer.records() if row["run_id"] not in known)]
     if not rows:
         click.echo(_nothing(suite, target), err=True)
-    listed = rows if every else rows[:limit]
+    listed = rows if every else rows[:_MOST]
     if form != "table":
         show(answer.columns, listed, form)
     elif listed:
@@ -123,3 +119,64 @@ def _nothing(suite: str | None, target: Target) -> str:
 
 def _line(row: Row) -> Row:
     return {**row, "trials": f"{row['trials_done']}/{row['trials_planned']}"}
+
+
+_LONGEST_REASON = 500
+
+
+@click.command
+@run_argument
+@click.option(
+    "--reason",
+    default="by hand",
+    show_default=True,
+    help="Reason, stored with the outcome of the run.",
+)
+@target_options
+def stop(run: str, reason: str, target: Target) -> None:
+    """End RUN, which another terminal started. Its finished trials are kept and reported.
+
+    \b
+    Example:
+      tidemark stop 20261120T124455Z-0a1b2c --reason "the machine is needed"
+    """
+    if not 0 < len(reason.strip()) <= _LONGEST_REASON or not reason.isprintable():
+        expected = f"1 to {_LONGEST_REASON} characters on one line"
+        raise Refused(f"--reason: {shown(reason)} is not accepted; expected {expected}")
+    if target.stack is None:
+        with stored(target) as store:
+            # The start of a cloud takes seconds; only a run with a claim may need one.
+            if run not in claimed_runs(store.bucket):
+                raise _inactive(run, store.bucket, target)
+    try:
+        with deployed(target) as cloud:
+            _stop(run, reason, cloud.runs, target)
+            sentence = _told(run, cloud.bucket, target)
+    except CloudLost:
+        # The process of a run ends its cloud after the run, perhaps before this one has seen that.
+        with stored(target) as store:
+            if find_outcome(store.bucket, run) is None:
+                raise
+            sentence = _told(run, store.bucket, target)
+    click.echo(sentence)
+
+
+def _stop(run: str, reason: str, client: RunClient, target: Target) -> None:
+    """Stop an active run, and wait until its outcome is stored."""
+    active_run = client.find(run)
+    if active_run is None:
+        raise _inactive(run, client.bucket, target)
+    client.stop(active_run, reason)
+    client.await_end([run])
+
+
+def _inactive(run: str, bucket: Bucket, target: Target) -> Refused:
+    """Return the refusal of a run that is not active."""
+    if find_plan(bucket, run) is None:
+        return target.not_stored(run)
+    return Refused(f"RUN: {run} has ended already")
+
+
+def _told(run: str, bucket: Bucket, target: Target) -> str:
+    how = ending(run, find_outcome(bucket, run), read_progress(bucket, run), target.flags)
+    return f"Run {run} is {how}"

@@ -43,12 +43,6 @@ axis_option = click.option(
     metavar="NAME=A,B,…",
     help="Values of an axis to measure; may be repeated. If not given, the suite's default values.",
 )
-tasks_option = click.option(
-    "--tasks", type=int, help="Short for --set tasks=…: ECS tasks that run each test side by side."
-)
-records_option = click.option(
-    "--records", type=int, help="Short for --set records=…: records that each task handles."
-)
 
 
 def check_pairs(settings: Sequence[str], axes: Sequence[str], words: Sequence[str]) -> None:

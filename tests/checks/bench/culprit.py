@@ -57,7 +57,7 @@ def told(folder: Path, new: str) -> Sequence[FunctionChange]:
 def main() -> int:
     """Measure and judge; return the exit code."""
     write_system(FOLDER / "system")
-    run(FOLDER, "run", SUITE, "--repetitions", "1", "--records", str(RECORDS), "--profile")
+    run(FOLDER, "run", SUITE, "--repetitions", "1", "--set", f"records={RECORDS}", "--profile")
     same, slower = told(FOLDER, SAME), told(FOLDER, SLOWER)
     found = bool(slower) and slower[0].function.startswith(CULPRIT)
     grew = found and slower[0].judged.difference > 0

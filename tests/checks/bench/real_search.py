@@ -100,7 +100,7 @@ def search(folder: Path, number: int, records: int) -> None:
     found = searches(folder, records).get(number)
     if found is None:
         oldest, *_, newest = searched(number)
-        options = ["--suite", SEARCHED, "--metric", METRIC, "--records", str(records)]
+        options = ["--suite", SEARCHED, "--metric", METRIC, "--set", f"records={records}"]
         start(folder, "bisect", oldest, newest, *options)
     elif found.bisection.following:
         start(folder, "run", "--resume", found.run.plan.run_id)

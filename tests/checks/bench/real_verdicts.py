@@ -28,7 +28,7 @@ def measure(folder: Path, records: int, wanted: int) -> None:
     """Measure the repetitions of one length that a folder lacks."""
     runs = [run for run in stored(folder, COMPARED) if run.records == records]
     if (lacking := wanted - len(repetitions(runs))) > 0:
-        size = ["--records", str(records), "--repetitions", str(lacking)]
+        size = ["--set", f"records={records}", "--repetitions", str(lacking)]
         start(folder, "run", COMPARED, *size)
 
 

@@ -36,7 +36,7 @@ def test_a_fresh_stack_shows_what_was_measured_before(state, copy, tmp_path):
     done = invoke(restore, fresh, copy)
     assert done.exit_code == 0, done.output
 
-    for command, words in ((runs.command, ["--all"]), (history.command, ["sleeper"])):
+    for command, words in ((runs.runs, ["--all"]), (history.command, ["sleeper"])):
         before, after = (invoke(command, each, *words).stdout for each in (state, fresh))
         assert after == before
         assert "0.13.0" in before
@@ -91,7 +91,7 @@ def test_another_result_under_the_same_key_is_refused_and_nothing_is_restored(co
         f"FOLDER: 1 file of '{copy}' and the stored objects differ, such as {key}; nothing is "
         "restored"
     )
-    assert "20260101T000000Z" not in invoke(runs.command, fresh, "--all").stdout
+    assert "20260101T000000Z" not in invoke(runs.runs, fresh, "--all").stdout
 
 
 def test_a_folder_without_results_is_refused(tmp_path):

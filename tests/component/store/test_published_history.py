@@ -87,7 +87,7 @@ def test_the_import_of_a_corrected_file_replaces_an_excluded_release(tmp_path):
     file, state = tmp_path / "page.csv", tmp_path / "state"
     file.write_text("Version,Date,Ingest rate\n0.11.0,2022-06-13,16000\n")
     imported(state, file)
-    listed = json.loads(invoke(runs.command, state, "--format", "json").stdout)
+    listed = json.loads(invoke(runs.runs, state, "--format", "json").stdout)
     excluded = invoke(decisions.exclude, state, listed[0]["run_id"], "--reason", "a typo")
     file.write_text("Version,Date,Ingest rate\n0.11.0,2022-06-13,160000\n")
 
@@ -123,7 +123,7 @@ def test_a_page_that_is_published_again_adds_only_its_new_releases(state, tmp_pa
 
 
 def test_other_commands_know_published_figures(state):
-    listed = invoke(runs.command, state, "--format", "json")
+    listed = invoke(runs.runs, state, "--format", "json")
     shown = invoke(show.show, state)
     compared = invoke(compare.command, state, "previous", "newest", "--suite", "sleeper")
     checked = invoke(doctor.command, state)

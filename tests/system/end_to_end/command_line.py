@@ -15,8 +15,8 @@ SMALL = [
     "9.0.0,9.8.4",
     "--repetitions",
     "1",
-    "--records",
-    "2000",
+    "--set",
+    "records=2000",
     "--layout",
     "trials",
 ]

@@ -28,7 +28,7 @@ COMMANDS = dict.fromkeys(
     for page in PAGES
     for line in re.findall(r"^\$ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
 )
-QUICK = ["--versions", "9.0.0", "--repetitions", "1", "--records", "2000"]
+QUICK = ["--versions", "9.0.0", "--repetitions", "1", "--set", "records=2000"]
 # The files of a reader, and files of the tests in their place.
 OWN_FILES = {
     "nightly.csv": "tests/unit/client/history_cases/nightly.csv",

@@ -34,7 +34,7 @@ def test_the_figures_of_each_version_equal_grep_and_awk_over_its_raw_lines(name,
     versions = list(suite.subject.versions)[-2:]
     done = tidemark(
         *("run", name, "--versions", ",".join(versions), "--repetitions", "1"),
-        *("--records", "60000", "--layout", layout, "--state", str(state)),
+        *("--set", "records=60000", "--layout", layout, "--state", str(state)),
     )
 
     assert done.returncode == 0, done.stdout + done.stderr

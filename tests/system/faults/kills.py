@@ -29,7 +29,7 @@ from tidemark.cli import tidemark
 from tidemark.model.checkout import ROOT
 
 _TIDEMARK = Path(sys.executable).with_name("tidemark")
-_SMALL = ("--records", "2000")
+_SMALL = ("--set", "records=2000")
 _OVER_FILES = ("import", "report", "profile import", "acknowledge")
 _IN_A_CLOUD = ("bisect", "up")
 _COMMANDS = (*_OVER_FILES, *_IN_A_CLOUD)

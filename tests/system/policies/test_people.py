@@ -19,7 +19,6 @@ from tidemark.cli import (
     runs,
     show,
     sql,
-    stop,
 )
 from tidemark.model.checkout import ROOT
 
@@ -27,7 +26,7 @@ pytestmark = pytest.mark.systems
 
 VERSIONS = ("--versions", "9.0.0,9.8.4", "--layout", "trials", "--repetitions", "1")
 READING = {
-    "runs": (runs.command, []),
+    "runs": (runs.runs, []),
     "show": (show.show, []),
     "compare": (compare.command, ["9.0.0", "9.8.4"]),
     "history": (history.command, ["rocksdb"]),
@@ -42,7 +41,7 @@ CHANGING = {
     "include": (decisions.include, ["RUN"]),
     "comment": (comment.command, ["RUN", "--file", str(ROOT / "docs/profiles/pairs.txt")]),
 }
-STOPPING = {"stop": (stop.command, ["RUN", "--reason", "seen"])}
+STOPPING = {"stop": (runs.stop, ["RUN", "--reason", "seen"])}
 ALLOWED = {
     "ReaderPolicy": READING,
     "PipelinePolicy": {**READING, **RUNNING, **STOPPING},

@@ -72,7 +72,7 @@ def test_an_error_is_one_sentence_with_an_exit_code(ended, monkeypatch, raised, 
 @pytest.mark.parametrize(
     ("arguments", "command"),
     [
-        (["run", "--records", "many"], "tidemark run"),
+        (["run", "--within", "long"], "tidemark run"),
         (["run", "a", "b"], "tidemark run"),
         (["query", "limit 1", "--start", "noon"], "tidemark query"),
         (["walk"], "tidemark"),

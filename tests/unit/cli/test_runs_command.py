@@ -31,7 +31,7 @@ def cloud(monkeypatch, stored):
 
 
 def test_a_person_without_runs_gets_a_hint_on_stderr():
-    result = CliRunner().invoke(runs.command, ["--state", "/kept"])
+    result = CliRunner().invoke(runs.runs, ["--state", "/kept"])
 
     assert result.exit_code == 0
     assert result.stdout == ""
@@ -40,22 +40,25 @@ def test_a_person_without_runs_gets_a_hint_on_stderr():
 
 
 def test_a_suite_without_runs_does_not_say_that_no_run_is_stored():
-    result = CliRunner().invoke(runs.command, ["rocksdb"])
+    result = CliRunner().invoke(runs.runs, ["rocksdb"])
 
     assert (result.stdout, result.stderr) == (
         "", "no run of rocksdb is stored; `tidemark runs` lists those of all suites\n"
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(("limit", "said"), [(1, True), (2, False), (3, False)])
-def test_runs_beyond_the_limit_are_said(stored, limit, said):
-    for name in "AB":
-        stored.append(dict(zip(COLUMNS, [name, "complete", "9", "9"], strict=True)))
+@pytest.mark.parametrize(
+    ("number", "options", "listed"), [(21, [], 20), (20, [], 20), (21, ["--all"], 21)]
+)
+def test_runs_beyond_the_newest_twenty_are_said(stored, number, options, listed):
+    for name in range(number):
+        stored.append(dict(zip(COLUMNS, [str(name), "complete", "9", "9"], strict=True)))
 
-    result = CliRunner().invoke(runs.command, ["--limit", str(limit)])
+    result = CliRunner().invoke(runs.runs, options)
 
-    assert (result.stderr == "There are older runs; --all lists them, too.\n") is said
-    assert len(result.stdout.splitlines()) == 4 + min(limit, 2)
+    said = "There are older runs; --all lists them, too.\n"
+    assert (result.stderr == said) is (listed < number)
+    assert len(result.stdout.splitlines()) == 4 + listed
 
 
 def test_a_resumed_run_is_listed_once_as_the_active_run_that_it_is(stored, monkeypatch):
@@ -64,7 +67,7 @@ def test_a_resumed_run_is_listed_once_as_the_active_run_that_it_is(stored, monke
     active = {**stored[0], "status": "active", "suite": "rocksdb"}
     monkeypatch.setattr(runs, "active_runs", lambda _: [active])
 
-    listed = json.loads(CliRunner().invoke(runs.command, ["--format", "json"]).stdout)
+    listed = json.loads(CliRunner().invoke(runs.runs, ["--format", "json"]).stdout)
 
     assert [(row["run_id"], row["status"]) for row in listed] == [
         ("A", "active"),
@@ -74,36 +77,22 @@ def test_a_resumed_run_is_listed_once_as_the_active_run_that_it_is(stored, monke
 
 @pytest.mark.parametrize(("form", "printed"), [("csv", ",".join(COLUMNS) + "\n"), ("json", "[]\n")])
 def test_a_program_without_runs_gets_an_empty_list(form, printed):
-    assert CliRunner().invoke(runs.command, ["--format", form]).stdout == printed
+    assert CliRunner().invoke(runs.runs, ["--format", form]).stdout == printed
 
 
 def test_the_table_has_the_columns_that_fit_a_screen_and_csv_has_all(stored):
     stored.append(dict(zip(COLUMNS, ["R", "incomplete", "9", "4"], strict=True)))
 
-    heading, _, row = CliRunner().invoke(runs.command).stdout.strip().splitlines()
+    heading, _, row = CliRunner().invoke(runs.runs).stdout.strip().splitlines()
     assert heading.split()[:4] == ["run_id", "suite", "status", "trials"]
     assert row.split() == ["R", "incomplete", "4/9"]
-    assert CliRunner().invoke(runs.command, ["--format", "csv"]).stdout.splitlines() == [
+    assert CliRunner().invoke(runs.runs, ["--format", "csv"]).stdout.splitlines() == [
         ",".join(COLUMNS),
         "R,incomplete,9,4",
     ]
 
 
-def test_a_limit_of_all_runs_is_refused():
-    error = CliRunner().invoke(runs.command, ["--all", "--limit", "3"]).exception
-
-    assert str(error) == "--limit: 3 is not accepted with --all; leave one of both out"
-
-
-@pytest.mark.parametrize("limit", ["0", "x"])
-def test_a_limit_that_is_no_number_is_refused_with_those_that_are_accepted(limit):
-    result = CliRunner().invoke(runs.command, ["--limit", limit])
-
-    sentence = f"'{limit}' is not accepted; expected a whole number, 1 or more"
-    assert (result.exit_code, sentence in result.stderr) == (2, True)
-
-
 def test_an_empty_name_is_no_suite():
-    error = CliRunner().invoke(runs.command, [""]).exception
+    error = CliRunner().invoke(runs.runs, [""]).exception
 
     assert str(error).startswith("suite: '' is not known; there are ")

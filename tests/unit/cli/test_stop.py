@@ -9,8 +9,7 @@ from click.testing import CliRunner
 
 from tests.plans import RUN
 from tests.unit.measured_runs import bucket_of, ended, measured, planned
-from tidemark.cli import stop
-from tidemark.cli.stop import command
+from tidemark.cli import runs as commands
 from tidemark.cli.target import Target
 from tidemark.cli.this_machine import CloudLost
 from tidemark.client.runs import Run
@@ -44,9 +43,9 @@ def stopped(monkeypatch):
         claim = Claim(run_id=RUN, execution_arn="arn", claimed_at=plan.started_at)
         claims.take(bucket, "rocksdb", claim)
         cloud, files = SimpleNamespace(runs=runs), SimpleNamespace(bucket=bucket)
-        monkeypatch.setattr(stop, "deployed", lambda _: nullcontext(cloud))
-        monkeypatch.setattr(stop, "stored", lambda _: nullcontext(files))
-        command.callback.__wrapped__(
+        monkeypatch.setattr(commands, "deployed", lambda _: nullcontext(cloud))
+        monkeypatch.setattr(commands, "stored", lambda _: nullcontext(files))
+        commands.stop.callback.__wrapped__(
             run=RUN, reason="seen enough", target=Target(Path("state"), None)
         )
         return runs.stopped
@@ -81,14 +80,14 @@ def test_a_run_that_is_not_active_is_refused(monkeypatch, plan, sentence):
     def stored(_):
         yield SimpleNamespace(bucket=bucket_of(plan))
 
-    monkeypatch.setattr(stop, "stored", stored)
+    monkeypatch.setattr(commands, "stored", stored)
 
-    assert str(CliRunner().invoke(command, [RUN]).exception) == sentence
+    assert str(CliRunner().invoke(commands.stop, [RUN]).exception) == sentence
 
 
 @pytest.mark.parametrize("reason", ["", " ", "two\nlines", "x" * 10_000])
 def test_a_reason_that_cannot_be_kept_is_refused_with_the_value(reason):
-    error = CliRunner().invoke(command, [RUN, "--reason", reason]).exception
+    error = CliRunner().invoke(commands.stop, [RUN, "--reason", reason]).exception
 
     assert str(error).startswith("--reason: ")
     assert "is not accepted; expected 1 to " in str(error)

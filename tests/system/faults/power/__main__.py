@@ -28,7 +28,7 @@ from tidemark.model.checkout import ROOT
 from tidemark.one_machine.app import machine_app
 
 _TIDEMARK = Path(sys.executable).with_name("tidemark")
-_RUN = ["--versions", "9.0.0", "--repetitions", "2", "--records", "2000"]
+_RUN = ["--versions", "9.0.0", "--repetitions", "2", "--set", "records=2000"]
 # No figure is in a task's own folder; every start makes the note of the cloud again.
 _WITHOUT = ("tasks", "cloud.")
 

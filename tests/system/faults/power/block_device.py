@@ -32,7 +32,7 @@ from tidemark.one_machine.app import machine_app
 from tidemark.store import keys
 
 _TIDEMARK = Path(sys.executable).with_name("tidemark")
-_RUN = ["run", "--versions", "9.0.0", "--repetitions", "2", "--records", "2000"]
+_RUN = ["run", "--versions", "9.0.0", "--repetitions", "2", "--set", "records=2000"]
 _COMMANDS = (_RUN, _RUN, ["runs"])
 _BYTES = 1 << 30
 _LONGEST_RUN_SECONDS = 40
