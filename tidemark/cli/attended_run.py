@@ -41,6 +41,11 @@ from tidemark.money.prices import list_prices
 _INTERRUPTED = 130  # 128 and the number of SIGINT, as shells have it
 
 
+def terminal() -> Console:
+    """Return the console of a run; output for a program or a file is not folded to a screen."""
+    return Console(highlight=False, width=None if sys.stdout.isatty() else 120)
+
+
 def check_target(suite: Suite, target: Target) -> None:
     """Refuse a suite that a run cannot measure at a target."""
     if target.stack is not None:

@@ -6,9 +6,15 @@ import json
 import sys
 
 import click
-from rich.console import Console
 
-from tidemark.cli.attended_run import check_target, cloud_at, intention, measure, preflight
+from tidemark.cli.attended_run import (
+    check_target,
+    cloud_at,
+    intention,
+    measure,
+    preflight,
+    terminal,
+)
 from tidemark.cli.chosen_suite import suite_to_run, written_suite
 from tidemark.cli.options import exact_option
 from tidemark.cli.set_option import (
@@ -68,7 +74,7 @@ def command(
     Example:
       tidemark bisect 8.8.1 9.8.4 --metric ingest_engine_rate
     """
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else 120)
+    console = terminal()
     system = written_suite(suite)
     check_target(system, target)
     options = {

@@ -6,11 +6,18 @@ import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from statistics import stdev
 
 import click
-from rich.console import Console
 
-from tidemark.cli.attended_run import check_target, cloud_at, intention, measure, preflight
+from tidemark.cli.attended_run import (
+    check_target,
+    cloud_at,
+    intention,
+    measure,
+    preflight,
+    terminal,
+)
 from tidemark.cli.chosen_suite import suite_to_run, written_suite
 from tidemark.cli.saving import save, show
 from tidemark.cli.set_option import resolved
@@ -60,7 +67,7 @@ def command(suite: str, version: str | None, repetitions: int, slowed: str, targ
     Example:
       tidemark calibrate rocksdb
     """
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else 120)
+    console = terminal()
     system = written_suite(suite)
     check_target(system, target)
     if repetitions < 5:
@@ -142,10 +149,8 @@ def _rounds(minutes: int, seconds: float) -> int:
 def _cells(
     quantity: Quantity, left: list[float], lengths: list[Found]
 ) -> Iterator[tuple[str, str | None]]:
-    mean = sum(left) / len(left)
-    scatter = math.sqrt(sum((each - mean) ** 2 for each in left) / (len(left) - 1))
     yield "metric", quantity.name
-    yield "scatter of a round", f"{scatter:.1%}"
+    yield "scatter of a round", f"{stdev(left):.1%}"
     for minutes, length in zip(_MINUTES, lengths, strict=True):
         smallest = length.smallest
         text = f"over {CHANGES[-1]:.0%}" if smallest is None else f"{smallest:.0%}"

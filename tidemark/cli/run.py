@@ -16,6 +16,7 @@ from tidemark.cli.attended_run import (
     intention,
     measure,
     preflight,
+    terminal,
 )
 from tidemark.cli.builds import check_built, with_builds
 from tidemark.cli.chosen_suite import suite_to_run, written_suite
@@ -96,6 +97,7 @@ def compared(stored: Stored, plan: Plan, base: str, version: str) -> ComparisonD
 )
 @click.option(
     "--within",
+    "within_seconds",
     type=int,
     help="With --until decided, the seconds after which no further repetition begins. A run "
     "measures five in any case.",
@@ -121,6 +123,7 @@ def compared(stored: Stored, plan: Plan, base: str, version: str) -> ComparisonD
 )
 @click.option(
     "--tests",
+    callback=lambda _, __, value: _listed(value),
     help="Tests to measure, separated by commas. If not given, every test of the suite.",
     metavar="A,B,…",
 )
@@ -168,19 +171,10 @@ def compared(stored: Stored, plan: Plan, base: str, version: str) -> ComparisonD
 def command(
     suite: str | None,
     versions: str | None,
-    baseline: str | None,
-    repetitions: int | None,
-    until: str | None,
-    within: int | None,
-    layout: str | None,
-    parallel: int | None,
-    instance: str | None,
-    tests: str | None,
     settings: tuple[str, ...],
     axes: tuple[str, ...],
     profile_hz: int | None,
     budget_usd: float | None,
-    keep_going: bool,
     dry_run: bool,
     note: str,
     resume: str | None,
@@ -188,6 +182,7 @@ def command(
     pull_request: bool,
     exact: bool,
     target: Target,
+    **others: Any,  # noqa: ANN401 (options with the names of fields of the input)
 ) -> None:
     """Measure versions of SUITE, or resume a run.
 
@@ -212,29 +207,22 @@ def command(
     extra = click.get_current_context().args
     check_pairs(settings, axes, [word for word in (*extra, suite) if word])
     _check_words(suite, versions, extra)
-    # Output for a program or a file is not folded to the width of a screen.
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else 120)
+    console = terminal()
     options = {
         "suite": suite,
         "versions": _listed(versions),
-        "baseline": baseline,
-        "repetitions": repetitions,
-        "until": until,
-        "within_seconds": within,
-        "layout": layout,
-        "parallel": parallel,
-        "instance": instance,
-        "tests": _listed(tests),
+        **others,
         "parameters": split(settings) or None,
         "axes": split_axes(axes) or None,
         "profile": None if profile_hz is None else {"hz": profile_hz},
-        "keep_going": keep_going or None,
     }
     end = _End(gated=bool(fail_on), exact=exact, commented=pull_request)
     if pull_request:
         check_job()
     limit = {} if budget_usd is None else {"budget_usd": budget_usd}
-    fields: dict[str, Any] = {key: value for key, value in options.items() if value is not None}
+    fields: dict[str, Any] = {
+        key: value for key, value in options.items() if value is not None and value is not False
+    }
     if resume is not None:
         if fields:
             raise Refused(f"--resume: {listed(fields)} cannot change when a run is resumed")

@@ -198,14 +198,13 @@ def stored_metrics(tables: Tables, suite: str) -> dict[str, Known]:
     }
 
 
-def finish(target: Stored, suite: str) -> list[str]:
-    """Store what imports that were cut off left out; return the names of these runs.
+def finish(target: Stored, suite: str) -> None:
+    """Store what imports that were cut off left out.
 
     Their figures count from then on, so that a corrected file conflicts with them.
     """
     runs = [row["run_id"] or "" for row in target.tables.ask(_CUT_OFF, [suite, suite]).records()]
     _publish(target, runs)
-    return runs
 
 
 def store(target: Stored, suite: str, title: str, found: Sequence[Release]) -> list[str]:

@@ -230,16 +230,16 @@ def _locust(text: str, place: _Place) -> Iterator[OwnFigure]:
     """Source: Locust, ``--csv``: the file of statistics."""
     for row in csv.DictReader(text.lstrip("\ufeff").splitlines()):
         name = " ".join(filter(None, (row["Type"], row["Name"])))
-        for column, unit, direction in (
+        columns: Sequence[tuple[str, str, Direction]] = (
             ("Average Response Time", "ms", "lower"),
             ("50%", "ms", "lower"),
             ("95%", "ms", "lower"),
             ("99%", "ms", "lower"),
             ("Requests/s", "requests/s", "higher"),
             ("Failures/s", "failures/s", "lower"),
-        ):
+        )
+        for column, unit, better in columns:
             if row[column] not in {"", "N/A"}:
-                better: Direction = "higher" if direction == "higher" else "lower"
                 yield from _figure(place, f"{name} {column}", float(row[column]), unit, better)
 
 
