@@ -6,11 +6,11 @@ import os
 import resource
 import shutil
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from tidemark.client.runs import RunClient
     from tidemark.model.suite import Suite
 
+_Opened = TypeVar("_Opened")
 _POLL_SECONDS = 0.5
 # A reading command holds the files for less than a second.
 _READING_POLL_SECONDS = 0.02
@@ -161,20 +162,33 @@ def _damage() -> dict[str, None]:
 def _open(state: Path, flags: str, opened: ExitStack) -> Stored:
     from tidemark.one_machine.stored import stored_in  # noqa: PLC0415
 
+    def read() -> Stored:
+        damaged = _damage()
+        stored = stored_in(state, written_stack(), stored_suites(), damaged.setdefault)
+        return replace(opened.enter_context(stored), damaged=damaged)
+
+    found = _first_of(state, read, _READING_POLL_SECONDS)
+    if isinstance(found, Stored):
+        return found
+    opened.enter_context(_one_sentence_if_gone(state, found, flags))
+    return _here(found.endpoint, _stack(found), found.pid)
+
+
+def _first_of(
+    state: Path, opening: Callable[[], _Opened], poll_seconds: float
+) -> _Opened | Presence:
+    """Return the running cloud of a state folder, or what opens its files once they are free."""
     deadline = time.monotonic() + _LONGEST_WAIT_SECONDS
     while True:
         if found := find_cloud(state):
-            opened.enter_context(_one_sentence_if_gone(state, found, flags))
-            return _here(found.endpoint, _stack(found), found.pid)
+            return found
         try:
-            damaged = _damage()
-            stored = stored_in(state, written_stack(), stored_suites(), damaged.setdefault)
-            return replace(opened.enter_context(stored), damaged=damaged)
+            return opening()
         except FolderInUse as error:
             # Another process is reading the files, or is starting or ending its cloud.
             if time.monotonic() > deadline:
                 raise click.ClickException(f"{error} Give this command another --state.") from None
-            time.sleep(_READING_POLL_SECONDS)
+            time.sleep(poll_seconds)
         except PermissionError as error:
             raise _unusable(state, error) from None
 
@@ -217,26 +231,15 @@ def _start(state: Path, port: int, opened: ExitStack) -> Cloud | Presence:
     from onebox.cloud.server import PortTaken  # noqa: PLC0415
     from tidemark.one_machine.app import machine_app  # noqa: PLC0415
 
-    deadline = time.monotonic() + _LONGEST_WAIT_SECONDS
+    def start() -> Cloud:
+        cloud = opened.enter_context(start_cloud(machine_app(), state, port))
+        forget(state)
+        return cloud
+
     try:
-        while True:
-            try:
-                cloud = opened.enter_context(start_cloud(machine_app(), state, port))
-                forget(state)
-                return cloud
-            except FolderInUse as error:
-                # Another process is starting or ending its cloud.
-                if time.monotonic() > deadline:
-                    raise click.ClickException(
-                        f"{error} Give this command another --state."
-                    ) from None
-                time.sleep(_POLL_SECONDS)
-            if found := find_cloud(state):
-                return found
+        return _first_of(state, start, _POLL_SECONDS)
     except (ObjectFilesError, PortTaken) as error:
         raise click.ClickException(str(error)) from None
-    except PermissionError as error:
-        raise _unusable(state, error) from None
 
 
 def _make(state: Path) -> None:

@@ -19,14 +19,14 @@ from rich.console import Console
 from tidemark.cli.attended_run import check_target, cloud_at, intention, measure, preflight
 from tidemark.cli.chosen_suite import written_suite
 from tidemark.cli.options import NumberType, fail_on_option
-from tidemark.cli.profile.options import profiles_by_version
+from tidemark.cli.profile.options import profiled_trials, profiles_by_version
 from tidemark.cli.run import compared
 from tidemark.cli.saving import save
 from tidemark.cli.set_option import resolved
 from tidemark.cli.target import Target, target_options
 from tidemark.client.deployed import Deployed
 from tidemark.client.releases import PYPI, releases
-from tidemark.figures.profiles.growth import Comparison, FunctionChange, ProfiledTrial, compare
+from tidemark.figures.profiles.growth import Comparison, FunctionChange, compare
 from tidemark.model.numerals import duration, percent
 from tidemark.model.plan import Plan
 from tidemark.model.profile import DEFAULT_HZ
@@ -38,7 +38,6 @@ from tidemark.report.comparison.document import ComparedMetric, ComparisonDocume
 from tidemark.store.run_ends import find_outcome
 from tidemark.store.run_objects import all_trials, find_report
 from tidemark.store.stored_plan import find_plan
-from tidemark.store.stored_profile import read_stacks
 
 _NOTABLE = 0.05
 """The least share of the CPU time from which on a new function is named."""
@@ -143,10 +142,7 @@ class Chain:
             found = profiles_by_version(bucket, self.suite.name, test, versions, plan.run_id)
         except Refused:
             return ""
-        old, fresh = (
-            [ProfiledTrial(read_stacks(bucket, each), each.seconds, each.drawn) for each in side]
-            for side in found.values()
-        )
+        old, fresh = (profiled_trials(bucket, side) for side in found.values())
         return next(_grown(compare(old, fresh)), "")
 
     def _measured(self, **fields: Any) -> Plan | None:  # noqa: ANN401 (the fields of an input)

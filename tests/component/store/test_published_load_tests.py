@@ -96,38 +96,6 @@ def test_a_row_of_changes_between_databases_is_no_figure(imported):
     assert "4 figures added, 0 stored already." in done.stdout.splitlines()
 
 
-def test_a_row_with_figures_of_no_known_metric_is_refused(imported):
-    done = imported(PUBLISHED + "| Oracle | 7000 | 7001 | 0.01% |\n")
-
-    assert "the column 'Oracle' has figures and is no metric of Mattermost" in str(done.exception)
-
-
-def test_rates_in_several_units_that_contradict_each_other_are_named(
-    imported, tmp_path, monkeypatch
-):
-    folder = tmp_path / "suites" / "kiwi"
-    folder.mkdir(parents=True)
-    (tmp_path / "workloads").mkdir()
-    metrics = {"Hourly": "calls/h", "Rate": "calls/s", "Time": "ms/call"}
-    figures = "".join(
-        f"  - {{test: api, metric: {name.lower()}, means: calls, unit: {unit}, direction: higher, "
-        f"columns: [{name}]}}\n"
-        for name, unit in metrics.items()
-    )
-    (folder / "published.yaml").write_text(f"title: Kiwi TCMS\nfigures:\n{figures}")
-    monkeypatch.setenv("TIDEMARK_SYSTEMS", str(tmp_path))
-    page = "Version,Hourly,Rate,Time\n10.0,71500,{},50.3\n"
-
-    holding = imported(page.format("19.9"), "--suite", "kiwi", "--dry-run")
-    wrong = imported(page.format("19"), "--suite", "kiwi", "--dry-run")
-
-    assert (holding.exit_code, holding.stderr) == (0, ""), holding.output
-    assert wrong.stderr.splitlines() == [
-        "contradiction: line 2: 10.0: 71500 calls/h contradicts 19 calls/s, if one client calls",
-        "contradiction: line 2: 10.0: 19 calls/s contradicts 50.3 ms/call, if one client calls",
-    ]
-
-
 def test_the_baseline_that_kiwi_tcms_published_holds_together(imported):
     page = "Version,Calls per hour,Requests per second,Time per request\n10.0,71500,{},50.3\n"
 

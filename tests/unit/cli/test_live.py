@@ -106,21 +106,25 @@ def test_an_alarm_is_not_told_before_new_pairs_confirm_it():
     assert not any("ingest_rate" in line for line in left.decided)
 
 
+def result(bucket, status=("SUCCEEDED", None), *, state=Path(), exact=False, width=None):
+    """Return the exit code and the output of a run that has ended."""
+    client = SimpleNamespace(await_end=lambda _: True, status=lambda _: status, bucket=bucket)
+    console = Console(file=io.StringIO(), width=width)
+    code = show_result(client, Run("r", "arn"), Target(state, None), console, exact=exact)
+    return code, console.file.getvalue()
+
+
 @pytest.mark.parametrize(
     ("reason", "options"),
     [("budget_usd: 1 USD of 1 USD are spent", " --budget-usd USD"), ("trial 2 failed", "")],
 )
 def test_the_hint_after_a_spent_budget_has_a_new_budget(reason, options):
     bucket = bucket_of(TWO, measured(TWO)[:1])
-    client = SimpleNamespace(
-        await_end=lambda _: True, status=lambda _: ("FAILED", reason), bucket=bucket
-    )
-    printed = io.StringIO()
 
-    code = show_result(client, Run("r", "arn"), Target(Path(), None), Console(file=printed))
+    code, printed = result(bucket, ("FAILED", reason))
 
     assert code == 1
-    assert f"resume it with `tidemark run --resume r{options}`." in printed.getvalue()
+    assert f"resume it with `tidemark run --resume r{options}`." in printed
 
 
 @pytest.mark.parametrize(
@@ -133,39 +137,30 @@ def test_the_hint_after_a_spent_budget_has_a_new_budget(reason, options):
 )
 def test_a_stored_outcome_makes_a_stopped_run_complete_and_no_failed_one(status, code, told):
     bucket = bucket_of(outcome=ended("r", "complete"))
-    client = SimpleNamespace(await_end=lambda _: True, status=lambda _: status, bucket=bucket)
-    printed = io.StringIO()
 
-    found = show_result(client, Run("r", "arn"), Target(Path(), None), Console(file=printed))
-    assert (found, printed.getvalue()) == (code, told)
+    assert result(bucket, status) == (code, told)
 
 
 @pytest.mark.parametrize("status", ["aborted", "incomplete", "failed"])
 def test_a_run_that_was_stopped_before_its_last_trial_fails_with_its_reason(status):
     bucket = bucket_of(TWO, measured(TWO)[:1], ended("r", status, "stopped by a user"))
-    client = SimpleNamespace(
-        await_end=lambda _: True, status=lambda _: ("ABORTED", "by hand"), bucket=bucket
-    )
-    printed = io.StringIO()
 
-    assert show_result(client, Run("r", "arn"), Target(Path(), None), Console(file=printed)) == 1
-    assert printed.getvalue().startswith("The run did not complete: stopped by a user\n")
+    code, printed = result(bucket, ("ABORTED", "by hand"))
+
+    assert code == 1
+    assert printed.startswith("The run did not complete: stopped by a user\n")
 
 
 def test_a_complete_run_prints_the_paths_of_its_report_and_its_comparisons(tmp_path):
     comparison = "9.8.4-against-9.0.0.md"
     files = {"report.md": b"# RocksDB", comparison: b"# RocksDB: 9.8.4 against 9.0.0"}
     bucket = bucket_of(planned(name="r"), files=files)
-    client = SimpleNamespace(
-        await_end=lambda _: True, status=lambda _: ("SUCCEEDED", None), bucket=bucket
-    )
-    printed = io.StringIO()
 
-    code = show_result(client, Run("r", "arn"), Target(tmp_path, None), Console(file=printed))
+    code, printed = result(bucket, state=tmp_path)
 
     folder = tmp_path / "reports" / "rocksdb" / "r"
     assert code == 0
-    assert printed.getvalue().splitlines() == [
+    assert printed.splitlines() == [
         f"Report: {folder / 'report.md'}", f"Comparison: {folder / comparison}",
     ]  # fmt: skip
     assert (folder / comparison).read_bytes() == files[comparison]
@@ -175,15 +170,11 @@ def test_a_search_prints_its_end_and_leaves_its_path_beside_the_report(tmp_path)
     end = "By ingest_rate 9.8.4 is not slower than 8.8.1."
     files = {"report.html": b"<html>", "search.json": json.dumps({"sentence": end}).encode()}
     bucket = bucket_of(planned(name="r"), files=files)
-    client = SimpleNamespace(
-        await_end=lambda _: True, status=lambda _: ("SUCCEEDED", None), bucket=bucket
-    )
-    printed = io.StringIO()
 
-    show_result(client, Run("r", "arn"), Target(tmp_path, None), Console(file=printed))
+    _, printed = result(bucket, state=tmp_path)
 
     folder = tmp_path / "reports" / "rocksdb" / "r"
-    assert printed.getvalue().splitlines() == [end, *(f"Report: {folder / name}" for name in files)]
+    assert printed.splitlines() == [end, *(f"Report: {folder / name}" for name in files)]
     assert (folder / "search.json").read_bytes() == files["search.json"]
 
 
@@ -191,14 +182,10 @@ def test_a_run_prints_what_to_measure_for_a_missing_verdict(tmp_path):
     sentence = "Measure again, with about 27 repetitions: tidemark run rocksdb"
     files = {"advice.json": json.dumps({"sentence": sentence}).encode()}
     bucket = bucket_of(planned(name="r"), files=files)
-    client = SimpleNamespace(
-        await_end=lambda _: True, status=lambda _: ("SUCCEEDED", None), bucket=bucket
-    )
-    printed = io.StringIO()
 
-    show_result(client, Run("r", "arn"), Target(tmp_path, None), Console(file=printed))
+    _, printed = result(bucket, state=tmp_path)
 
-    assert printed.getvalue() == f"{sentence}\n"
+    assert printed == f"{sentence}\n"
 
 
 def test_a_run_prints_the_changes_of_level_that_its_message_tells():
@@ -207,14 +194,10 @@ def test_a_run_prints_the_changes_of_level_that_its_message_tells():
         version="9.8.4", version_before="9.0.0", verdict="slower", change=-0.104, told_by="r",
     )  # fmt: skip
     bucket = bucket_of(outcome=ended("r", "complete", level_changes=(change,)))
-    client = SimpleNamespace(
-        await_end=lambda _: True, status=lambda _: ("SUCCEEDED", None), bucket=bucket
-    )
-    printed = io.StringIO()
 
-    show_result(client, Run("r", "arn"), Target(Path(), None), Console(file=printed))
+    _, printed = result(bucket)
 
-    assert printed.getvalue() == (
+    assert printed == (
         "ingest_rate has been 10.40 % slower since run 20260926T030511Z-0a1b2c "
         "(9.8.4 after 9.0.0).\n"
     )
@@ -228,16 +211,11 @@ def test_a_run_prints_the_table_of_its_report_with_all_digits_on_request(tmp_pat
     )
     results = Section("Results", (shown, Details(ALL_DIGITS, (whole,))))
     files = {f"report.{BLOCKS}": dump(Report("x", (), (results,))).encode()}
-    client = SimpleNamespace(
-        await_end=lambda _: True, status=lambda _: ("SUCCEEDED", None),
-        bucket=bucket_of(planned(name="r"), files=files),
-    )  # fmt: skip
-    printed = io.StringIO()
+    bucket = bucket_of(planned(name="r"), files=files)
 
-    console = Console(file=printed)
-    show_result(client, Run("r", "arn"), Target(tmp_path, None), console, exact=exact)
+    _, printed = result(bucket, state=tmp_path, exact=exact)
 
-    (line,) = (line.split() for line in printed.getvalue().splitlines() if "latency" in line)
+    (line,) = (line.split() for line in printed.splitlines() if "latency" in line)
     assert " ".join(line[1:]) == told
 
 
@@ -256,15 +234,11 @@ def test_a_run_prints_its_answer_and_the_first_rows_of_many_rates(tmp_path):
     rows = tuple(Row((f"latency {number}",)) for number in range(30))
     report = Report("x", ("▼ 30 slower.",), (Section("Results", (Table("R", ("Metric",), rows),)),))
     files = {f"report.{BLOCKS}": dump(report).encode()}
-    client = SimpleNamespace(
-        await_end=lambda _: True, status=lambda _: ("SUCCEEDED", None),
-        bucket=bucket_of(planned(name="r"), files=files),
-    )  # fmt: skip
-    printed = io.StringIO()
+    bucket = bucket_of(planned(name="r"), files=files)
 
-    show_result(client, Run("r", "arn"), Target(tmp_path, None), Console(file=printed))
+    _, printed = result(bucket, state=tmp_path)
 
-    lines = printed.getvalue().splitlines()
+    lines = printed.splitlines()
     assert lines[0] == "▼ 30 slower."
     assert sum("latency" in line for line in lines) == 16
     assert lines[-1] == "`tidemark show r` prints 14 more rows."
@@ -292,13 +266,9 @@ def test_a_run_of_unknown_order_says_how_its_versions_are_compared(tmp_path):
     versions = ["topic", "main"]
     plan = plan_of({"versions": versions}, suite=naming(versions), name="r")
     bucket = bucket_of(plan)
-    client = SimpleNamespace(
-        await_end=lambda _: True, status=lambda _: ("SUCCEEDED", None), bucket=bucket
-    )
-    printed = io.StringIO()
 
-    show_result(client, Run("r", "arn"), Target(tmp_path, None), Console(file=printed, width=200))
+    _, printed = result(bucket, state=tmp_path, width=200)
 
-    assert printed.getvalue() == (
+    assert printed == (
         "The order of topic, main is not known: each is compared with the one named before it.\n"
     )

@@ -14,11 +14,12 @@ from tidemark.cli.profile.options import (
     output_option,
     page_scripts,
     plan_of,
+    profiled_trials,
     profiles_by_version,
 )
 from tidemark.cli.saving import format_option, save, show
 from tidemark.cli.target import Target, stored, target_options
-from tidemark.figures.profiles.growth import Comparison, FunctionChange, ProfiledTrial, compare
+from tidemark.figures.profiles.growth import Comparison, FunctionChange, compare
 from tidemark.figures.profiles.growth_sentence import growth_sentences, interval
 from tidemark.figures.verdicts.welch import TrialChange
 from tidemark.model.numerals import figure
@@ -27,7 +28,6 @@ from tidemark.model.refusal import Refused
 from tidemark.model.run_id import is_run_id
 from tidemark.model.sentences import listed, shown, visible
 from tidemark.report.flame_page import differential_page, profiled_version
-from tidemark.store.stored_profile import read_stacks
 
 _MOST_UNTOLD = 10
 _FOR_PEOPLE = frozenset({"table", "markdown"})
@@ -92,13 +92,7 @@ def command(
         suite = suite_to_read(suite, store.tables)
         base, *between, new = versions
         found = profiles_by_version(bucket, suite, test, versions, run)
-        trials = {
-            version: [
-                ProfiledTrial(read_stacks(bucket, each), each.seconds, each.drawn)
-                for each in found[version]
-            ]
-            for version in versions
-        }
+        trials = {version: profiled_trials(bucket, found[version]) for version in versions}
     sides = trials[base], trials[new]
     comparison = compare(*sides, _pairs(pairs), [trials[version] for version in between])
     changes = comparison.changes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 from pathlib import Path
 
@@ -12,13 +12,14 @@ import click
 from tidemark.cli.saving import check_folder, check_page
 from tidemark.cli.target import Target
 from tidemark.client.deployed import Stored
+from tidemark.figures.profiles.growth import ProfiledTrial
 from tidemark.model.plan import Plan
 from tidemark.model.profile import Profile
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed, shown, there_are
 from tidemark.report.flame_page import flame_graph_scripts
 from tidemark.store.bucket import Bucket
-from tidemark.store.stored_profile import read_profiles
+from tidemark.store.stored_profile import read_profiles, read_stacks
 
 output_option = click.option(
     "--output",
@@ -71,6 +72,11 @@ def profiles_of(bucket: Bucket, suite: str, test: str, run: str = "") -> list[Pr
         raise Refused(f"RUN: {run} has no profile{of_test}; {hint}")
     hint = f"`tidemark profile import FILE --suite {suite} --version VERSION` adds one"
     raise Refused(f"suite: {suite} has no profile{of_test}; {hint}")
+
+
+def profiled_trials(bucket: Bucket, profiles: Iterable[Profile]) -> list[ProfiledTrial]:
+    """Return the samples of profiles, each of which counts as a trial."""
+    return [ProfiledTrial(read_stacks(bucket, each), each.seconds, each.drawn) for each in profiles]
 
 
 def check_unit(suite: str, profiles: Sequence[Profile]) -> None:

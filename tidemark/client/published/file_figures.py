@@ -155,10 +155,12 @@ def figures_without_suite(text: str, wishes: Wishes, today: date) -> Unnamed:
     """
     if tool := foreign(text, wishes, today):
         return Unnamed(tool.figures, [f"{tool.tool}: {tool.note}"] if tool.note else [], [])
-    if _starts_json(text) and _json(text) is not None:
-        raise Refused(f"FILE: the JSON is of no known tool; expected that of {listed(TOOLS)}")
-    if _starts_json(text) and not is_page(text):
-        raise Refused(f"FILE: {_mistake(text)}; expected the whole file of {listed(TOOLS)}")
+    if _starts_json(text):
+        value, mistake = _parsed(text)
+        if value is not None:
+            raise Refused(f"FILE: the JSON is of no known tool; expected that of {listed(TOOLS)}")
+        if not is_page(text):
+            raise Refused(f"FILE: {mistake}; expected the whole file of {listed(TOOLS)}")
     read = tables(text)
     figures = list(own_tables(read, wishes, today))
     return Unnamed(figures, list(readings_of(read, wishes)), list(left_out_of(read, wishes)))
@@ -188,7 +190,7 @@ def left_out(text: str, publication: Publication, wishes: Wishes) -> Iterator[st
 
 
 def _reports(text: str) -> Sequence[JobReport]:
-    if _starts_json(text) and (value := _json(text)) is not None:
+    if _starts_json(text) and (value := _parsed(text)[0]) is not None:
         return [json_report(value)]
     return text_reports(text)
 
@@ -227,27 +229,17 @@ def _of_reports(
     return report_figures(reports, publication, wishes.version)
 
 
-def _json(text: str) -> object:
-    """Return the value of a JSON document, None if a text is none: a link may begin a page.
+def _parsed(text: str) -> tuple[object, str]:
+    """Return the value of a JSON document, or None and why a text is none: a link begins a page.
 
     Python reads neither deep nesting nor numbers of more than 4,300 digits.
     """
     try:
-        value: object = json.loads(text.removeprefix("\ufeff"))
-    except (ValueError, RecursionError):
-        return None
-    return value
-
-
-def _mistake(text: str) -> str:
-    """Return why a text that begins as JSON is none."""
-    try:
-        json.loads(text.removeprefix("\ufeff"))
+        return json.loads(text.removeprefix("\ufeff")), ""
     except json.JSONDecodeError as error:
-        return f"line {error.lineno} is no JSON: {error.msg}"
+        return None, f"line {error.lineno} is no JSON: {error.msg}"
     except (ValueError, RecursionError) as error:
-        return f"the JSON cannot be read: {error}"
-    return "the JSON has no figures"
+        return None, f"the JSON cannot be read: {error}"
 
 
 def _once(figures: Iterable[ReleaseFigure]) -> Iterator[ReleaseFigure]:
