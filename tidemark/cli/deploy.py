@@ -61,12 +61,18 @@ def command(
         arguments = [*(["--during-runs"] if during_runs else []), *options]
         if code := before_deployment.main(arguments):
             sys.exit(code)
+    with tempfile.TemporaryDirectory(prefix="tidemark-cdk-") as folder:
+        words = cdk_words(only, options, folder)
+        sys.exit(_run("node", [str(cdk_program()), *words], ROOT))
+
+
+def _run(program: str, words: Sequence[str], folder: Path) -> int:
+    """Return the exit code of a program beside Python, which finds the others there, too."""
     here = Path(sys.executable).parent
     path = f"{here}{os.pathsep}{os.environ.get('PATH', '')}"
-    with tempfile.TemporaryDirectory(prefix="tidemark-cdk-") as folder:
-        words = [str(here / "node"), str(cdk_program()), *cdk_words(only, options, folder)]
-        done = subprocess.run(words, cwd=ROOT, env={**os.environ, "PATH": path}, check=False)
-    sys.exit(done.returncode)
+    return subprocess.run(
+        [str(here / program), *words], cwd=folder, env={**os.environ, "PATH": path}, check=False
+    ).returncode
 
 
 def cdk_words(only: str | None, options: Sequence[str], folder: str) -> Iterator[str]:
@@ -106,21 +112,13 @@ def cdk_program() -> Path:
 def _install(pins: Sequence[Path], kept: Path) -> None:
     """Install what the pins name into a folder, completely or not at all."""
     click.echo(f"Installing the CDK's command line into {kept}.", err=True)
-    here = Path(sys.executable).parent
     with tempfile.TemporaryDirectory(dir=kept.parent, prefix=".unfinished-") as folder:
         for each in pins:
             shutil.copy(each, folder)
         # npm's own first line looks for node in PATH.
-        path = f"{here}{os.pathsep}{os.environ.get('PATH', '')}"
-        done = subprocess.run(
-            [str(here / "npm"), "ci", "--silent", "--ignore-scripts"],
-            cwd=folder,
-            env={**os.environ, "PATH": path},
-            check=False,
-        )
-        if done.returncode:
+        if code := _run("npm", ["ci", "--silent", "--ignore-scripts"], Path(folder)):
             raise click.ClickException(
-                f"the CDK's command line cannot be installed: npm ended with {done.returncode}"
+                f"the CDK's command line cannot be installed: npm ended with {code}"
             )
         made = Path(folder, "made")
         made.mkdir()

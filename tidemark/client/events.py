@@ -60,10 +60,13 @@ def events(changes: Sequence[Row]) -> list[Event]:
     for row in changes:
         if row["state"] not in {"drift", "suspected"}:
             by_run[row["changed_run"] or ""].append(row)
-    return [
-        Event(rows[0]["version"] or "", run, sorted(rows, key=size, reverse=True))
-        for run, rows in sorted(by_run.items())
-    ]
+    return [_event(rows) for _, rows in sorted(by_run.items())]
+
+
+def _event(rows: Sequence[Row]) -> Event:
+    first = rows[0]
+    ordered = sorted(rows, key=size, reverse=True)
+    return Event(first["version"] or "", first["changed_run"] or "", ordered)
 
 
 def size(change: Row) -> float:
@@ -119,18 +122,16 @@ def event_sentences(changes: Sequence[Row], figures: int) -> Iterator[str]:
     Drifts and suspicions follow.
     """
     for event in events(changes):
-        parts = (_part(word, rows, figures) for word in _ORDER if (rows := event.of(word)))
-        yield f"{event.version}: {'; '.join(parts)}."
+        yield f"{event.version}: {_parts(event, figures)}."
     yield from (sentence(row) for row in changes if row["state"] == "drift")
-    if suspected := sorted(
-        (row for row in changes if row["state"] == "suspected"), key=size, reverse=True
-    ):
-        parts = (
-            _part(word, rows, figures)
-            for word in _ORDER
-            if (rows := [row for row in suspected if row["verdict"] == word])
-        )
-        yield f"{suspected[0]['version']}, suspected of one run alone: {'; '.join(parts)}."
+    if suspected := [row for row in changes if row["state"] == "suspected"]:
+        event = _event(suspected)
+        yield f"{event.version}, suspected of one run alone: {_parts(event, figures)}."
+
+
+def _parts(event: Event, figures: int) -> str:
+    parts = (_part(word, rows, figures) for word in _ORDER if (rows := event.of(word)))
+    return "; ".join(parts)
 
 
 def _part(word: str, rows: Sequence[Row], figures: int) -> str:

@@ -7,6 +7,7 @@ import pytest
 from tests.unit.figures.test_calibration import calibrated
 from tests.unit.measured_runs import bucket_of
 from tidemark.cli.calibrate import FILE, _cells, _tell, found_here, losses
+from tidemark.figures import calibration
 from tidemark.figures.calibration import Found
 from tidemark.figures.version_rates import quantities
 from tidemark.model.refusal import Refused
@@ -35,7 +36,10 @@ def test_a_row_has_the_smallest_slowdown_of_each_length_and_the_most_false_alarm
 
 
 @pytest.mark.parametrize(("rounds", "words"), [(1, "A round of two versions"), (0, "Fewer than")])
-def test_the_noise_is_unknown_only_where_there_are_not_two_pairs(tmp_path, capsys, rounds, words):
+def test_the_noise_is_unknown_only_where_there_are_not_two_pairs(
+    tmp_path, capsys, monkeypatch, rounds, words
+):
+    monkeypatch.setattr(calibration, "DRAWS", 10)  # of runs: the page is checked, not its shares
     plan, trials = calibrated(scatter=0.02)
     recorded = [trial for trial in trials if trial.repetition <= rounds]
 
