@@ -342,7 +342,7 @@ def plots(
         points = list(_points(versions, name, exact=exact))
         if points:
             yield _title(versions, name, title)
-            yield from dot_plot(points, width)
+            yield from _dot_plot(points, width)
             yield ""
 
 
@@ -354,12 +354,12 @@ def charts(versions: Sequence[VersionHistory], headings: Mapping[str, str]) -> l
     ]
 
 
-def _points(versions: Sequence[VersionHistory], name: str, *, exact: bool) -> Iterator[Point]:
+def _points(versions: Sequence[VersionHistory], name: str, *, exact: bool) -> Iterator[_Point]:
     several = len({version.sizes for version in versions}) > 1
     for version in versions:
         if figure := version.figures.get(name):
             spread = figure.spread or 0.0
-            yield Point(
+            yield _Point(
                 f"{version.version}, {version.sizes}" if several else version.version,
                 figure.text(exact=exact),
                 figure.value - spread,
@@ -373,7 +373,7 @@ def _title(versions: Sequence[VersionHistory], name: str, heading: str) -> str:
     return heading if heading.endswith(BETTER) else f"{heading}, {direction} is better"
 
 
-def _chart(points: Sequence[Point], title: str) -> Json:
+def _chart(points: Sequence[_Point], title: str) -> Json:
     rows = [point._asdict() | {"label": f"{point.name}   {point.text}"} for point in points]
     by_version = {"field": "label", "type": "nominal", "sort": None, "title": None}
     axis = {"labelLimit": 0, "domain": False}
@@ -401,7 +401,7 @@ def _chart(points: Sequence[Point], title: str) -> Json:
     )
 
 
-class Point(NamedTuple):
+class _Point(NamedTuple):
     """One figure."""
 
     name: str
@@ -412,7 +412,7 @@ class Point(NamedTuple):
     high: float
 
 
-def dot_plot(points: Sequence[Point], width: int) -> Iterator[str]:
+def _dot_plot(points: Sequence[_Point], width: int) -> Iterator[str]:
     """Yield a line for each point: its name, its text and ``├──●──┤`` on a common axis.
 
     The axis goes from the least to the highest end of all points, and not from zero. The lines have

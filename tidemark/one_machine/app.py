@@ -55,25 +55,14 @@ def machine_app(given: Mapping[str, Any] | None = None) -> App:
         If a setting is not accepted.
 
     """
-    return app_of(machine_settings(given or {}))
-
-
-def machine_settings(given: Mapping[str, Any]) -> Settings:
-    """Return the settings of cdk.json, those that are given, and what one machine is without.
-
-    Raises
-    ------
-    Refused
-        If a setting is not accepted.
-
-    """
+    given = given or {}
     # Nobody signs in here.
     settings = read_settings({**written_context(), "policies": False, **given, **_ABSENT})
-    if "logsDeadlineSeconds" in given:
-        return settings
-    # The lines of a task are stored when it ends: only a query that matches none waits longer.
-    deadline = min(settings.logs_deadline_seconds, _LOGS_DEADLINE_SECONDS)
-    return settings.model_copy(update={"logs_deadline_seconds": deadline})
+    if "logsDeadlineSeconds" not in given:
+        # The lines of a task are stored when it ends: only a query that matches none waits longer.
+        deadline = min(settings.logs_deadline_seconds, _LOGS_DEADLINE_SECONDS)
+        settings = settings.model_copy(update={"logs_deadline_seconds": deadline})
+    return app_of(settings)
 
 
 def app_of(settings: Settings) -> App:
@@ -91,7 +80,15 @@ def app_of(settings: Settings) -> App:
         command=_COMMAND,
         context=settings.model_dump_json(by_alias=True),
         sources=(*packages, *own, *libraries, systems / "suites", systems / "workloads"),
-        programs=programs_in(systems / "workloads"),
+        programs=Programs(
+            folder=systems / "workloads",
+            label=WORKLOAD_LABEL,
+            shared=HARNESS,
+            environment=workload_environment,
+            address_variable=_ADDRESS,
+            service_variable=READY_VARIABLE,
+            own_task=CLOUD,
+        ),
         read_cron=Cron,
         quotas=(Quota(VCPUS.service, VCPUS.code, VCPUS.name, room),),
     )
@@ -101,19 +98,6 @@ def deploy(cloud: Cloud, *, schedules: bool = True) -> Stack:
     """Deploy the app, as `onebox.cloud.cloud.Cloud.deploy` does; return its own stack."""
     stack = cloud.deploy(schedules=schedules)
     return Stack(stack.arn, stack.outputs)
-
-
-def programs_in(workloads: Path) -> Programs:
-    """Return the programs of a folder of workloads."""
-    return Programs(
-        folder=workloads,
-        label=WORKLOAD_LABEL,
-        shared=HARNESS,
-        environment=workload_environment,
-        address_variable=_ADDRESS,
-        service_variable=READY_VARIABLE,
-        own_task=CLOUD,
-    )
 
 
 def workload_environment() -> dict[str, str]:

@@ -82,13 +82,13 @@ def command(
       tidemark profile compare 8.8.1 9.8.4 --suite rocksdb --test ingest
       tidemark profile compare 20261120T124455Z-0a1b2c --test ingest
     """
-    run, versions = run_and_versions(words)
+    run, versions = _run_and_versions(words)
     scripts = page_scripts(output)
     with stored(target) as store:
         bucket = store.bucket
         if run:
             plan = plan_of(store, target, run, suite)
-            suite, versions = plan.suite.name, versions or compared_versions(plan)
+            suite, versions = plan.suite.name, versions or _compared_versions(plan)
         suite = suite_to_read(suite, store.tables)
         base, *between, new = versions
         found = profiles_by_version(bucket, suite, test, versions, run)
@@ -114,7 +114,7 @@ def command(
         click.echo(output, err=form != "table")
 
 
-def run_and_versions(words: Sequence[str]) -> tuple[str, Sequence[str]]:
+def _run_and_versions(words: Sequence[str]) -> tuple[str, Sequence[str]]:
     """Return the run that a command names, '' without one, and two versions or more, or none."""
     run, versions = (words[0], words[1:]) if is_run_id(words[0]) else ("", words)
     if len(versions) < 2 and (versions or not run):
@@ -130,7 +130,7 @@ def _pairs(file: Path | None) -> list[str]:
     return [line.strip() for line in lines if line.strip() and not line.startswith("#")]
 
 
-def compared_versions(plan: Plan) -> Sequence[str]:
+def _compared_versions(plan: Plan) -> Sequence[str]:
     """Return the baseline of a run, or else its oldest version, and the newest of the others."""
     ordered = plan.ascending
     if plan.request.baseline is None and not plan.knows_order:

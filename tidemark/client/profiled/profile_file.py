@@ -36,101 +36,6 @@ _OFFSET = re.compile(r"\+0x[0-9a-f]+$")
 _UNKNOWN = "[unknown]"
 _SEVERAL = 3
 """The number of different periods after which no more are kept."""
-
-
-def is_perf_script(line: str) -> bool:
-    """Tell whether a line is the header of a sample, perhaps of one without a stack."""
-    return _HEADER.fullmatch(line.lstrip()) is not None
-
-
-class _Samples:
-    """The samples of a file while it is read."""
-
-    def __init__(self, tally: Tally) -> None:
-        self._tally = tally
-        self._header: re.Match[str] | None = None
-        self._frames: list[str] = []
-        self._events = set[str]()
-        self._periods = set[int | None]()
-        self.number = 0
-
-    def begin(self, number: int, header: re.Match[str]) -> None:
-        """Begin a sample; add the one before."""
-        self.end()
-        self._header, self._frames = header, []
-        self.number += 1
-        self._events.add(header["event"])
-        if len(self._events) > 1:
-            both = " and ".join(sorted(self._events))
-            raise unreadable_at(number, f"the samples are of {both}; expected one event")
-        if len(self._periods) < _SEVERAL:
-            self._periods.add(int(header["period"]) if header["period"] else None)
-        if None in self._periods and (len(self._periods) > 1 or header["period"]):
-            raise unreadable_at(number, "only some samples have a period; expected all or none")
-        if header["frame"]:
-            self.add_frame(number, header["frame"])
-
-    def add_frame(self, number: int, line: str) -> None:
-        found = _FRAME.fullmatch(line)
-        if found is None or self._header is None:
-            raise unreadable_at(number, f"{shown(line)} is no frame of perf script")
-        self._frames.append(_name(found))
-
-    def end(self) -> None:
-        """Add the sample that has begun, with its period as its weight."""
-        if self._header:
-            command = self._header["command"].replace(" ", "_")
-            stack = folded([command, *reversed(self._frames)])
-            self._tally.add(stack, int(self._header["period"] or 1))
-
-    def unit(self) -> str:
-        """Return the unit of the weights; equal ones count as one sample each."""
-        periods = self._periods - {None, 0}
-        if len(periods) > 1:
-            (event,) = self._events
-            return event.partition(":")[0]
-        for period in filter(None, periods):
-            self._tally.divide(period)
-        return SAMPLES
-
-
-def add_perf_script(content: Content, tally: Tally) -> tuple[str, int]:
-    """Add the samples, with their periods as weights; return the unit and the number of samples.
-
-    The command is the lowest frame. Where perf prints no periods, or equal ones, each sample counts
-    once.
-
-    Raises
-    ------
-    Unreadable
-        If a line has another form, or the samples are of several events.
-
-    """
-    samples = _Samples(tally)
-    stacks_follow = True
-    for number, line in content.lines():
-        if not line.strip() or line.startswith("#"):
-            continue
-        if not samples.number:
-            stacks_follow = not line[:1].isspace()
-        if stacks_follow and line[:1].isspace():
-            samples.add_frame(number, line)
-        elif header := _HEADER.fullmatch(line.lstrip()):
-            samples.begin(number, header)
-        else:
-            raise unreadable_at(number, f"{shown(line)} is no sample of perf script")
-    samples.end()
-    return samples.unit(), samples.number
-
-
-def _name(found: re.Match[str]) -> str:
-    symbol = _OFFSET.sub("", found["symbol"])
-    if symbol != _UNKNOWN or found["object"] in {"", _UNKNOWN}:
-        return symbol
-    name = PurePosixPath(found["object"].removesuffix(" (deleted)")).name
-    return f"[{name.strip('[]')}]"
-
-
 Form = Literal["folded", "perf script", "pprof", "SVG"]
 FORMS = "folded stacks, perf script, pprof or a flame graph as an SVG"
 _BEGINNING = 4096  # [B]
@@ -188,8 +93,8 @@ def _add(content: Content, tally: Tally) -> tuple[Form, str, int | None]:
         frames, unit = drawn_frames(content)
         add_drawn(frames, tally)
         return "SVG", unit, None
-    if is_perf_script(_first_line(beginning)):
-        return "perf script", *add_perf_script(content, tally)
+    if _HEADER.fullmatch(_first_line(beginning).lstrip()):
+        return "perf script", *_add_perf_script(content, tally)
     # Editors and some tools leave out the end of the last line.
     content.may_end_within_line = True
     add_folded(content, tally)
@@ -202,3 +107,85 @@ def _first_line(beginning: bytes) -> str:
     """Return the first line that is neither empty nor a remark of perf."""
     lines = beginning.decode(errors="replace").splitlines()
     return next((line for line in lines if line.strip() and not line.startswith("#")), "")
+
+
+class _Samples:
+    """The samples of a file while it is read."""
+
+    def __init__(self, tally: Tally) -> None:
+        self._tally = tally
+        self._header: re.Match[str] | None = None
+        self._frames: list[str] = []
+        self._events = set[str]()
+        self._periods = set[int | None]()
+        self.number = 0
+
+    def begin(self, number: int, header: re.Match[str]) -> None:
+        """Begin a sample; add the one before."""
+        self.end()
+        self._header, self._frames = header, []
+        self.number += 1
+        self._events.add(header["event"])
+        if len(self._events) > 1:
+            both = " and ".join(sorted(self._events))
+            raise unreadable_at(number, f"the samples are of {both}; expected one event")
+        if len(self._periods) < _SEVERAL:
+            self._periods.add(int(header["period"]) if header["period"] else None)
+        if None in self._periods and (len(self._periods) > 1 or header["period"]):
+            raise unreadable_at(number, "only some samples have a period; expected all or none")
+        if header["frame"]:
+            self.add_frame(number, header["frame"])
+
+    def add_frame(self, number: int, line: str) -> None:
+        found = _FRAME.fullmatch(line)
+        if found is None or self._header is None:
+            raise unreadable_at(number, f"{shown(line)} is no frame of perf script")
+        self._frames.append(_name(found))
+
+    def end(self) -> None:
+        """Add the sample that has begun, with its period as its weight."""
+        if self._header:
+            command = self._header["command"].replace(" ", "_")
+            stack = folded([command, *reversed(self._frames)])
+            self._tally.add(stack, int(self._header["period"] or 1))
+
+    def unit(self) -> str:
+        """Return the unit of the weights; equal ones count as one sample each."""
+        periods = self._periods - {None, 0}
+        if len(periods) > 1:
+            (event,) = self._events
+            return event.partition(":")[0]
+        for period in filter(None, periods):
+            self._tally.divide(period)
+        return SAMPLES
+
+
+def _add_perf_script(content: Content, tally: Tally) -> tuple[str, int]:
+    """Add the samples, with their periods as weights; return the unit and the number of samples.
+
+    The command is the lowest frame. Where perf prints no periods, or equal ones, each sample counts
+    once.
+    """
+    samples = _Samples(tally)
+    stacks_follow = True
+    for number, line in content.lines():
+        if not line.strip() or line.startswith("#"):
+            continue
+        if not samples.number:
+            stacks_follow = not line[:1].isspace()
+        if stacks_follow and line[:1].isspace():
+            samples.add_frame(number, line)
+        elif header := _HEADER.fullmatch(line.lstrip()):
+            samples.begin(number, header)
+        else:
+            raise unreadable_at(number, f"{shown(line)} is no sample of perf script")
+    samples.end()
+    return samples.unit(), samples.number
+
+
+def _name(found: re.Match[str]) -> str:
+    symbol = _OFFSET.sub("", found["symbol"])
+    if symbol != _UNKNOWN or found["object"] in {"", _UNKNOWN}:
+        return symbol
+    name = PurePosixPath(found["object"].removesuffix(" (deleted)")).name
+    return f"[{name.strip('[]')}]"

@@ -99,12 +99,11 @@ def _figure(
     value: float,
     unit: str,
     direction: Direction = "lower",
-    spread: float | None = None,
     samples: int = 0,
 ) -> Iterator[OwnFigure]:
     number = float(value)
     if math.isfinite(number):
-        amount = Amount(repr(value), number, spread, samples)
+        amount = Amount(repr(value), number, None, samples)
         yield OwnFigure(
             place.version, place.day, metric, unit, direction, amount, 1,
             environment=place.environment,
