@@ -40,15 +40,6 @@ def test_versions_are_compared_with_the_baseline_or_the_version_before(more, com
     assert "ingest_rate: slower (no new pairs confirm it), 9.8.4" in capsys.readouterr().out
 
 
-def test_a_build_is_compared_with_its_release():
-    build = "9.8.4+1a2b3c4d"
-    builds = {build: f"file:///rocksdict-9.8.4.whl#sha256={'0' * 64}"}
-    store = Store(SLOWER)
-
-    assert gate(store, planned([build, "9.8.4"], builds=builds), Console(quiet=True)) == 3
-    assert store.asked == [("9.8.4", build)]
-
-
 def test_a_run_that_cannot_tell_has_an_exit_code_of_its_own():
     plan = planned(["9.0.0", "9.8.4"])
 
