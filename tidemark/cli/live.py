@@ -13,9 +13,9 @@ from rich.live import Live
 from rich.text import Text
 
 from tidemark.cli.forecast import Countdown, Outlook
+from tidemark.cli.runs import resume_hint
 from tidemark.cli.show import FILES, rates, save_report
 from tidemark.cli.target import Target
-from tidemark.cli.wording import resume_hint
 from tidemark.client.runs import Run, RunClient
 from tidemark.figures.verdicts.needed_trials import with_next_comparison
 from tidemark.figures.verdicts.power import missing

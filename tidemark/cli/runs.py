@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 import click
 
@@ -13,23 +12,20 @@ from tidemark.cli.options import run_argument
 from tidemark.cli.saving import format_option, show
 from tidemark.cli.target import Target, deployed, stored, target_options
 from tidemark.cli.this_machine import CloudLost
-from tidemark.cli.wording import ending
-from tidemark.client.deployed import Stored
+from tidemark.client.deployed import ClaimStatus, Stored
 from tidemark.client.runs import RunClient
 from tidemark.client.tables import ask_saved
+from tidemark.model.outcome import Outcome
+from tidemark.model.plan import Plan
 from tidemark.model.refusal import Refused
-from tidemark.model.sentences import shown
+from tidemark.model.sentences import plural, shown
 from tidemark.store.bucket import Bucket, Damaged
 from tidemark.store.claims import claimed_runs
 from tidemark.store.columns import timestamp
 from tidemark.store.run_ends import find_outcome
 from tidemark.store.run_objects import recorded_trials
 from tidemark.store.stored_plan import find_plan
-from tidemark.store.stored_run import planned_so_far, read_progress
-
-if TYPE_CHECKING:
-    from tidemark.model.plan import Plan
-
+from tidemark.store.stored_run import Progress, planned_so_far, read_progress
 
 Row = Mapping[str, str | None]
 
@@ -180,3 +176,34 @@ def _inactive(run: str, bucket: Bucket, target: Target) -> Refused:
 def _told(run: str, bucket: Bucket, target: Target) -> str:
     how = ending(run, find_outcome(bucket, run), read_progress(bucket, run), target.flags)
     return f"Run {run} is {how}"
+
+
+def ending(run_id: str, outcome: Outcome | None, progress: Progress | None, flags: str = "") -> str:
+    """Return how a run ended: ``aborted, 4 of 9 trials kept; resume it with …``.
+
+    ``flags`` are the options that give a command the place of the run.
+    """
+    status = outcome.status if outcome else "without an outcome"
+    kept = f", {progress.recorded} of {plural(progress.planned, 'trial')} kept" if progress else ""
+    return f"{status}{kept}{resume_hint(run_id, progress, flags, before='; ')}"
+
+
+def active_state(run_id: str, progress: Progress, status: ClaimStatus, flags: str = "") -> str:
+    """Return the state of a run that holds a claim, and the command that ends it.
+
+    ``is active, 4 of 9 trials recorded; `tidemark stop …` ends it``
+    """
+    recorded = f"{progress.recorded} of {plural(progress.planned, 'trial')} recorded"
+    if status == "interrupted":
+        return (
+            f"was interrupted, {recorded}; `tidemark run --resume {run_id}{flags}` resumes "
+            f"it, `tidemark stop {run_id}{flags}` ends it"
+        )
+    return f"is active, {recorded}; `tidemark stop {run_id}{flags}` ends it"
+
+
+def resume_hint(run_id: str, progress: Progress | None, flags: str = "", before: str = "") -> str:
+    """Return how to resume a run, '' if no trial is missing."""
+    if progress is None or progress.recorded == progress.planned:
+        return ""
+    return f"{before}resume it with `tidemark run --resume {run_id}{flags}`"

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import click
 
 from tidemark.cli.options import optional_run_argument, run_argument
+from tidemark.cli.runs import active_state, ending
 from tidemark.cli.saving import save
 from tidemark.cli.target import Target, stored, target_options
-from tidemark.cli.wording import active_state, ending
 from tidemark.client.deployed import Stored
 from tidemark.client.tables import ask_saved
 from tidemark.model.refusal import Refused

@@ -17,7 +17,6 @@ import click
 from onebox.app import DeploymentFailed
 from onebox.cloud.cloud_note import Presence, announced, find_cloud, forget, has_ended, make_private
 from onebox.store.index import FolderInUse, Index, ObjectFilesError
-from tidemark.cli.wording import ending
 from tidemark.client.deployed import Deployed, Stack, Stored
 from tidemark.model.checkout import (
     context_digest,
@@ -370,7 +369,8 @@ def _report_dead(client: RunClient, dead: Collection[str], flags: str) -> None:
             f"These runs are unfinished and have not been ended yet: {listed(dead)}.", err=True
         )
         return
-    # A reading command starts no cloud and needs no models.
+    # A reading command starts no cloud and needs no models; `runs` reads by this module.
+    from tidemark.cli.runs import ending  # noqa: PLC0415
     from tidemark.store.run_ends import find_outcome  # noqa: PLC0415
     from tidemark.store.stored_run import read_progress  # noqa: PLC0415
 

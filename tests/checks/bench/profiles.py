@@ -16,7 +16,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from tidemark.client.profiled.profile_file import read_profile
+from tidemark.client.profile_file import read_profile
 from tidemark.figures.profiles.growth import ProfiledTrial, compare
 
 SAMPLES, TRIALS = 1_000_000, 5

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 from click.testing import CliRunner
 
-from tests.unit.client.profiled.drawn_graphs import flamegraph_pl
+from tests.unit.client.drawn_graphs import flamegraph_pl
 from tests.unit.fakes import FakeBucket
 from tidemark.cli import profile
 from tidemark.cli.profile import command, function_shares, growth_table, options

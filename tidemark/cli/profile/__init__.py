@@ -16,7 +16,7 @@ from tidemark.cli.profile import function_shares, growth_table
 from tidemark.cli.profile.options import check_test
 from tidemark.cli.saving import show
 from tidemark.cli.target import Target, stored, target_options
-from tidemark.client.profiled.profile_file import ReadProfile, read_profile
+from tidemark.client.profile_file import ReadProfile, read_profile
 from tidemark.model.profile import Profile
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import plural, shown, there_are

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.unit.client.profiled.drawn_graphs import flamegraph_pl, inferno, oldest, wide_enough
-from tidemark.client.profiled import flame_graph
-from tidemark.client.profiled.profile_file import read_profile
+from tests.unit.client.drawn_graphs import flamegraph_pl, inferno, oldest, wide_enough
+from tidemark.client import flame_graph
+from tidemark.client.profile_file import read_profile
 from tidemark.store.folded_file import Unreadable
 
 NAMES = st.sampled_from(

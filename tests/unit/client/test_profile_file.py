@@ -4,9 +4,9 @@ import gzip
 
 import pytest
 
-from tests.unit.client.profiled.drawn_graphs import flamegraph_pl
-from tidemark.client.profiled import profile_file
-from tidemark.client.profiled.profile_file import read_profile
+from tests.unit.client.drawn_graphs import flamegraph_pl
+from tidemark.client import profile_file
+from tidemark.client.profile_file import read_profile
 from tidemark.store import folded_file
 from tidemark.store.folded_file import Unreadable
 
@@ -252,12 +252,12 @@ def test_the_size_of_a_file_and_of_its_stacks_is_bound(read, monkeypatch):
     monkeypatch.undo()
     with pytest.raises(Unreadable, match=r"^it has a sample of more than 65,536 bytes$"):
         read(pprof() + field(2, field(1, bytes(70_000))))
-    monkeypatch.setattr("tidemark.client.profiled.pprof._LONGEST_STACK", len(GO))
+    monkeypatch.setattr("tidemark.client.pprof._LONGEST_STACK", len(GO))
     with pytest.raises(Unreadable, match=rf"^it has a stack of more than {len(GO)} characters$"):
         read(pprof())
-    monkeypatch.setattr("tidemark.client.profiled.pprof._LONGEST_STACK", len(GO) + 1)
+    monkeypatch.setattr("tidemark.client.pprof._LONGEST_STACK", len(GO) + 1)
     assert read(pprof()).stacks[GO] == 3
-    monkeypatch.setattr("tidemark.client.profiled.pprof._MOST_PARTS", 10)
+    monkeypatch.setattr("tidemark.client.pprof._MOST_PARTS", 10)
     with pytest.raises(Unreadable, match=r"^it has more than 10 samples and names$"):
         read(pprof())
     monkeypatch.setattr(folded_file, "_MOST_CHARACTERS", 20)

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Literal, NamedTuple
 
-from tidemark.client.profiled.flame_graph import add_drawn, drawn_frames
-from tidemark.client.profiled.pprof import add_pprof
+from tidemark.client.flame_graph import add_drawn, drawn_frames
+from tidemark.client.pprof import add_pprof
 from tidemark.figures.profiles.folded_stacks import Stacks, folded
 from tidemark.model.sentences import shown
 from tidemark.store.folded_file import (

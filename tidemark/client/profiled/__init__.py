@@ -1,1 +1,0 @@
-"""Readers of profiles that other profilers and their pictures have: as folded stacks."""
