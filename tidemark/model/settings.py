@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, Self
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import (
     AfterValidator,
@@ -12,14 +12,13 @@ from pydantic import (
     ConfigDict,
     Field,
     ValidationError,
-    model_validator,
 )
 from pydantic.alias_generators import to_camel
 
-from tidemark.model.base import NAME, Frozen
+from tidemark.model.base import NAME, Consistent, Frozen
 from tidemark.model.checkout import ROOT, place_of_setting
 from tidemark.model.cron import Cron, exceed_in_a_day, time_zone
-from tidemark.model.refusal import Refused, form, refusal
+from tidemark.model.refusal import Problem, Refused, form, problem, refusal
 from tidemark.model.sentences import shown
 from tidemark.model.suite import MOST_BUDGET_USD, Suite
 from tidemark.model.task import HARNESS, Task
@@ -83,10 +82,6 @@ def _named(value: object) -> object:
         return value
     pairs = (pair.partition("=") for pair in value.split(",") if pair)
     return {name: text for name, _, text in pairs}
-
-
-def _regions(zones: Iterable[str]) -> set[str]:
-    return {zone[:-1] for zone in zones}
 
 
 def _not_of_aws(key: str) -> str:
@@ -173,7 +168,7 @@ class StartTime(Frozen):
     """The budget of each run [USD]; None for none."""
 
 
-class Settings(Frozen):
+class Settings(Consistent):
     """The settings of a deployment; context keys are in camelCase."""
 
     model_config = ConfigDict(alias_generator=to_camel)
@@ -300,56 +295,42 @@ class Settings(Frozen):
             **self.task_environment,
         }
 
-    @model_validator(mode="after")
-    def _results_are_kept(self) -> Self:
+    def contradictions(self) -> Iterator[Problem]:
+        """Yield why the settings do not fit each other."""
         if self.ephemeral and self.stack_name != EPHEMERAL_STACK:
-            raise ValueError(
-                f"ephemeral: True is not accepted for the stack {self.stack_name}, whose results "
-                f"would be deleted with it; expected the stack {EPHEMERAL_STACK}"
-            )
-        return self
-
-    @model_validator(mode="after")
-    def _network_is_whole(self) -> Self:
+            sentence = f"True is not accepted for the stack {self.stack_name}, whose results would"
+            expected = f"be deleted with it; expected the stack {EPHEMERAL_STACK}"
+            yield problem(("ephemeral",), f"{sentence} {expected}")
         if bool(self.vpc_id) != bool(self.subnet_ids):
-            raise ValueError("vpcId and subnetIds: expected both, for an existing network, or none")
-        return self
-
-    @model_validator(mode="after")
-    def _zones_fit_the_network(self) -> Self:
-        if self.private_network and self.vpc_id:
-            raise ValueError(
-                "privateNetwork: True is not accepted with vpcId, in which no task has a public "
-                "address; expected false"
-            )
-        if self.private_network and not (self.prebuilt or self.images):
-            raise ValueError(
-                "privateNetwork: True is not accepted without prebuilt or images: its tasks reach "
-                "no package index"
-            )
-        zones = self.availability_zones
-        if zones and self.vpc_id:
-            raise ValueError("availabilityZones: expected none with vpcId and subnetIds")
-        # A third zone would leave fewer addresses in each subnet than a test may have tasks.
-        if zones and (len({*zones}) != len(zones) or len(zones) > 2 or len(_regions(zones)) > 1):
-            raise ValueError(
-                f"availabilityZones: {','.join(zones)} is not accepted; expected one zone, or two "
-                "of one region"
-            )
-        return self
-
-    @model_validator(mode="after")
-    def _reports_are_seen(self) -> Self:
+            sentence = "expected both, for an existing network, or none"
+            yield Problem((), f"vpcId and subnetIds: {sentence}")
+        yield from self._unfit_network()
         if self.reports and not self.reports_principal:
-            raise ValueError("reportsPrincipal: '' is not accepted with reports; expected a group")
+            sentence = "'' is not accepted with reports; expected a group"
+            yield problem(("reportsPrincipal",), sentence)
         crons = [Cron(each.cron, each.time_zone) for each in self.schedules.values()]
         if self.reports and exceed_in_a_day(crons, REFRESHES_OF_A_DAY):
-            raise ValueError(
-                f"schedules: they start more than {REFRESHES_OF_A_DAY} runs within 24 hours, and "
-                "each run refreshes the reports, which QuickSight does "
-                f"{REFRESHES_OF_A_DAY} times a day; expected fewer starts, or reports false"
-            )
-        return self
+            sentence = f"they start more than {REFRESHES_OF_A_DAY} runs within 24 hours, and each"
+            does = f"run refreshes the reports, which QuickSight does {REFRESHES_OF_A_DAY} times a"
+            expected = "day; expected fewer starts, or reports false"
+            yield problem(("schedules",), f"{sentence} {does} {expected}")
+
+    def _unfit_network(self) -> Iterator[Problem]:
+        """Yield why the network cannot have the zones and the addresses of the settings."""
+        if self.private_network and self.vpc_id:
+            sentence = "True is not accepted with vpcId, in which no task has a public address"
+            yield problem(("privateNetwork",), f"{sentence}; expected false")
+        if self.private_network and not (self.prebuilt or self.images):
+            sentence = "True is not accepted without prebuilt or images"
+            yield problem(("privateNetwork",), f"{sentence}: its tasks reach no package index")
+        zones = self.availability_zones
+        if zones and self.vpc_id:
+            yield problem(("availabilityZones",), "expected none with vpcId and subnetIds")
+        # A third zone would leave fewer addresses in each subnet than a test may have tasks.
+        regions = {zone[:-1] for zone in zones}
+        if zones and (len({*zones}) != len(zones) or len(zones) > 2 or len(regions) > 1):
+            sentence = f"{','.join(zones)} is not accepted; expected one zone, or two of one region"
+            yield problem(("availabilityZones",), sentence)
 
 
 def read_settings(context: Mapping[str, Any]) -> Settings:
