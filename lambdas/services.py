@@ -135,11 +135,10 @@ def topic() -> Topic:
 
 def listeners() -> Listeners:
     """Return the topic, bus and metric of the stack, with links to its bucket."""
-    from tidemark.run.run_outcome import Listeners, ObjectLinks
+    from tidemark.run.run_outcome import Listeners
 
-    # The one-machine cloud has no console.
-    links = ObjectLinks(bucket_name(), os.environ["AWS_REGION"], in_console=not on_one_machine())
-    return Listeners(topic(), bus(), metrics(), links)
+    in_console = not on_one_machine()  # which has no console
+    return Listeners(topic(), bus(), metrics(), bucket_name(), os.environ["AWS_REGION"], in_console)
 
 
 def ending() -> Ending:

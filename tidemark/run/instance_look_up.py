@@ -131,7 +131,7 @@ def known_instance(
         return KnownInstance(names={}, logs={})
     text = read_properties(properties, suite, instance, execution)
     run = suite.definition_words
-    search = _Search(account, found, instance, execution.split(":")[4], text, run)
+    search = _Search(account, found, instance, execution.split(":")[4], text, run, {})
     used = suite.words
     names = {word: search.value(word, name) for word, name in found.names.items() if word in used}
     return KnownInstance(
@@ -141,32 +141,30 @@ def known_instance(
     )
 
 
-class _Search:
+class _Search(NamedTuple):
     """The search for the resources of one instance."""
 
-    def __init__(
-        self,
-        account: Account,
-        found: Instance,
-        instance: str,
-        number: str,
-        text: Text,
-        run: Collection[str],
-    ) -> None:
-        self._account, self._found, self._instance = account, found, instance
-        self._number, self._text, self._run = number, text, run
-        self.logs: dict[str, LoggingTask] = {}
+    account: Account
+    found: Instance
+    instance: str
+    number: str
+    """The number of the account."""
+    text: Text
+    run: Collection[str]
+    """The words of the definitions that steps run."""
+    logs: dict[str, LoggingTask]
+    """The logs of the definitions that were found so far."""
 
     def value(self, word: str, name: InstanceName) -> str:
         """Return the value of a word, '' for an optional name that the instance lacks."""
-        if name.needs and not value_of(self._text, name.needs):
+        if name.needs and not value_of(self.text, name.needs):
             return ""
-        forms = name.candidates(self._instance, self._number)
+        forms = name.candidates(self.instance, self.number)
         stated = self._stated(word, name, forms)
         candidates = (stated,) if stated else forms
         if name.kind not in THINGS:
             if not (candidates or name.optional):
-                place = f"{listed(name.properties)} in {self._text.address}"
+                place = f"{listed(name.properties)} in {self.text.address}"
                 raise self._refusal(word, "has no value", place)
             return next(iter(candidates), "")
         things = (self._thing(word, name, candidate) for candidate in candidates)
@@ -178,27 +176,27 @@ class _Search:
 
     def _stated(self, word: str, name: InstanceName, forms: tuple[str, ...]) -> str | None:
         """Return the name in the first property that has a value, None if no property has any."""
-        values = ((each, value_of(self._text, each)) for each in name.properties)
+        values = ((each, value_of(self.text, each)) for each in name.properties)
         place, value = next(((each, value) for each, value in values if value), ("", None))
         if value is None:
             return None
         plain = _plain(name.kind, value)
         family = plain.partition(":")[0] if name.kind == _DEFINITION else plain
         if expected := name.misfit(family, forms):
-            why = f"is {shown(plain)} in {place} of {self._text.address}"
+            why = f"is {shown(plain)} in {place} of {self.text.address}"
             raise self._refusal(word, why, expected)
         return plain
 
     def _thing(self, word: str, name: InstanceName, candidate: str) -> str | None:
         """Return the name or ARN that a plan keeps of a resource, None without the resource."""
         if name.kind != _DEFINITION:
-            return self._account.find(name.kind, candidate)
-        definition = self._account.definition(candidate)
+            return self.account.find(name.kind, candidate)
+        definition = self.account.definition(candidate)
         if definition is None:
             return None
         self.logs[word] = self._logs(word, name, definition)
-        if word in self._run:  # only tasks that a run starts get roles from it
-            self._check(word, "has the role", definition.roles, self._found.roles)
+        if word in self.run:  # only tasks that a run starts get roles from it
+            self._check(word, "has the role", definition.roles, self.found.roles)
         return definition.arn
 
     def _logs(self, word: str, name: InstanceName, definition: Definition) -> LoggingTask:
@@ -214,20 +212,20 @@ class _Search:
             expected = "the log driver awslogs with a stream prefix"
             raise self._refusal(word, f"has the container {container}", expected)
         group, prefix = logs
-        self._check(word, "logs to", [group], self._found.log_groups)
-        if self._account.find("log_group", group) is None:
+        self._check(word, "logs to", [group], self.found.log_groups)
+        if self.account.find("log_group", group) is None:
             raise self._refusal(word, f"logs to {shown(group)}, which is not there", "a log group")
         return LoggingTask(container=container, log_group=group, stream_prefix=prefix)
 
     def _check(self, word: str, has: str, names: Sequence[str], patterns: Sequence[str]) -> None:
         """Refuse a name that no pattern permits to use."""
-        own = [of_instance(pattern, self._instance) for pattern in patterns]
+        own = [of_instance(pattern, self.instance) for pattern in patterns]
         for name in names:
             if not any(fnmatchcase(name, pattern) for pattern in own):
                 raise self._refusal(word, f"{has} {shown(name)}", " or ".join(own) or "none")
 
     def _refusal(self, word: str, why: str, expected: str) -> Refused:
-        return Refused(f"instance: {{{word}}} of {self._instance} {why}; expected {expected}")
+        return Refused(f"instance: {{{word}}} of {self.instance} {why}; expected {expected}")
 
 
 def _plain(kind: str, value: str) -> str:

@@ -115,21 +115,6 @@ class Link(Frozen):
     """The object in the S3 console, for a signed-in browser; None without a console."""
 
 
-class ObjectLinks(NamedTuple):
-    """Links to the objects of one bucket."""
-
-    bucket: str
-    region: str
-    in_console: bool
-    """Whether the S3 console shows the bucket."""
-
-    def to(self, key: str) -> Link:
-        """Return the link to an object."""
-        console = f"https://{self.region}.console.aws.amazon.com/s3/object/{self.bucket}"
-        address = f"{console}?region={self.region}&prefix={quote(key, safe='')}"
-        return Link(place=f"s3://{self.bucket}/{key}", address=address if self.in_console else None)
-
-
 # The other statuses raise no alarm: the person who stopped or misspelt the run knows of it.
 _ALARMING: Mapping[RunStatus, int] = {"complete": 0, "incomplete": 1, "failed": 1}
 
@@ -145,12 +130,15 @@ class Announcement(Outcome):
 
 
 class Listeners(NamedTuple):
-    """The topic, bus and metric that receive outcomes."""
+    """The topic, bus and metric that receive outcomes, with links to the objects of a bucket."""
 
     topic: Topic
     bus: EventBus
     metrics: Metrics
-    links: ObjectLinks
+    bucket: str
+    region: str
+    in_console: bool
+    """Whether the S3 console shows the bucket."""
 
     def announce(self, outcome: Outcome) -> None:
         """Announce an outcome; a receiver recognises a repetition by its run id.
@@ -169,13 +157,18 @@ class Listeners(NamedTuple):
     def _announcement(self, outcome: Outcome) -> Announcement:
         return Announcement(
             **outcome.model_dump(),
-            bucket=self.links.bucket,
+            bucket=self.bucket,
             report_page=self._page(outcome.report) if outcome.report else None,
             comparison_pages=tuple(map(self._page, outcome.comparisons)),
         )
 
     def _page(self, key: str) -> Link:
-        return self.links.to(f"{key.removesuffix('.md')}.html")
+        """Return the link to the page of a report, whose key is that of its Markdown."""
+        page = f"{key.removesuffix('.md')}.html"
+        console = f"https://{self.region}.console.aws.amazon.com/s3/object/{self.bucket}"
+        address = f"{console}?region={self.region}&prefix={quote(page, safe='')}"
+        place = f"s3://{self.bucket}/{page}"
+        return Link(place=place, address=address if self.in_console else None)
 
     def _send_metric(self, outcome: Outcome) -> None:
         if outcome.suite and outcome.status in _ALARMING:

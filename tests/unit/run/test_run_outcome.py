@@ -12,7 +12,7 @@ from tests.plans import RUN, plan_of
 from tidemark.model.checkout import ROOT
 from tidemark.model.outcome import LevelAlarm, Outcome
 from tidemark.run.ports import NotTold
-from tidemark.run.run_outcome import Announcement, Listeners, ObjectLinks, planned_outcome
+from tidemark.run.run_outcome import Announcement, Listeners, planned_outcome
 from tidemark.store import claims
 from tidemark.store.claims import Claim
 from tidemark.store.run_ends import write_alarms
@@ -45,12 +45,8 @@ def outcome(**changed):
 
 @pytest.fixture
 def listeners(world):
-    return Listeners(
-        world.topic,
-        world.bus,
-        EmbeddedMetrics("Tidemark"),
-        ObjectLinks("results", "eu-west-2", in_console=True),
-    )
+    metrics = EmbeddedMetrics("Tidemark")
+    return Listeners(world.topic, world.bus, metrics, "results", "eu-west-2", in_console=True)
 
 
 @pytest.fixture
@@ -92,11 +88,10 @@ def test_the_topic_and_the_bus_get_the_same_message_with_links_to_the_results(wo
     )
 
 
-def test_a_page_has_no_address_without_a_console(world, listeners, monkeypatch):
+def test_a_page_has_no_address_without_a_console(world, monkeypatch):
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://localhost:4566")
-    listeners = listeners._replace(links=services.listeners().links)
 
-    listeners.announce(outcome(report=f"{REPORT}/report.md"))
+    services.listeners().announce(outcome(report=f"{REPORT}/report.md"))
 
     ((_, message),) = world.topic.messages
     assert message["report_page"] == {
