@@ -91,11 +91,6 @@ def contradicting_bounds(margin: float, same_within: float) -> Iterator[Problem]
         yield problem(("same_within",), sentence.format(margin))
 
 
-def is_most_values(value: object) -> bool:
-    """Tell whether a bound of values is the default, which plans leave out."""
-    return value == MOST_VALUES
-
-
 def _is_missing(value: object) -> bool:
     return value is None
 
@@ -132,7 +127,11 @@ class Metric(Consistent):
     """The number of values that each task logs: one for each of its ``jobs``, one ``once``, or
     ``any`` number, at least one. With ``log``, and without ``jobs`` of the test, it is ``any``."""
     values_at_most: int = Field(
-        default=MOST_VALUES, strict=True, ge=1, le=MOST_SAMPLES, exclude_if=is_most_values
+        default=MOST_VALUES,
+        strict=True,
+        ge=1,
+        le=MOST_SAMPLES,
+        exclude_if=lambda most: most == MOST_VALUES,
     )
     """The most values that a task logs with ``values: any``, 1 to 9,999. A run has room for more
     trials of fewer values; a task that logs more fails its test."""

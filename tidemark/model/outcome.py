@@ -56,17 +56,13 @@ RunStatus = Literal["complete", "incomplete", "failed", "aborted", "rejected"]
 _LONGEST_REASON = 4_000
 
 
-def _short(reason: str) -> str:
-    return shortened(reason, _LONGEST_REASON)
-
-
 class Outcome(Frozen):
     """The outcome of a run: ``runs/<run_id>/outcome.json``."""
 
     run_id: str
     suite: str
     status: RunStatus
-    reason: Annotated[str, AfterValidator(_short)]
+    reason: Annotated[str, AfterValidator(lambda reason: shortened(reason, _LONGEST_REASON))]
     trials_planned: int
     trials_done: int
     ended_at: datetime

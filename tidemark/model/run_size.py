@@ -47,7 +47,7 @@ def check_size(suite: Suite, spec: RunSpec) -> None:
     _check_trials(suite, spec)
     _check_steps(suite, spec.tasks)
     _check_history(suite, spec.tasks)
-    _check_queries(suite, spec.tasks)
+    _check_answers(suite, spec.tasks)
 
 
 def most_trials(suite: Suite, tasks: int) -> int:
@@ -168,24 +168,21 @@ def _step_events(step: Step) -> int:
     return EVENTS_OF_STEP + questions * EVENTS_OF_QUESTION
 
 
-def _check_queries(suite: Suite, tasks: int) -> None:
+def _check_answers(suite: Suite, of_run: int) -> None:
     for test in suite.tests:
-        _check_answers(test, test.task_count(tasks))
-
-
-def _check_answers(test: Test, tasks: int) -> None:
-    if tasks * test.jobs > MOST_SAMPLES:
-        raise Refused(
-            f"tasks: {tasks} tasks of {test.jobs} jobs log more than the {MOST_SAMPLES} "
-            "rates that one query returns"
-        )
-    for metric in test.metrics:
-        rows = tasks * (metric.most_labels or 1)
-        if rows > MOST_SAMPLES:
+        tasks = test.task_count(of_run)
+        if tasks * test.jobs > MOST_SAMPLES:
             raise Refused(
-                f"tasks: {plural(tasks, 'task')} with {metric.most_labels} combinations of labels "
-                f"of {metric.name} give {rows} rows; one query returns {MOST_SAMPLES}"
+                f"tasks: {tasks} tasks of {test.jobs} jobs log more than the {MOST_SAMPLES} "
+                "rates that one query returns"
             )
+        for metric in test.metrics:
+            rows = tasks * (metric.most_labels or 1)
+            if rows > MOST_SAMPLES:
+                raise Refused(
+                    f"tasks: {plural(tasks, 'task')} with {metric.most_labels} combinations of "
+                    f"labels of {metric.name} give {rows} rows; one query returns {MOST_SAMPLES}"
+                )
 
 
 def _entries(test: Test, of_run: int) -> int:

@@ -54,13 +54,6 @@ class Size(Frozen):
         return f"{self.cpu / UNITS_OF_VCPU:g} vCPU{memory}"
 
 
-def missized(name: str, task: Task, sizes: Mapping[str, Size]) -> Iterator[Problem]:
-    """Yield the sizes of a service that Fargate does not have."""
-    for value, size in sizes.items():
-        sized = size.of(task)
-        yield from _unlike_fargate((name, value, "memory"), sized.cpu, sized.memory)
-
-
 def missized_tasks(suite: object) -> Iterator[Problem]:
     """Yield the tasks of a suite, and of its services, whose memory Fargate does not have."""
     tasks: dict[Place, object] = {("task",): mapping(suite, "task")}
@@ -232,7 +225,9 @@ class Service(Consistent):
 
     def contradictions(self) -> Iterator[Problem]:
         """Yield the sizes that Fargate does not have."""
-        yield from missized("sizes", self.task, self.sizes)
+        for value, size in self.sizes.items():
+            sized = size.of(self.task)
+            yield from _unlike_fargate(("sizes", value, "memory"), sized.cpu, sized.memory)
 
 
 def pause_seconds(waited: float) -> int:

@@ -9,7 +9,7 @@ from tidemark.model.services import LAST_LINES_QUERY, READY_QUERY, Service, paus
 from tidemark.model.steps import WaitUntil
 from tidemark.model.suite import Suite
 from tidemark.run.condition import CheckedCondition, ConditionEvent, ask
-from tidemark.run.ecs_resources import System
+from tidemark.run.ecs_resources import System, by_value
 from tidemark.run.load_levels import hold
 from tidemark.run.ports import Backlog, LogQueries, Tasks
 from tidemark.run.stop_services import RunningService
@@ -53,7 +53,9 @@ def check_condition(
     wait = step.wait_until
     if wait and wait.query:
         before = suite.test(event.test).with_steps(plan.request.tasks, event.tasks)
-        return _check_query(queries, system.by_log_group(before), suite, wait, wait.query, event)
+        return _check_query(
+            queries, by_value(system.log_groups(before)), suite, wait, wait.query, event
+        )
     if wait:
         return _check_backlog(backlogs, wait, event)
     raise KeyError(event.step)

@@ -93,7 +93,8 @@ def choose(bucket: Bucket, event: ChooseTrialEvent) -> Choice:
     wrong = unmatched(plan.suite, read.values()) if failures.is_first else ""
     spent = None if limit is None else event.spent or Spent()
     spent, standing = count(bucket, plan, spent, read, failures.stopped)
-    plan = plan if standing is None else _planned_on(bucket, plan, standing)
+    if standing is not None:
+        plan = _stored(bucket, plan, with_next_comparison(plan, standing))
     rounds = [] if wrong else list(_next(plan, standing, done, failures.stopped))
     cut_short = wrong or _stopped(plan, failures, len(done)) if not rounds else None
     if rounds and spent and limit is not None:
@@ -139,11 +140,6 @@ def _starting(plan: Plan, rounds: Sequence[Sequence[int]], execution_arn: str) -
             name=trial_execution(plan.run_id, trials[0], execution_arn),
             wait_seconds=place * tasks // TASKS_OF_GROUP * SECONDS_BETWEEN_GROUPS,
         )
-
-
-def _planned_on(bucket: Bucket, plan: Plan, standing: SequentialRun) -> Plan:
-    """Return the plan of a search with its next comparison, which is stored first."""
-    return _stored(bucket, plan, with_next_comparison(plan, standing))
 
 
 def _confirming(bucket: Bucket, plan: Plan, done: Collection[int]) -> Plan:

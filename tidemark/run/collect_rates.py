@@ -247,7 +247,9 @@ def collect(
         version=None,
         environments=(),
         failures=(),
-        last_lines=search.last_lines(system.streams(each for each in ran if _died(each))),
+        last_lines=search.last_lines(
+            system.streams(each for each in ran if each.service and each.status != "ok")
+        ),
         usages=usages,
         usages_unknown=usages_unknown,
         series=[search.series(series) for series in test.series],
@@ -352,10 +354,6 @@ def _changed(properties: Properties, plan: Plan, trial: PlannedTrial) -> str:
     except Refused as refused:
         return str(refused)
     return ""
-
-
-def _died(task: TaskResult) -> bool:
-    return bool(task.service) and task.status != "ok"
 
 
 def _released_version(trial: PlannedTrial, plan: Plan) -> str | None:

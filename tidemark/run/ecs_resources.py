@@ -51,10 +51,6 @@ class System(Frozen):
         places = (self._place(task, task.task_id) for task in tasks if task.task_id)
         return {stream: group for group, stream in places}
 
-    def by_log_group(self, tasks: "Iterable[TaskResult]") -> dict[str, list[str]]:
-        """Return the log streams of the tasks that were started, by their log group."""
-        return by_value(self.log_groups(tasks))
-
     def _place(self, task: "TaskResult", task_id: str) -> tuple[str, str]:
         """Return the log group and the log stream of a task."""
         logs = self.instance_logs.get(task.definition)

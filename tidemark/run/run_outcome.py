@@ -149,18 +149,16 @@ class Listeners(NamedTuple):
             If the topic or the bus does not accept the announcement.
 
         """
-        self._send_metric(outcome)
-        announcement = self._announcement(outcome).model_dump_json()
-        self.bus.put(EVENT_SOURCE, EVENT_TYPE, announcement)
-        self.topic.publish(f"Tidemark: {outcome.run_id} is {outcome.status}", announcement)
-
-    def _announcement(self, outcome: Outcome) -> Announcement:
-        return Announcement(
+        if outcome.suite and outcome.status in _ALARMING:
+            self.metrics.send(RUN_FAILED, _ALARMING[outcome.status], suite=outcome.suite)
+        announcement = Announcement(
             **outcome.model_dump(),
             bucket=self.bucket,
             report_page=self._page(outcome.report) if outcome.report else None,
             comparison_pages=tuple(map(self._page, outcome.comparisons)),
-        )
+        ).model_dump_json()
+        self.bus.put(EVENT_SOURCE, EVENT_TYPE, announcement)
+        self.topic.publish(f"Tidemark: {outcome.run_id} is {outcome.status}", announcement)
 
     def _page(self, key: str) -> Link:
         """Return the link to the page of a report, whose key is that of its Markdown."""
@@ -169,7 +167,3 @@ class Listeners(NamedTuple):
         address = f"{console}?region={self.region}&prefix={quote(page, safe='')}"
         place = f"s3://{self.bucket}/{page}"
         return Link(place=place, address=address if self.in_console else None)
-
-    def _send_metric(self, outcome: Outcome) -> None:
-        if outcome.suite and outcome.status in _ALARMING:
-            self.metrics.send(RUN_FAILED, _ALARMING[outcome.status], suite=outcome.suite)
