@@ -75,6 +75,15 @@ _OF_BASIS: dict[Statistic, Basis] = {
     "max": "max", "min": "min", "total": "total", "per_second": "total",
 }  # fmt: skip
 _LEAST_CHANGE, _LEAST_MS = 0.01, 2.0
+_MARK = re.compile(r"(\*|\{[a-z][a-z0-9_]*\})")
+_VALUE = "{value}"
+VALUES = "_values"
+"""The end of the name of a query that gives all values of the lines."""
+# The queries give these names to parts of a line.
+_TAKEN = {"text", "number"}
+# Statistics whose figures of tasks are merged otherwise than by their mean.
+_FUNCTIONS = {"max": "max", "min": "min", "total": "sum", "per_second": "sum"}
+_SPECIAL = re.compile(r"[\\^$.|?*+()\[\]{}/]")
 
 
 def basis(statistic: Statistic) -> Basis:
@@ -249,17 +258,6 @@ class Metric(Consistent):
             advice = "set samples to the query of the values"
             sentence = f"statistics: {listed(needy)} needs samples, since {given}; {advice}"
             yield Problem(("statistics",), sentence)
-
-
-_MARK = re.compile(r"(\*|\{[a-z][a-z0-9_]*\})")
-_VALUE = "{value}"
-VALUES = "_values"
-"""The end of the name of a query that gives all values of the lines."""
-# The queries give these names to parts of a line.
-_TAKEN = {"text", "number"}
-# Statistics whose figures of tasks are merged otherwise than by their mean.
-_FUNCTIONS = {"max": "max", "min": "min", "total": "sum", "per_second": "sum"}
-_SPECIAL = re.compile(r"[\\^$.|?*+()\[\]{}/]")
 
 
 def labels_of(line: str) -> list[str]:

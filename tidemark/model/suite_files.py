@@ -31,6 +31,10 @@ from tidemark.model.task import COMMAND_WORDS, HARNESS, SHELL_WORDS
 from tidemark.model.version_order import DEPLOYED, NEWEST, PREVIOUS, knows_order
 
 _FILE = "suite.yaml"
+_MOST_LABELS = 100
+_PYTHONS = ("3.11", "3.12", "3.13", "3.14")
+"""The versions of Python that the harness runs on."""
+_LONGEST_QUERY = 25
 
 
 def read_suite(path: Path, workloads: Path = ROOT / "workloads") -> Suite:
@@ -144,12 +148,6 @@ def suite_files(systems: Path = ROOT) -> Sequence[Path]:
     if files := sorted((systems / "suites").glob(f"*/{_FILE}")):
         return files
     raise Refused(f"systems: there is no suite in {systems / 'suites'}")
-
-
-_MOST_LABELS = 100
-_PYTHONS = ("3.11", "3.12", "3.13", "3.14")
-"""The versions of Python that the harness runs on."""
-_LONGEST_QUERY = 25
 
 
 def written_out(suite: Any) -> Any:  # noqa: ANN401 (any YAML)
