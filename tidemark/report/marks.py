@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
@@ -158,11 +158,6 @@ def _others(told: Sequence[Told]) -> str:
     why = f" ({first.reason})" if first.reason else ""
     names = [*dict.fromkeys(each.name for each in told)]
     return f"{marked(first.word)}: {first_names(names)}{why}"
-
-
-def answers(names: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """Return ``▼ slower: ingest_rate (−4.1 %)`` by verdict, for the metrics that have it."""
-    return {word: f"{marked(word)}: {first_names(names[word])}" for word in MARKS if word in names}
 
 
 def first_names(names: Sequence[str]) -> str:
