@@ -228,12 +228,12 @@ def measured_series(series: Series, rows: Sequence[Row]) -> MeasuredSeries:
     for row in rows:
         by_time[_time(series, row)].append(row)
     figure = _quantile if series.of_histograms else _merged
-    times = thinned(sorted(by_time), MOST_POINTS)
+    times = _thinned(sorted(by_time), MOST_POINTS)
     points = tuple(Point(at=at, value=figure(series, by_time[at])) for at in times)
     return MeasuredSeries(name=series.name, unit=series.unit, points=points)
 
 
-def thinned(points: Sequence[T], most: int) -> Sequence[T]:
+def _thinned(points: Sequence[T], most: int) -> Sequence[T]:
     """Return points, or an even choice with the first and the last if there are too many."""
     if len(points) <= most:
         return points

@@ -65,13 +65,13 @@ def ended(end: End, reason: str, found: Sequence[float] = ()) -> Decision:
     return Decision(0, tuple(found), end, reason)
 
 
-def in_words(level: Level) -> str:
+def _in_words(level: Level) -> str:
     """Return a level with the limits that it hit, such as ``64 users hit p99``."""
     users = plural(level.users, "user")
     return f"{users} hit {listed(level.hit)}" if level.hit else f"{users} hit no limit"
 
 
-def users_in_words(found: Sequence[float]) -> str:
+def _users_in_words(found: Sequence[float]) -> str:
     """Return the supported users of searches, such as ``51.5, 1,020 users``."""
     return f"{listed(decimal(users, 0 if users == int(users) else 1) for users in found)} users"
 
@@ -130,7 +130,7 @@ def last_window(points: Sequence[At], seconds: float) -> Sequence[At] | None:
     return points[first:] if first else None
 
 
-def after_feedback(rule: Feedback, most: int, levels: Sequence[Level]) -> Decision:
+def _after_feedback(rule: Feedback, most: int, levels: Sequence[Level]) -> Decision:
     """Return the level that follows after some levels, or the end.
 
     ``most`` is the greatest accepted number of users. The window begins after the first level that
@@ -141,7 +141,7 @@ def after_feedback(rule: Feedback, most: int, levels: Sequence[Level]) -> Decisi
     last = levels[-1]
     since = _since_first_hit(levels)
     if not since and last.users == most:
-        return ended("no limit", f"{in_words(last)}, and the search has no more")
+        return ended("no limit", f"{_in_words(last)}, and the search has no more")
     points = [(level.ended, level.counted) for level in since]
     latest = last_window(points, rule.window_seconds) if points else None
     if latest is None:
@@ -167,10 +167,10 @@ def _next(rule: Feedback, most: int, last: Level) -> int:
 def _end(levels: Sequence[Level], users: float) -> Decision:
     """Return the end in equilibrium: one without a limit, or with limits alone, has no figure."""
     if all(level.hit for level in levels):
-        return ended("none supported", in_words(levels[-1]))
+        return ended("none supported", _in_words(levels[-1]))
     if not any(level.hit for level in levels):
-        return ended("no limit", f"{in_words(levels[-1])}, and the search has no more")
-    return ended("found", f"{users_in_words([users])} are supported", [users])
+        return ended("no limit", f"{_in_words(levels[-1])}, and the search has no more")
+    return ended("found", f"{_users_in_words([users])} are supported", [users])
 
 
 class _Bracket(NamedTuple):
@@ -214,7 +214,7 @@ class _Bracket(NamedTuple):
         return f"the limit lies between {self.held:,} and {self.failed:,} users"
 
 
-def after_plateaus(rule: Plateaus, most: int, levels: Sequence[Level]) -> Decision:
+def _after_plateaus(rule: Plateaus, most: int, levels: Sequence[Level]) -> Decision:
     """Return the level that follows after some levels, or the end.
 
     ``most`` is the greatest accepted number of users. The first step of each search but the first
@@ -224,13 +224,13 @@ def after_plateaus(rule: Plateaus, most: int, levels: Sequence[Level]) -> Decisi
     for level in levels:
         bracket = bracket.after(level, most)
         if bracket.held == most:
-            return ended("no limit", f"{in_words(level)}, and the search has no more", found)
+            return ended("no limit", f"{_in_words(level)}, and the search has no more", found)
         if bracket.failed == 1:
-            return ended("none supported", in_words(level), found)
+            return ended("none supported", _in_words(level), found)
         if bracket.is_closed(rule.bracket):
             found.append(bracket.middle)
             if len(found) == rule.searches:
-                return ended("found", f"{users_in_words(found)} are supported", found)
+                return ended("found", f"{_users_in_words(found)} are supported", found)
             users = max(1, round(bracket.middle))
             bracket = _Bracket(users, max(1, int(rule.bracket * users)))
     search = f"search {len(found) + 1} of {rule.searches}"
@@ -259,8 +259,8 @@ def decide(
 
 def _by_rule(rule: Plateaus | Feedback, most: int, levels: Sequence[Level]) -> Decision:
     if isinstance(rule, Plateaus):
-        return after_plateaus(rule, most, levels)
-    return after_feedback(rule, most, levels)
+        return _after_plateaus(rule, most, levels)
+    return _after_feedback(rule, most, levels)
 
 
 def _without_service(levels: Sequence[Level]) -> Iterator[tuple[End, str]]:

@@ -136,7 +136,7 @@ def flame_page(
     """
     own = _own_graphs(graphs)
     has_start = any(map(_differs, graphs, own))
-    functions = [functions_of(each.name, each.tree) for each in (own if has_start else graphs)]
+    functions = [_functions_of(each.name, each.tree) for each in (own if has_start else graphs)]
     few = [_too_few(each) for each in functions]
     body = Template(_file("flame_page.html")).substitute(
         title=escape(title),
@@ -145,7 +145,7 @@ def flame_page(
         switches=f"{_switch('own', _OWN) if has_start else ''}{_switch('inverted', _INVERTED)}",
         legend=_legend() if any(graph.other for graph in graphs) else "",
         graphs="\n".join(map(_graph, graphs, own if has_start else repeat(None))),
-        functions=table(functions),
+        functions=_table(functions),
     )
     # The data of the graphs mean the same with these escapes.
     return shell.page(
@@ -170,7 +170,7 @@ def _switch(name: str, words: str) -> str:
     return f'<label><input type="checkbox" id="{name}"{checked}> {words}</label>\n'
 
 
-def _too_few(functions: Functions) -> str:
+def _too_few(functions: _Functions) -> str:
     """Return that few samples are of the system, '' if there are enough."""
     share = sum(functions.own.values()) / functions.samples if functions.samples else 1.0
     if share >= _FEW:
@@ -299,7 +299,7 @@ _MOST_FUNCTIONS, _MOST_BESIDE = 40, 5
 _MOST_MIXED = 45  # of the colour, so that its text stays readable [%]
 
 
-class Functions(NamedTuple):
+class _Functions(NamedTuple):
     """The samples of one call tree by function."""
 
     version: str
@@ -312,9 +312,9 @@ class Functions(NamedTuple):
     """The samples of the frames right below and right above it, by their names."""
 
 
-def functions_of(version: str, root: Frame) -> Functions:
+def _functions_of(version: str, root: Frame) -> _Functions:
     """Return the functions of a call tree."""
-    found = Functions(
+    found = _Functions(
         version, root.samples, Counter(), Counter(), defaultdict(Counter), defaultdict(Counter)
     )
     on_path, waiting = Counter[str](), [(child, "", False) for child in root.children.values()]
@@ -335,7 +335,7 @@ def functions_of(version: str, root: Frame) -> Functions:
     return found
 
 
-def table(versions: Sequence[Functions]) -> str:
+def _table(versions: Sequence[_Functions]) -> str:
     """Return the table as HTML: the functions with the largest shares of their own in any version.
 
     A share has the more colour the larger it is.
@@ -368,7 +368,7 @@ def table(versions: Sequence[Functions]) -> str:
     )
 
 
-def _row(name: str, versions: Sequence[Functions], most: float) -> str:
+def _row(name: str, versions: Sequence[_Functions], most: float) -> str:
     shares = [counts[name] / each.samples for counts, each in _columns(versions)]
     cells = "".join(_cell(share, most) for share in shares)
     beside = "".join(f"<p>{escape(sentence)}</p>" for sentence in _beside(name, versions))
@@ -377,7 +377,7 @@ def _row(name: str, versions: Sequence[Functions], most: float) -> str:
     return f'<tr><th scope="row">{head}</th>{cells}</tr>'
 
 
-def _columns(versions: Sequence[Functions]) -> Iterator[tuple[Counter[str], Functions]]:
+def _columns(versions: Sequence[_Functions]) -> Iterator[tuple[Counter[str], _Functions]]:
     yield from ((each.own, each) for each in versions)
     yield from ((each.total, each) for each in versions)
 
@@ -388,7 +388,7 @@ def _cell(share: float, most: float) -> str:
     return f'<td class="number" style="{color}">{percent(share)}</td>'
 
 
-def _beside(name: str, versions: Sequence[Functions]) -> Iterator[str]:
+def _beside(name: str, versions: Sequence[_Functions]) -> Iterator[str]:
     for each in versions:
         for words, found in (("Callers", each.callers), ("Callees", each.callees)):
             if of_name := found.get(name):

@@ -28,7 +28,7 @@ from tidemark.store.stored_profile import profiles_of_trials, read_stacks
 _MOST_FRAMES = 1_000_000
 
 
-class VersionProfiles(NamedTuple):
+class _VersionProfiles(NamedTuple):
     """The profiled trials of one version of a run."""
 
     plan: Plan
@@ -49,12 +49,12 @@ class Grown(NamedTuple):
     """The key of the page of flame graphs, '' without one."""
 
 
-def version_profiles(plan: Plan, version: str, trials: Iterable[TrialResult]) -> VersionProfiles:
+def _version_profiles(plan: Plan, version: str, trials: Iterable[TrialResult]) -> _VersionProfiles:
     """Return the profiled trials of a version."""
-    return VersionProfiles(plan, version, [each for each in trials if each.version == version])
+    return _VersionProfiles(plan, version, [each for each in trials if each.version == version])
 
 
-def write_grown(bucket: Bucket, base: VersionProfiles, new: VersionProfiles) -> Iterator[Grown]:
+def _between(bucket: Bucket, base: _VersionProfiles, new: _VersionProfiles) -> Iterator[Grown]:
     """Write the flame graphs of each test that both versions have profiles of; yield what grew."""
     for test in (test.name for test in new.plan.suite.tests):
         sides = [list(_profiled(bucket, side, test)) for side in (base, new)]
@@ -64,8 +64,8 @@ def write_grown(bucket: Bucket, base: VersionProfiles, new: VersionProfiles) -> 
 
 def _write_grown(
     bucket: Bucket,
-    base: VersionProfiles,
-    new: VersionProfiles,
+    base: _VersionProfiles,
+    new: _VersionProfiles,
     test: str,
     trials: Sequence[Sequence[ProfiledTrial]],
 ) -> Grown:
@@ -89,12 +89,12 @@ def _is_drawn(version: ProfiledVersion) -> bool:
     return sum(stack.count(SEPARATOR) for stack in version.stacks) < _MOST_FRAMES
 
 
-def _profiled(bucket: Bucket, side: VersionProfiles, test: str) -> Iterator[ProfiledTrial]:
+def _profiled(bucket: Bucket, side: _VersionProfiles, test: str) -> Iterator[ProfiledTrial]:
     for profile in profiles_of_trials(bucket, side.plan, side.trials, test):
         yield ProfiledTrial(read_stacks(bucket, profile), profile.seconds, profile.drawn)
 
 
-def _command(base: VersionProfiles, new: VersionProfiles, test: str) -> str:
+def _command(base: _VersionProfiles, new: _VersionProfiles, test: str) -> str:
     of_run, suite = f" {new.plan.run_id}", ""
     if base.plan.run_id != new.plan.run_id:
         of_run, suite = "", f" --suite {new.plan.suite.name}"
@@ -110,8 +110,8 @@ def write_functions_of_run(
     Each is compared with the baseline, or else with the version before.
     """
     for version, base in plan.bases.items():
-        sides = (version_profiles(plan, each, trials) for each in (base, version))
-        yield from write_grown(bucket, *sides)
+        sides = (_version_profiles(plan, each, trials) for each in (base, version))
+        yield from _between(bucket, *sides)
 
 
 def write_functions_between(
@@ -124,10 +124,10 @@ def write_functions_between(
     if base[1] == new[1]:
         return ()
     sides = (
-        version_profiles(plan, version, each_profiled(bucket, plan))
+        _version_profiles(plan, version, each_profiled(bucket, plan))
         for plan, version in (base, new)
     )
-    return tuple(write_grown(bucket, *sides))
+    return tuple(_between(bucket, *sides))
 
 
 def blocks(functions: Iterable[Grown]) -> Iterator[Block]:

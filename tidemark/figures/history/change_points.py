@@ -168,18 +168,18 @@ def _prepared(values: Sequence[float], count: int) -> tuple[list[float], float]:
     them have fewer independent points.
     """
     without = clipped(values, _SPIKES, _SPIKE_WIDTH)
-    unit = scatter(without) or 1.0
+    unit = _scatter(without) or 1.0
     middle = statistics.median(without)
     series = [(value - middle) / unit for value in without]
     rest = [
-        value - level for value, level in zip(series, running_median(series, _LEVELS), strict=True)
+        value - level for value, level in zip(series, _running_median(series, _LEVELS), strict=True)
     ]
     middle = statistics.median(rest)
     rest = [value - middle for value in rest]
     # A change leaves large residuals beside it, which resemble each other.
     most = _RESIDUALS * statistics.median(map(abs, rest))
     rest = [min(max(value, -most), most) for value in rest]
-    correlation = min(max(0.0, _DETRENDED * autocorrelation(rest)), _MOST_CORRELATION)
+    correlation = min(max(0.0, _DETRENDED * _autocorrelation(rest)), _MOST_CORRELATION)
     return series, _PENALTY * math.log(count) * (1 + correlation) / (1 - correlation)
 
 
@@ -252,8 +252,8 @@ def _weight(values: Sequence[float], edges: Sequence[int], place: int, shortest:
     start, index, end = edges[place - 1 : place + 2]
     before, after = _near(values, start, index, end, _NEAR)
     least = min(index - start, end - index) / shortest
-    both = [winsorised(side, _TAILS) for side in (before, after)]
-    variances = list(map(variance, both))
+    both = [_winsorised(side, _TAILS) for side in (before, after)]
+    variances = list(map(_variance, both))
     apart = abs(statistics.fmean(both[1]) - statistics.fmean(both[0]))
     error = math.sqrt(sum(v / len(side) for v, side in zip(variances, both, strict=True)))
     t = _ratio(apart, error)
@@ -337,7 +337,7 @@ def _likely_places(values: Sequence[float], start: int, index: int, end: int) ->
     """Return the earliest and the latest place at which the level may have changed instead."""
     near = _near(values, start, index, end, _NEAR)
     before, after = map(statistics.median, near)
-    sides = [winsorised(side, _TAILS) for side in near]
+    sides = [_winsorised(side, _TAILS) for side in near]
     scatter_of_both = statistics.fmean(statistics.pvariance(side) for side in sides)
     first, last = max(start + 1, index - _MOST_MOVED), min(end - 1, index + _MOST_MOVED)
     costs = [
@@ -365,7 +365,7 @@ def median(values: Sequence[float]) -> float:
     return low / 2 + high / 2 if math.isinf(low + high) else (low + high) / 2
 
 
-def running_median(values: Sequence[float], window: int) -> list[float]:
+def _running_median(values: Sequence[float], window: int) -> list[float]:
     """Return the median of each value and its neighbours, over an odd number of values."""
     half = window // 2
     inner = [
@@ -378,13 +378,13 @@ def running_median(values: Sequence[float], window: int) -> list[float]:
     return [*first, *inner, *(median(values[index - half :]) for index in last)]
 
 
-def variance(values: Sequence[float]) -> float:
+def _variance(values: Sequence[float]) -> float:
     """Return the variance of a sample (n − 1), 0 for one value."""
     mean = statistics.fmean(values)
     return sum((value - mean) ** 2 for value in values) / max(1, len(values) - 1)
 
 
-def scatter(values: Sequence[float]) -> float:
+def _scatter(values: Sequence[float]) -> float:
     """Return the standard deviation from one value to the next, whatever the level does.
 
     The mean step is the figure of a series that mostly repeats its value. Zero is that of a series
@@ -398,14 +398,14 @@ def scatter(values: Sequence[float]) -> float:
 
 def clipped(values: Sequence[float], window: int, width: float) -> list[float]:
     """Return a series without spikes: at most ``width`` standard deviations from its median."""
-    most = width * scatter(values)
+    most = width * _scatter(values)
     return [
         min(max(value, middle - most), middle + most)
-        for value, middle in zip(values, running_median(values, window), strict=True)
+        for value, middle in zip(values, _running_median(values, window), strict=True)
     ]
 
 
-def winsorised(values: Sequence[float], share: float) -> list[float]:
+def _winsorised(values: Sequence[float], share: float) -> list[float]:
     """Return values whose lowest and highest ``share`` are moved to the next value inwards."""
     ascending = sorted(values)
     moved = int(share * len(ascending))
@@ -413,7 +413,7 @@ def winsorised(values: Sequence[float], share: float) -> list[float]:
     return [min(max(value, low), high) for value in values]
 
 
-def autocorrelation(values: Sequence[float]) -> float:
+def _autocorrelation(values: Sequence[float]) -> float:
     """Return the correlation of values with the values before them; zero for equal values."""
     middle = statistics.fmean(values)
     deviations = [value - middle for value in values]

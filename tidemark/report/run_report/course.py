@@ -46,7 +46,7 @@ def progress(test: str, groups: Sequence[Group]) -> Chart | str:
     )
     work = "records" if by_records else "jobs"
     series = [
-        Line(name, trial, work_done(result, by_records=by_records))
+        Line(name, trial, _work_done(result, by_records=by_records))
         for name, trial, result in results
     ]
     return lines(
@@ -60,7 +60,7 @@ def progress(test: str, groups: Sequence[Group]) -> Chart | str:
     )
 
 
-def work_done(result: TestResult, *, by_records: bool) -> Points:
+def _work_done(result: TestResult, *, by_records: bool) -> Points:
     """Return the seconds since the start of a test's first task, with the work done by then.
 
     Work is counted in records, or in jobs.
@@ -101,7 +101,7 @@ def _when(points: Points, share: float) -> float:
     return next(second for second, done in points if done >= wanted)
 
 
-def series_charts(test: str, groups: Sequence[Group]) -> Iterator[Block]:
+def _series_charts(test: str, groups: Sequence[Group]) -> Iterator[Block]:
     """Yield a chart for each series of a test, and sentences on series that are not known."""
     results = [(group.name, trial.trial, result) for group in groups
                for trial, result in group.results]  # fmt: skip
@@ -146,7 +146,7 @@ def course(test: str, groups: Sequence[Group], limits: Limits) -> Iterator[Block
         )
         return
     work = progress(test, groups)
-    others = [*load_blocks(test, groups, limits), *series_charts(test, groups)]
+    others = [*load_blocks(test, groups, limits), *_series_charts(test, groups)]
     if isinstance(work, Chart) or not others:
         yield work
     yield from others

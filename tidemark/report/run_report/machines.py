@@ -73,10 +73,10 @@ def values(trials: Iterable[TrialResult]) -> dict[str, list[str]]:
 def others(trials: Sequence[TrialResult]) -> dict[str, list[str]]:
     """Return the different values of each field of neither a machine nor a version."""
     names = {name for _, environment in environments(trials) for name in other_names(environment)}
-    return {name: logged_values(trials, name) for name in sorted(names)[:_MOST_FIELDS]}
+    return {name: _logged_values(trials, name) for name in sorted(names)[:_MOST_FIELDS]}
 
 
-def logged_values(trials: Iterable[TrialResult], key: str) -> list[str]:
+def _logged_values(trials: Iterable[TrialResult], key: str) -> list[str]:
     """Return the different values of a field that tasks logged."""
     logged = {fact_text(key, each[key]) for _, each in environments(trials) if key in each}
     return _first(logged)
@@ -96,7 +96,7 @@ def data_sets(trials: Iterable[TrialResult], version: str) -> dict[str, str]:
 def digests(trials: Iterable[TrialResult], version: str) -> str:
     """Return the digests of a version's package, as its tasks logged them."""
     of_version = (trial for trial in trials if trial.version == version)
-    return " and ".join(logged_values(of_version, "package_digest")) or NOT_LOGGED
+    return " and ".join(_logged_values(of_version, "package_digest")) or NOT_LOGGED
 
 
 def images(trials: Iterable[TrialResult], version: str) -> str:
