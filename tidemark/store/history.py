@@ -136,10 +136,11 @@ def _write_changes(bucket: Bucket, measured: Suite, body: bytes, history: Histor
     # Every run counts or has its reason, so that no history is without a row.
     if len(runs) == MOST_RUNS:
         silent.append(Untold(None, f"The changes of level are those of the last {MOST_RUNS} runs."))
-    rows = [*map(changed_row, found), *map(_untold_row, silent)]
-    for row in rows:
-        row["run_id"] = newest
-        row["title"] = title(*(row[name] for name in Series._fields)) if row["test"] else None
+    rows = []
+    for row in (*map(changed_row, found), *map(_untold_row, silent)):
+        names = {name: row[name] for name in Series._fields}
+        words = title(*names.values()) if row["test"] else None
+        rows.append({**names, "title": words, "run_id": newest, **row})
     keep_latest(bucket, "changes", suite, newest, packed(rows))
     # The message of a run that has ended is sent: the next run reports the news.
     if bucket.find(keys.outcome(newest)) is None:

@@ -48,8 +48,7 @@ def version_rate_rows(run: StoredRun, judged: Judged) -> Iterator[Row]:
     for rate in summarise(run.plan, run.trials, run.exclusions, measured):
         row = {
             "run_id": run.plan.run_id,
-            **_rate_columns(rate),
-            "title": title(*rate.key, rate.unit, rate.direction),
+            **_rate_columns(rate, title(*rate.key, rate.unit, rate.direction)),
             "version_order": orders[rate.version],
             **_judgement_columns(told.get((rate.version, rate.key))),
             **of_run,
@@ -65,7 +64,7 @@ def _readable(row: Row) -> Row:
     return {**row, **dict.fromkeys(overflowed)}
 
 
-def _rate_columns(rate: VersionRate) -> Row:
+def _rate_columns(rate: VersionRate, title: str) -> Row:
     return {
         "test": rate.test,
         "metric": rate.metric,
@@ -73,6 +72,7 @@ def _rate_columns(rate: VersionRate) -> Row:
         "labels": rate.labels,
         "unit": rate.unit,
         "direction": rate.direction,
+        "title": title,
         "version": rate.version,
         "trials": rate.trials,
         "planned": rate.planned,
