@@ -8,7 +8,6 @@ import zlib
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain, islice, pairwise
 from statistics import median
@@ -250,41 +249,33 @@ class Expected(NamedTuple):
     """The time after the last trial."""
 
 
-@dataclass(frozen=True)
-class Countdown:
-    """The trials of an execution, and about the time until its end."""
+def countdown(
+    recorded: Sequence[float], left: int, elapsed: float, fast: Expected, slow: Expected
+) -> str:
+    """Return a text with the ``elapsed`` time [s] and about the time until the end of an execution.
 
-    recorded: Sequence[float]
-    """The time from the start to the record of each trial that is done [s]."""
-    total: int
+    ``recorded`` has the time from the start to the record of each trial that is done [s], ``left``
+    is the number of the others. Until two trials are done, the run is expected to be between
+    ``fast`` and ``slow``, since the first trial waits for functions to start. Then it is expected
+    to be as fast as the last trials, since the load of a machine changes.
+    """
+    lately = [after - before for before, after in pairwise(recorded[-1 - _LATELY :])]
+    ends = (min(lately), max(lately)) if lately else (fast.trial, slow.trial)
+    last = recorded[-1] if recorded else None
+    least, most = (
+        _until_end(elapsed, left, one._replace(trial=each), last)
+        for each, one in zip(ends, (fast, slow), strict=True)
+    )
+    text = f"elapsed {duration(elapsed)}"
+    return f"{text}, left {around(least, most)}" if most > 0 else text
 
-    def text(self, elapsed: float, fast: Expected, slow: Expected) -> str:
-        """Return a text with the ``elapsed`` time [s] and about the time that is left.
 
-        Until two trials are done, the run is expected to be between ``fast`` and ``slow``.
-        """
-        lately = self._lately() or (fast.trial, slow.trial)
-        expected = zip(lately, (fast, slow), strict=True)
-        least, most = (self._left(elapsed, one._replace(trial=each)) for each, one in expected)
-        text = f"elapsed {duration(elapsed)}"
-        return f"{text}, left {around(least, most)}" if most > 0 else text
-
-    def _lately(self) -> tuple[float, float] | None:
-        """Return the times of the fastest and the slowest of the last trials [s].
-
-        The load of a machine changes. Return None before two trials are done, since the first one
-        waits for functions to start.
-        """
-        lately = [after - before for before, after in pairwise(self.recorded[-1 - _LATELY :])]
-        return (min(lately), max(lately)) if lately else None
-
-    def _left(self, elapsed: float, expected: Expected) -> float:
-        """Return the expected time to the end [s], without more of a trial that is overdue."""
-        trials = self.total - len(self.recorded)
-        last = next(reversed(self.recorded), expected.before)
-        left = last + trials * expected.trial + expected.after - elapsed
-        overdue = (trials - 1) * expected.trial + expected.after if trials else 0.0
-        return max(left, overdue)
+def _until_end(elapsed: float, trials: int, expected: Expected, last: float | None) -> float:
+    """Return the expected time to the end [s], without more of a trial that is overdue."""
+    start = expected.before if last is None else last
+    left = start + trials * expected.trial + expected.after - elapsed
+    overdue = (trials - 1) * expected.trial + expected.after if trials else 0.0
+    return max(left, overdue)
 
 
 class Outlook:

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from tidemark.cli.forecast import Countdown, Outlook
+from tidemark.cli.forecast import Outlook, countdown
 from tidemark.cli.runs import resume_hint
 from tidemark.cli.show import FILES, rates, save_report
 from tidemark.cli.target import Target
@@ -102,8 +102,8 @@ def follow(client: RunClient, run: Run, target: Target, console: Console) -> Non
                     live.console.print(line, soft_wrap=True, markup=False)
             if console.is_terminal:
                 now = time.monotonic()
-                countdown = Countdown(recorded, len(recorded) + left.trials)
-                times = countdown.text(now - began, *outlook.bounds(left.trial, now))
+                bounds = outlook.bounds(left.trial, now)
+                times = countdown(recorded, left.trials, now - began, *bounds)
                 live.update(Text(f"{where.text(plan, left, now)}   {times}"))
             if active:
                 time.sleep(client.poll_seconds)

@@ -10,11 +10,11 @@ from tests.unit.fakes import FakeBucket
 from tests.unit.measured_runs import failed, measured, planned
 from tidemark.cli.forecast import (
     DECLARED,
-    Countdown,
     Expected,
     Outlook,
     Pace,
     around,
+    countdown,
     earlier_paces,
     forecast,
     measured_pace,
@@ -149,11 +149,15 @@ TWICE = planned(["9.0.0"], repetitions=2)
 
 
 def left(recorded, total, elapsed, fast=FAST, slow=FAST):
-    return Countdown(recorded, total).text(elapsed, fast, slow).partition(", left ")[2]
+    return told(recorded, total, elapsed, fast, slow).partition(", left ")[2]
+
+
+def told(recorded, total, elapsed, fast=FAST, slow=FAST):
+    return countdown(recorded, total - len(recorded), elapsed, fast, slow)
 
 
 def test_the_time_that_is_left_counts_down_during_a_trial():
-    assert Countdown([], 2).text(1, FAST, FAST) == "elapsed 1.0 s, left about 14 s"
+    assert told([], 2, 1) == "elapsed 1.0 s, left about 14 s"
     assert left([], 2, elapsed=4) == "about 11 s"
 
 
@@ -175,7 +179,7 @@ def test_a_trial_that_is_overdue_leaves_the_time_of_those_behind_it():
 
 def test_a_report_that_is_overdue_has_no_time_left():
     assert left([10, 20], 2, elapsed=21) == "about 2.0 s"
-    assert Countdown([10, 20], 2).text(24, FAST, FAST) == "elapsed 24 s"
+    assert told([10, 20], 2, 24) == "elapsed 24 s"
 
 
 @pytest.mark.parametrize(
