@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 from aws_cdk import App
-from aws_cdk.assertions import Template
 
 from cdk.app import build
 from tests.component.infrastructure.granted import granted
+from tests.component.infrastructure.synthesised import Synthesised
 from tidemark.model.checkout import ROOT, written_context
 from tidemark.model.suite_files import read_suites
 
@@ -24,13 +24,13 @@ def stack(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def template(stack):
-    return Template.from_stack(stack)
+    return Synthesised(stack)
 
 
 @pytest.fixture(scope="session")
 def data(stack):
     """Return the template of the stack that outlives deployments."""
-    return Template.from_stack(stack.data)
+    return Synthesised(stack.data)
 
 
 @pytest.fixture(scope="session")
@@ -121,7 +121,7 @@ def app_of_everything(tmp_path_factory, systems_with_images):
 def everything(app_of_everything):
     """Return the template of that stack."""
     _, stack = app_of_everything
-    return Template.from_stack(stack)
+    return Synthesised(stack)
 
 
 @pytest.fixture(scope="session")

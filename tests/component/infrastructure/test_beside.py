@@ -2,9 +2,9 @@
 
 import pytest
 from aws_cdk import App
-from aws_cdk.assertions import Template
 
 from cdk.app import build
+from tests.component.infrastructure.synthesised import Synthesised
 from tests.component.infrastructure.test_findings import synth
 from tests.component.infrastructure.test_images import statements_of
 from tests.component.infrastructure.test_template import linted, with_a_number
@@ -23,7 +23,7 @@ def app(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def template(app):
-    return Template.from_stack(app[1])
+    return Synthesised(app[1])
 
 
 @pytest.fixture(scope="module")

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 from aws_cdk import App, Stack
-from aws_cdk.assertions import Template
 
 from cdk.app import build
 from cdk.system_tests import INTERFACE_ENDPOINTS, Network
+from tests.component.infrastructure.synthesised import Synthesised
 from tidemark.model.checkout import ROOT, written_context
 from tidemark.model.settings import Settings, read_settings
 from tidemark.money.idle import idle_charges
@@ -27,8 +27,13 @@ def changed(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
+def changed_data(changed):
+    return Synthesised(changed.data)
+
+
+@pytest.fixture(scope="module")
 def changed_template(changed):
-    return Template.from_stack(changed)
+    return Synthesised(changed)
 
 
 def properties(template, kind):
@@ -52,8 +57,10 @@ def test_every_setting_is_changed_here():
     assert not [name for name in accepted if CHANGED[name] == written_context()[name]]
 
 
-def test_stack_name_names_both_stacks_their_workgroup_and_log_groups(changed, changed_template):
-    (workgroup,) = properties(Template.from_stack(changed.data), "AWS::Athena::WorkGroup")
+def test_stack_name_names_both_stacks_their_workgroup_and_log_groups(
+    changed, changed_data, changed_template
+):
+    (workgroup,) = properties(changed_data, "AWS::Athena::WorkGroup")
     groups = {
         group.get("LogGroupName", "")
         for group in properties(changed_template, "AWS::Logs::LogGroup")
@@ -67,8 +74,8 @@ def test_stack_name_names_both_stacks_their_workgroup_and_log_groups(changed, ch
     assert "/TidemarkVerify/scripted" in groups
 
 
-def test_ephemeral_results_are_deleted_with_their_stack(changed):
-    Template.from_stack(changed.data).has_resource(
+def test_ephemeral_results_are_deleted_with_their_stack(changed, changed_data):
+    changed_data.has_resource(
         "AWS::S3::Bucket", {"DeletionPolicy": "Delete", "UpdateReplacePolicy": "Delete"}
     )
     assert not changed.data.termination_protection
@@ -80,8 +87,8 @@ def test_systems_come_from_the_folder_of_the_setting(changed_template):
     assert task["ContainerDefinitions"][0]["Name"] == "scripted"
 
 
-def test_retired_suites_stay_in_the_tables(changed):
-    for table in properties(Template.from_stack(changed.data), "AWS::Glue::Table"):
+def test_retired_suites_stay_in_the_tables(changed_data):
+    for table in properties(changed_data, "AWS::Glue::Table"):
         values = table["TableInput"]["Parameters"]["projection.suite.values"]
         assert values == "leveldb,scripted"
 
@@ -191,10 +198,9 @@ def test_kms_key_encrypts_what_holds_data(changed_template, kind):
     assert {each.get(KEYS[kind]) for each in found} == {CHANGED["kmsKey"]}
 
 
-def test_kms_key_encrypts_the_results_and_those_of_queries(changed):
-    data = Template.from_stack(changed.data)
-    (bucket,) = properties(data, "AWS::S3::Bucket")
-    (workgroup,) = properties(data, "AWS::Athena::WorkGroup")
+def test_kms_key_encrypts_the_results_and_those_of_queries(changed_data):
+    (bucket,) = properties(changed_data, "AWS::S3::Bucket")
+    (workgroup,) = properties(changed_data, "AWS::Athena::WorkGroup")
 
     (rule,) = bucket["BucketEncryption"]["ServerSideEncryptionConfiguration"]
     of_bucket, key = rule["ServerSideEncryptionByDefault"], CHANGED["kmsKey"]
@@ -247,7 +253,7 @@ def test_a_private_network_has_no_way_to_the_internet_but_to_what_tasks_need():
 
     network = Network(stack, "Network", settings=settings)
 
-    private = Template.from_stack(stack)
+    private = Synthesised(stack)
     assert not network.public_address
     for kind in ("InternetGateway", "NatGateway"):
         private.resource_count_is(f"AWS::EC2::{kind}", 0)
@@ -293,7 +299,7 @@ def test_availability_zones_are_those_of_a_new_network(zones, blocks):
 
     network = Network(stack, "Network", settings=settings)
 
-    subnets = properties(Template.from_stack(stack), "AWS::EC2::Subnet")
+    subnets = properties(Synthesised(stack), "AWS::EC2::Subnet")
     assert {each["AvailabilityZone"]: each["CidrBlock"] for each in subnets} == blocks
     assert len(network.subnet_ids) == len(blocks)
 
@@ -305,7 +311,7 @@ def test_a_flag_of_the_cdk_closes_the_default_security_group_of_a_new_network(tm
 
     Network(stack, "Network", settings=read_settings({**written_context(), **flag}))
 
-    template = Template.from_stack(stack)
+    template = Synthesised(stack)
     template.resource_count_is("Custom::VpcRestrictDefaultSG", 1)
     assert sum(charge.usd for charge in idle_charges([template.to_json()])) == 0
 
@@ -325,16 +331,15 @@ def test_permissions_boundary_applies_to_every_role(changed_template):
     assert {role["PermissionsBoundary"] for role in roles} == {CHANGED["permissionsBoundary"]}
 
 
-def test_tags_are_on_every_resource_that_costs_money_or_keeps_data(changed, changed_template):
+def test_tags_are_on_every_resource_that_costs_money_or_keeps_data(changed_data, changed_template):
     expected = [
         {"Key": "cost-centre", "Value": "4711"},
         {"Key": "team:owner", "Value": "perf"},
     ]
-    data = Template.from_stack(changed.data)
 
     for template, kind in (
-        (data, "AWS::S3::Bucket"),
-        (data, "AWS::Athena::WorkGroup"),
+        (changed_data, "AWS::S3::Bucket"),
+        (changed_data, "AWS::Athena::WorkGroup"),
         (changed_template, "AWS::Lambda::Function"),
         (changed_template, "AWS::ECS::TaskDefinition"),
         (changed_template, "AWS::StepFunctions::StateMachine"),

@@ -3,8 +3,9 @@ import re
 from aws_cdk import App
 from aws_cdk.assertions import Match, Template
 
-from cdk.app import build
-from tidemark.model.checkout import ROOT, stored_suites
+from cdk.app import DataStack
+from tidemark.model.checkout import ROOT, stored_suites, written_context
+from tidemark.model.settings import read_settings
 from tidemark.one_machine.stored import own_bucket
 from tidemark.store.columns import PARTITIONS, SCAN_LIMIT_BYTES, TABLES
 
@@ -128,8 +129,8 @@ def test_the_one_machine_store_knows_the_name_of_its_results_bucket(data):
 
 
 def test_a_stack_name_becomes_a_database_name_that_athena_accepts():
-    stack = build(App(context={"stackName": "Perf-Tests2"}))
+    settings = read_settings({**written_context(), "stackName": "Perf-Tests2"})
 
-    Template.from_stack(stack.data).has_resource_properties(
+    Template.from_stack(DataStack(App(), settings, {})).has_resource_properties(
         "AWS::Glue::Database", {"DatabaseInput": Match.object_like({"Name": "perf_tests2"})}
     )
