@@ -38,7 +38,11 @@ def stand(tmp_path):
     return lambda text: Stand(tmp_path, text)
 
 
-READY = f"import os, pathlib; pathlib.Path('ready').write_text(str(os.getpid())); {PAUSE}"
+# The file is there only once it has the whole number.
+READY = (
+    "import os, pathlib; pathlib.Path('new').write_text(str(os.getpid())); "
+    f"os.rename('new', 'ready'); {PAUSE}"
+)
 
 
 @pytest.fixture
