@@ -59,7 +59,7 @@ class Join(Command):
         (left, left_key), (right, right_key) = map(_side_and_field, (self.left, self.right))
         inner = names.enter(self.rows)
         place = _row_number(inner)
-        join = JoinRows(names.column(left_key), inner.column(right_key), inner, self.outer, {})
+        join = _JoinRows(names.column(left_key), inner.column(right_key), inner, self.outer, {})
         names.step(join)
         names.put_after(join.column(place, names))
         names.scope = _JoinScope(names, left, right, join)
@@ -99,7 +99,7 @@ class AppendCols(Command):
         inner = names.enter(self.rows)
         inner.step(Cut(self.most, inner.order))
         places = _row_number(names), _row_number(inner)
-        join = JoinRows(*places, inner, outer=True, columns={})
+        join = _JoinRows(*places, inner, outer=True, columns={})
         names.step(join)
         fields = [
             name
@@ -114,7 +114,7 @@ class AppendCols(Command):
 class _JoinScope(Scope):
     """The fields of the rows before a join, and the fields of either side by its name."""
 
-    def __init__(self, names: Names, left: str, right: str, join: JoinRows) -> None:
+    def __init__(self, names: Names, left: str, right: str, join: _JoinRows) -> None:
         super().__init__(names.scope.fields)
         self._names = names
         self._before = names.scope
@@ -136,7 +136,7 @@ class _JoinScope(Scope):
 
 
 @dataclass(frozen=True)
-class RowNumbers(Definition):
+class _RowNumbers(Definition):
     """A step that adds the number of each row, from 1."""
 
     per_event = False
@@ -146,7 +146,6 @@ class RowNumbers(Definition):
 
     @property
     def reads(self) -> frozenset[str]:
-        """The columns of the sort order."""
         return ordering(self.order)
 
     def write(self, writer: Writer, kept: frozenset[str]) -> None:
@@ -156,7 +155,7 @@ class RowNumbers(Definition):
 
 
 @dataclass(frozen=True)
-class JoinRows(Step):
+class _JoinRows(Step):
     """A step that joins each row with the rows of another query that have an equal text.
 
     ``left`` and ``right`` are the columns to compare; ``outer`` keeps rows without a match.
@@ -185,12 +184,10 @@ class JoinRows(Step):
 
     @property
     def defines(self) -> frozenset[str]:
-        """The columns of the other query."""
         return frozenset(self.columns)
 
     @property
     def reads(self) -> frozenset[str]:
-        """The column to compare."""
         return frozenset({self.left})
 
     def narrow(self, live: frozenset[str]) -> Step:
@@ -228,5 +225,5 @@ def _side_and_field(key: Field) -> tuple[str, Field]:
 
 def _row_number(names: Names) -> str:
     column = names.new_column()
-    names.step(RowNumbers({column: None}, names.order))
+    names.step(_RowNumbers({column: None}, names.order))
     return column

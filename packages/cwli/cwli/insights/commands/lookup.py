@@ -187,7 +187,7 @@ class CidrLookUp(Command):
 
 
 @dataclass(frozen=True)
-class FromTable(Definition):
+class _FromTable(Definition):
     """A step that adds cells, at the places in ``columns``, of the lookup table's matching row."""
 
     per_event = True
@@ -200,7 +200,6 @@ class FromTable(Definition):
 
     @property
     def reads(self) -> frozenset[str]:
-        """The columns of the keys."""
         return frozenset(self.keys)
 
     def write(self, writer: Writer, kept: frozenset[str]) -> None:
@@ -244,7 +243,7 @@ def _add_step(
     )
     columns = tuple(names.new_column() for _ in taken)
     names.lookups.append(lookup)
-    names.step(FromTable({column: n for n, column in enumerate(columns, 1)}, lookup, key_columns))
+    names.step(_FromTable({column: n for n, column in enumerate(columns, 1)}, lookup, key_columns))
     return columns
 
 

@@ -83,7 +83,7 @@ class ParseGlob(Command):
             names.step(Extend(dict.fromkeys(columns, Missing(self.glob.span))))
             return
         captures = {column: index for index, column in enumerate(columns)}
-        names.step(Glob(captures, source, tuple(self.glob.value.split("*"))))
+        names.step(_Glob(captures, source, tuple(self.glob.value.split("*"))))
 
 
 @dataclass(frozen=True)
@@ -120,10 +120,10 @@ class ParseRegex(Command):
         captures = dict(zip(columns, pattern.names, strict=True))
         if self.multi:
             place = names.new_column()
-            names.step(MatchEach(captures, source, pattern, place))
+            names.step(_MatchEach(captures, source, pattern, place))
             names.put_after(place)
         else:
-            names.step(Match(captures, source, pattern))
+            names.step(_Match(captures, source, pattern))
 
 
 @dataclass(frozen=True)
@@ -150,9 +150,9 @@ class ParseFormat(Command):
         source = names.resolve(self.source)
         columns = names.define_captures(self.names)
         if self.format == "logfmt":
-            names.step(Logfmt({columns[0]: None}, source))
+            names.step(_Logfmt({columns[0]: None}, source))
         else:
-            names.step(Csv({column: place for place, column in enumerate(columns, 1)}, source))
+            names.step(_Csv({column: place for place, column in enumerate(columns, 1)}, source))
 
 
 def _names(reader: Reader) -> tuple[str, ...]:
@@ -160,19 +160,18 @@ def _names(reader: Reader) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Extraction(Definition):
+class _Extraction(Definition):
     """A step that reads columns from a text."""
 
     source: Expression
 
     @property
     def reads(self) -> frozenset[str]:
-        """The columns of the source."""
         return columns_of(self.source)
 
 
 @dataclass(frozen=True)
-class Logfmt(Extraction):
+class _Logfmt(_Extraction):
     """A step that reads ``a=1 b="two words"`` as a map."""
 
     selects = 2  # one for the source, one for the map
@@ -193,7 +192,7 @@ class Logfmt(Extraction):
 
 
 @dataclass(frozen=True)
-class Csv(Extraction):
+class _Csv(_Extraction):
     """A step that reads values between commas, perhaps in double quotes, by place from 1."""
 
     columns: Mapping[str, int]
@@ -215,7 +214,7 @@ class Csv(Extraction):
 
 
 @dataclass(frozen=True)
-class Glob(Extraction):
+class _Glob(_Extraction):
     """A step that finds literals in turn; column *n* is the text between literals *n* and *n*+1."""
 
     columns: Mapping[str, int]
@@ -234,7 +233,7 @@ class Glob(Extraction):
             captures = template.captures(self.literals)
         except UncertainError:
             return (self,)
-        return (Parts({column: captures[index] for column, index in self.columns.items()}),)
+        return (_Parts({column: captures[index] for column, index in self.columns.items()}),)
 
     def write(self, writer: Writer, kept: frozenset[str]) -> None:
         """Write a split for a single simple capture, a search for any others."""
@@ -327,14 +326,13 @@ class Glob(Extraction):
 
 
 @dataclass(frozen=True)
-class Parts(Definition):
+class _Parts(Definition):
     """A step that takes columns from the variables of a template."""
 
     columns: Mapping[str, Capture]
 
     @property
     def reads(self) -> frozenset[str]:
-        """The columns of the variables."""
         return frozenset[str]().union(*(part.reads for part in self.columns.values()))
 
     def write(self, writer: Writer, kept: frozenset[str]) -> None:
@@ -343,7 +341,7 @@ class Parts(Definition):
 
 
 @dataclass(frozen=True)
-class Match(Extraction):
+class _Match(_Extraction):
     """A step that matches a regular expression; a column holds the capture of a named group."""
 
     columns: Mapping[str, str]
@@ -416,7 +414,7 @@ class Match(Extraction):
 
 
 @dataclass(frozen=True)
-class MatchEach(Match):
+class _MatchEach(_Match):
     """A step that makes a row of each match of a regular expression.
 
     A row without a match stays one row. ``place`` numbers the matches.
@@ -428,10 +426,9 @@ class MatchEach(Match):
 
     @property
     def defines(self) -> frozenset[str]:
-        """The columns of the captures and of the number of the match."""
         return frozenset((*self.columns, self.place))
 
-    def narrow(self, live: frozenset[str]) -> MatchEach:
+    def narrow(self, live: frozenset[str]) -> _MatchEach:
         """Return the step itself: it makes rows even if no later step needs its columns."""
         return self
 

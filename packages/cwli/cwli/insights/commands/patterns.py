@@ -57,7 +57,7 @@ class Pattern(Command):
         names.warn(self.span, "pattern is an approximation; AWS does not publish its own")
         source = names.resolve(self.source)
         columns = (names.new_column() for _ in range(5))
-        rows = Clusters(names.comparisons, source, *columns)
+        rows = _Clusters(names.comparisons, source, *columns)
         names.step(rows)
         fields = {
             "@pattern": rows.pattern,
@@ -88,7 +88,7 @@ class Diff(Command):
         if not _SEEN & set(names.seen):
             Pattern(self.span, Field(self.span, "@message")).resolve(names)
         rows = names.last_step()
-        if not isinstance(rows, Clusters) or names.comparisons:
+        if not isinstance(rows, _Clusters) or names.comparisons:
             raise QueryError("diff must follow pattern, and only once", self.span)
         names.comparisons.append(Comparison(self.span, self.period))
         count, earlier = Column(self.span, rows.count), Column(self.span, rows.earlier)
@@ -119,7 +119,7 @@ def _description(span: Span, count: Column, earlier: Column) -> Expression:
 
 
 @dataclass(frozen=True)
-class Clusters(Step):
+class _Clusters(Step):
     """A step that makes one row of all texts with the same structure, in five columns.
 
     ``comparisons`` has the comparison with an earlier time range, if a later ``diff`` adds one;
@@ -141,12 +141,10 @@ class Clusters(Step):
 
     @property
     def defines(self) -> frozenset[str]:
-        """The columns of the patterns."""
         return frozenset({self.pattern, self.ratio, self.count, self.label, self.earlier})
 
     @property
     def reads(self) -> frozenset[str]:
-        """The columns of the texts, and the times of the events to compare."""
         return columns_of(self.source) | self._times
 
     @property

@@ -236,7 +236,7 @@ class Dedup(Command):
     def resolve(self, names: Names) -> None:
         """Keep the first rows."""
         keys = tuple(names.column(field) for field in self.fields)
-        names.step(Distinct(keys, names.order))
+        names.step(_Distinct(keys, names.order))
 
 
 @dataclass(frozen=True)
@@ -285,7 +285,7 @@ class Unnest(Command):
         source = names.column(self.field)
         (column,) = names.define_captures([self.name])
         place = names.new_column()
-        names.step(Elements(column, place, source))
+        names.step(_Elements(column, place, source))
         names.put_after(place)
 
 
@@ -316,7 +316,7 @@ class Cut(Step):
 
 
 @dataclass(frozen=True)
-class Distinct(Step):
+class _Distinct(Step):
     """A step that keeps the first row of equal ``keys``, and every row without one of the keys."""
 
     keys: tuple[str, ...]
@@ -324,7 +324,6 @@ class Distinct(Step):
 
     @property
     def reads(self) -> frozenset[str]:
-        """The columns of the keys and of the sort order."""
         return frozenset(self.keys) | ordering(self.order)
 
     def write(self, writer: Writer, kept: frozenset[str]) -> None:
@@ -343,7 +342,7 @@ class Distinct(Step):
 
 
 @dataclass(frozen=True)
-class Elements(Step):
+class _Elements(Step):
     """A step that makes a row of each element of a JSON array; ``place`` numbers the elements."""
 
     column: str
@@ -352,12 +351,10 @@ class Elements(Step):
 
     @property
     def defines(self) -> frozenset[str]:
-        """The columns of the element and of its place."""
         return frozenset({self.column, self.place})
 
     @property
     def reads(self) -> frozenset[str]:
-        """The column of the list."""
         return frozenset({self.source})
 
     def write(self, writer: Writer, kept: frozenset[str]) -> None:

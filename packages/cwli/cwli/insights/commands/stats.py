@@ -79,7 +79,7 @@ class Stats(Command):
             group.scope.fields[item.name] = names.column_of(value, derived)
         if not group.aggregates:
             raise QueryError("stats takes at least one aggregate, such as count(*)", self.span)
-        names.group(Aggregate(tuple(keys.values()), group.aggregates), *derived)
+        names.group(_Aggregate(tuple(keys.values()), group.aggregates), *derived)
         names.begin_results(group.scope.fields, tuple((key, False) for key in keys.values()))
         names.bins = self._bins(names, tuple(keys.values()))
 
@@ -139,14 +139,14 @@ class CountFrequent(Command):
         """Replace the rows by the counts."""
         keys = {field.name: names.column(field) for field in self.fields}
         count = names.new_column()
-        names.step(Aggregate(tuple(keys.values()), {count: Call(self.span, (), "count")}))
+        names.step(_Aggregate(tuple(keys.values()), {count: Call(self.span, (), "count")}))
         order = tuple((key, False) for key in keys.values())
         names.begin_results({**keys, "_approxcount": count}, order)
         names.sort(((count, True),))
 
 
 @dataclass(frozen=True)
-class Aggregate(Step):
+class _Aggregate(Step):
     """A step that makes one row of all rows with the same ``keys``."""
 
     keys: tuple[str, ...]
@@ -154,12 +154,10 @@ class Aggregate(Step):
 
     @property
     def defines(self) -> frozenset[str]:
-        """The columns of the aggregates; the keys keep their columns."""
         return frozenset(self.columns)
 
     @property
     def reads(self) -> frozenset[str]:
-        """The columns of the keys and of the aggregates' arguments."""
         return frozenset(self.keys) | columns_of(*self.columns.values())
 
     @property
@@ -217,11 +215,11 @@ class Fillmissing(Command):
                     self.span,
                 )
         filled = {fields[name]: value for value, name in self.filled}
-        names.step(EveryBin(key, length, filled))
+        names.step(_EveryBin(key, length, filled))
 
 
 @dataclass(frozen=True)
-class EveryBin(Step):
+class _EveryBin(Step):
     """A step that adds rows until ``key`` has a value every ``period`` [ms] from first to last.
 
     The new rows hold the values of ``filled``; their other columns are missing.
@@ -233,7 +231,6 @@ class EveryBin(Step):
 
     @property
     def reads(self) -> frozenset[str]:
-        """The column of the key."""
         return frozenset({self.key})
 
     def write(self, writer: Writer, kept: frozenset[str]) -> None:
@@ -289,22 +286,21 @@ class AddTotals(Command):
             columns = dict(zip(names.define_captures(terms), terms.values(), strict=True))
             terms = dict(zip(terms, columns, strict=True))
             last = names.new_column()
-            names.step(ColumnTotals(columns, last))
+            names.step(_ColumnTotals(columns, last))
             names.put_last(last)
         if self.of_rows:
             (column,) = names.define_captures([self.name])
-            names.step(RowTotal({column: tuple(terms.values())}))
+            names.step(_RowTotal({column: tuple(terms.values())}))
 
 
 @dataclass(frozen=True)
-class RowTotal(Definition):
+class _RowTotal(Definition):
     """A step that adds a column with the sum of the numbers in other columns."""
 
     columns: Mapping[str, tuple[str, ...]]
 
     @property
     def reads(self) -> frozenset[str]:
-        """The columns to sum."""
         return frozenset(source for sources in self.columns.values() for source in sources)
 
     def write(self, writer: Writer, kept: frozenset[str]) -> None:
@@ -318,7 +314,7 @@ class RowTotal(Definition):
 
 
 @dataclass(frozen=True)
-class ColumnTotals(Step):
+class _ColumnTotals(Step):
     """A step that adds a row with the sums of columns; the column ``last`` marks this row.
 
     ``columns`` maps new columns to old ones. A column of texts holds the sum as text.
@@ -329,12 +325,10 @@ class ColumnTotals(Step):
 
     @property
     def defines(self) -> frozenset[str]:
-        """The new columns, and the column that marks the row of sums."""
         return frozenset((*self.columns, self.last))
 
     @property
     def reads(self) -> frozenset[str]:
-        """The columns to sum."""
         return frozenset(self.columns.values())
 
     def narrow(self, live: frozenset[str]) -> Step:

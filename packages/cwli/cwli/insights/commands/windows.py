@@ -51,7 +51,7 @@ class Accum(Command):
         """Add the sums."""
         source = names.column(self.field)
         (column,) = names.define_captures([self.name])
-        names.step(WindowColumns({column: ("sum", source, 0)}, names.order))
+        names.step(_WindowColumns({column: ("sum", source, 0)}, names.order))
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class Autoregress(Command):
         single = self.alias is not None and len(lags) == 1
         columns = names.define_captures([stem] if single else [f"{stem}_p{lag}" for lag in lags])
         earlier = {column: ("lag", source, lag) for column, lag in zip(columns, lags, strict=True)}
-        names.step(WindowColumns(earlier, names.order))
+        names.step(_WindowColumns(earlier, names.order))
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ class Filldown(Command):
             column: ("last_value", source, 0)
             for column, source in zip(columns, sources, strict=True)
         }
-        names.step(WindowColumns(values, names.order))
+        names.step(_WindowColumns(values, names.order))
 
 
 def _fits(name: str, pattern: str) -> bool:
@@ -137,7 +137,7 @@ def _fits(name: str, pattern: str) -> bool:
 
 
 @dataclass(frozen=True)
-class WindowColumns(Definition):
+class _WindowColumns(Definition):
     """A step that adds columns, each a function of one column in the rows up to this one.
 
     The functions are ``sum``, ``lag`` by a number of rows, and ``last_value`` of those present.
@@ -150,7 +150,6 @@ class WindowColumns(Definition):
 
     @property
     def reads(self) -> frozenset[str]:
-        """The source columns and the columns of the sort order."""
         return frozenset(source for _, source, _ in self.columns.values()) | ordering(self.order)
 
     def write(self, writer: Writer, kept: frozenset[str]) -> None:
@@ -197,11 +196,11 @@ class Sessionize(Command):
         when = names.column(Field(self.span, "@timestamp"))
         (column,) = names.define_captures([self.name])
         pause = milliseconds(self.pause) or 0
-        names.step(Sessions(column, keys, when, pause, ((when, False), *names.order)))
+        names.step(_Sessions(column, keys, when, pause, ((when, False), *names.order)))
 
 
 @dataclass(frozen=True)
-class Sessions(Step):
+class _Sessions(Step):
     """A step that numbers sessions: rows with equal ``keys``, at most ``pause`` [ms] apart."""
 
     column: str
@@ -214,12 +213,10 @@ class Sessions(Step):
 
     @property
     def defines(self) -> frozenset[str]:
-        """The column of the number."""
         return frozenset({self.column})
 
     @property
     def reads(self) -> frozenset[str]:
-        """The columns of the keys, the time and the sort order."""
         return frozenset((*self.keys, self.time)) | ordering(self.order)
 
     def narrow(self, live: frozenset[str]) -> Step | None:
@@ -288,7 +285,7 @@ class Outlier(Command):
         sources = [names.column(field) for field in self.fields]
         highs = {names.new_column(): (source, True) for source in sources}
         lows = {names.new_column(): (source, False) for source in sources if self.lower}
-        names.step(Fences({**highs, **lows}, self.factor))
+        names.step(_Fences({**highs, **lows}, self.factor))
         beyond = [_beyond(self.span, fence, *side) for fence, side in (highs | lows).items()]
         is_outlier = Operation(self.span, tuple(beyond), "or")
         if self.mark:
@@ -302,7 +299,7 @@ class Outlier(Command):
 
 
 @dataclass(frozen=True)
-class Fences(Definition):
+class _Fences(Definition):
     """A step that adds the bounds of columns, over the numbers of all rows.
 
     ``columns`` gives each bound its source column, and true for an upper bound.
@@ -317,7 +314,6 @@ class Fences(Definition):
 
     @property
     def reads(self) -> frozenset[str]:
-        """The source columns."""
         return frozenset(source for source, _ in self.columns.values())
 
     def write(self, writer: Writer, kept: frozenset[str]) -> None:
