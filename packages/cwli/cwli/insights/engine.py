@@ -391,18 +391,7 @@ def _count_events(
 ) -> _Counts:
     """Return the counts of a query; read the events again only if its execution does not tell.
 
-    Parameters
-    ----------
-    connection : duckdb.DuckDBPyConnection
-        A connection with the views and the table that the statements read.
-    sql : Statements
-        The query.
-    events : EventSource
-        The events of the query.
-    executed : _Executed
-        The statement that read the events: ``groups`` if the query has it, else ``result``.
-    whole : bool
-        Whether the query reads all events, without a time window.
+    ``executed`` is the statement that read the events, all of them with ``whole``.
     """
     lines = executed.lines if whole else None
     if (lines is not None or sql.matches_all) and events.bytes is not None:

@@ -412,16 +412,8 @@ def _of_each(files: Sequence[LogFile], values: Sequence[str]) -> str:
 def _timed(files: Sequence[LogFile], rows: str, text: str, untimed: Untimed) -> tuple[str, str]:
     """Return rows of events that are alike, and SQL for the time of each [ms since 1970].
 
-    Parameters
-    ----------
-    files : sequence of LogFile
-        The files of the events.
-    rows : str
-        The operand of FROM, with the column ``filename``, in the order of the events.
-    text : str
-        SQL for the text that has the time.
-    untimed : Untimed
-        What becomes of an event whose time the clock cannot read.
+    ``rows`` is the operand of FROM, with the column ``filename``, in the order of the events, and
+    ``text`` is SQL for the text that has the time.
     """
     clock, change_time = files[0].clock, _change_times_of(files)
     time = clock.sql(text, change_time) if clock else "NULL"

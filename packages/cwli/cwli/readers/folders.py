@@ -60,7 +60,10 @@ def files_of(paths: Iterable[Path]) -> Iterator[Path]:
     """
     seen = set()
     for path in paths:
-        below = _below(path) if path.is_dir() else [path]
+        below = logs_below(path) if path.is_dir() else [path]
+        if not below:
+            suffixes = ", ".join(SUFFIXES)
+            raise LogFilesError(f"{path}: this folder holds no logs; a log ends in {suffixes}")
         for file in below:
             if file not in seen:
                 seen.add(file)
@@ -83,15 +86,6 @@ def is_rotated(path: Path, log: Path) -> bool:
     """Tell whether a rotation may have made a file of a log: app.log.1 of app.log."""
     rest = path.name.removeprefix(log.name)
     return path.parent == log.parent and path.name != rest and rest[:1] in (".", "-")
-
-
-def _below(folder: Path) -> list[Path]:
-    files = logs_below(folder)
-    if not files:
-        raise LogFilesError(
-            f"{folder}: this folder holds no logs; a log ends in {', '.join(SUFFIXES)}"
-        )
-    return files
 
 
 def _is_log(path: Path) -> bool:

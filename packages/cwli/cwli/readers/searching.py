@@ -264,16 +264,8 @@ class Search(NamedTuple):
     ) -> tuple[int, bytes]:
         """Return the end of the last event of a part that a copy has, and the events of the part.
 
-        Parameters
-        ----------
-        lines : Lines
-            The lines of the file.
-        part : tuple of int
-            The places between which the texts begin.
-        done : int
-            The end of the event that was copied before.
-        head : int
-            The bytes at the beginning whose events are copied.
+        ``part`` has the places between which the texts begin, ``done`` is the end of the event that
+        was copied before, and ``head`` are the bytes at the beginning whose events are copied.
         """
         events: list[bytes] = []
         if head:

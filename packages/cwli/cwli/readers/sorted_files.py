@@ -178,14 +178,9 @@ class _Times:
         self._known |= {begin: time for begin, time in times if time is not None}
 
     def around(self, time: int) -> tuple[int, int]:
-        """Return the places of the last sampled event before a time, and of the next one.
+        """Return the places of the last sampled event before a time [ms], and of the next one.
 
         Only events that were looked at count; without one it is the begin or the end of the file.
-
-        Parameters
-        ----------
-        time : int
-            The time [ms since 1970-01-01 UTC].
         """
         before = (place for place, each in self._known.items() if each < time)
         after = (place for place, each in self._known.items() if each >= time)
