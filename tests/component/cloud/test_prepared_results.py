@@ -11,8 +11,9 @@ COMPARED, MEASURED = "mixed", "20 versions"
 WITHOUT_CHANGES = {"one missing", MEASURED}
 DRAWN = """() => [...document.querySelectorAll(".chart")].every((each) =>
   each.closest("details:not([open])") || each.querySelector("svg"))"""
-# With the two of make test: every width in both schemes.
-OTHER_VIEWS = [("light", 390), ("light", 768), ("dark", 768), ("dark", 1400)]
+VIEWS = [(scheme, width) for scheme in ("light", "dark") for width in (390, 768, 1400)]
+# `make test` sees each page, scheme and outer width once; each view takes some seconds.
+SEEN = {(COMPARED, "light", 1400), (MEASURED, "dark", 390)}
 
 
 @pytest.fixture(scope="module")
@@ -91,15 +92,13 @@ def test_a_phone_shows_each_verdict_with_its_change_and_gives_the_chart_its_whol
 
 # The pages stand last, so that each is opened once.
 @pytest.mark.parametrize(
-    ("scheme", "width"),
+    ("name", "scheme", "width"),
     [
-        ("light", 1400),
-        ("dark", 390),
-        # Each view takes some seconds.
-        *(pytest.param(*view, marks=pytest.mark.systems) for view in OTHER_VIEWS),
+        pytest.param(*view, marks=[] if view in SEEN else pytest.mark.systems)
+        for name in (COMPARED, MEASURED)
+        for view in [(name, *each) for each in VIEWS]
     ],
 )
-@pytest.mark.parametrize("name", [COMPARED, MEASURED])
 def test_axe_finds_nothing(open_page, name, width, scheme):
     tab = open_page(name)
     tab.set_viewport_size({**SCREEN, "width": width})
