@@ -100,11 +100,6 @@ def messages(endpoint, group="/aws/lambda/f"):
     return [event["message"] for event in events]
 
 
-def test_a_function_answers_with_what_its_handler_returns(create, invoke):
-    create("def handler(event, context): return {'twice': 2 * event['number']}")
-    assert invoke({"number": 21})[:2] == ({"twice": 42}, None)
-
-
 def test_a_function_sees_the_variables_of_its_configuration_of_lambda_and_of_the_cloud(
     create, invoke, endpoint, monkeypatch
 ):

@@ -162,27 +162,15 @@ def test_the_times_of_a_task_are_in_order_if_the_clock_goes_back(
     assert times == sorted(times)
 
 
-def test_a_task_runs_its_command_in_the_folder_of_its_workload(
+def test_a_task_runs_in_the_folder_of_its_workload_with_the_shared_code_and_nothing_of_the_cloud(
     define, run, await_end, lines, workloads
 ):
-    define("import os; print(os.getcwd())")
-    arn = run()
-    assert await_end(arn)["containers"][0]["exitCode"] == 0
-    assert lines(arn) == [str(workloads / "load")]
-
-
-def test_a_task_has_none_of_the_packages_of_the_cloud(define, run, await_end, lines):
-    define("import sys; print(sys.prefix, flush=True)\nimport onebox")
+    define("import os, shared, sys\nprint(os.getcwd(), sys.prefix, flush=True)\nimport onebox")
     arn = run()
     assert await_end(arn)["containers"][0]["exitCode"] == 1
     first, *_, error = lines(arn)
-    assert first == sys.base_prefix
+    assert first == f"{workloads / 'load'} {sys.base_prefix}"
     assert error == "ModuleNotFoundError: No module named 'onebox'"
-
-
-def test_a_task_finds_the_shared_code(define, run, await_end):
-    define("import shared")
-    assert await_end(run())["containers"][0]["exitCode"] == 0
 
 
 def test_a_task_goes_from_provisioning_to_running_to_stopped(
@@ -344,7 +332,7 @@ def end(*_):
     sys.exit(7)
 signal.signal(signal.SIGTERM, end)
 pathlib.Path({str(workloads / "up")!r}).touch()
-time.sleep(600)
+while True: time.sleep(0.01)  # a signal just before one long sleep would not end it
 """)
     arn = run()
     wait_for(workloads / "up")
@@ -524,25 +512,20 @@ def test_container_insights_logs_the_usage_of_the_tasks_of_its_cluster(
     assert (event["TaskId"], event["ClusterName"]) == (watched.rsplit("/", 1)[-1], "watched")
 
 
-def test_an_unknown_task_is_missing(define, run, await_end, endpoint):
+def test_an_unknown_task_and_one_of_another_cluster_are_missing(define, run, await_end, endpoint):
+    ecs = endpoint.client("ecs")
+    ecs.create_cluster(clusterName="other")
     define("pass")
     arn = run()
     await_end(arn)
     unknown = arn[:-1] + "x"
-    answer = endpoint.client("ecs").describe_tasks(cluster="tests", tasks=[arn, unknown])
+    answer = ecs.describe_tasks(cluster="tests", tasks=[arn, unknown])
     assert [task["taskArn"] for task in answer["tasks"]] == [arn]
     assert answer["failures"] == [{"arn": unknown, "reason": "MISSING"}]
-    with pytest.raises(ClientError, match="The referenced task was not found"):
-        endpoint.client("ecs").stop_task(cluster="tests", task=unknown)
-
-
-def test_a_task_of_another_cluster_is_missing(define, run, await_end, endpoint):
-    endpoint.client("ecs").create_cluster(clusterName="other")
-    define("pass")
-    arn = run()
-    await_end(arn)
-    answer = endpoint.client("ecs").describe_tasks(cluster="other", tasks=[arn])
+    answer = ecs.describe_tasks(cluster="other", tasks=[arn])
     assert answer["failures"] == [{"arn": arn, "reason": "MISSING"}]
+    with pytest.raises(ClientError, match="The referenced task was not found"):
+        ecs.stop_task(cluster="tests", task=unknown)
 
 
 def test_tasks_may_start_while_others_are_described(define, run, await_end, endpoint):
