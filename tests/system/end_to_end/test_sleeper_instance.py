@@ -14,13 +14,12 @@ import pytest
 import yaml
 
 from onebox.app import ACCOUNT
-from onebox.cloud.policy_evaluation import read_statements
 from tests.system.end_to_end.command_line import TIDEMARK, up
 from tests.system.end_to_end.deployed import deploy
 from tests.system.end_to_end.sleeper.functions import BATCH, jobs_of
 from tests.system.end_to_end.sleeper.generations import GENERATIONS, NEWER, OLDER
 from tests.system.end_to_end.sleeper.instance import FOLDER, StandIn, Told
-from tests.system.policies.proof import denied, refused, unneeded
+from tests.system.policies.proof import denied, narrowed, refused, unneeded
 from tests.system.policies.reasons import INSTANCE_REASONS
 from tests.system.policies.recording import read_recordings
 from tidemark.model.checkout import ROOT
@@ -340,8 +339,7 @@ def grants_on_instances(deployment):
         (deployment.logical_ids[role], narrow)
         for role, policies in deployment.policies.items()
         for policy, document in policies.items()
-        for statement in read_statements(document)
-        for narrow in statement.narrowed()
+        for narrow in narrowed(document)
         if policy.startswith("Instances") or any(form in str(narrow) for form in forms)
     }
 

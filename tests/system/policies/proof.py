@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, product
 
 from onebox.cloud.policy_evaluation import Request, Statement, allowed, read_statements
 from tests.system.policies.authorization import requests
@@ -55,7 +56,7 @@ def grants(deployment: Deployment) -> dict[Grant, Statement]:
     return {
         Grant(deployment.logical_ids[role], place): narrow
         for role, policies in deployment.policies.items()
-        for place, narrow in enumerate(_narrowed(policies.values()))
+        for place, narrow in enumerate(chain.from_iterable(map(narrowed, policies.values())))
     }
 
 
@@ -130,7 +131,12 @@ def problems(recordings: Sequence[Recording], *, whole: bool) -> Iterator[str]:
                 yield f"no call needs this grant of {grant.role}: {statement}"
 
 
-def _narrowed(policies: Iterable[Mapping[str, object]]) -> Iterator[Statement]:
-    for policy in policies:
-        for statement in read_statements(policy):
-            yield from statement.narrowed()
+def narrowed(policy: Mapping[str, object]) -> Iterator[Statement]:
+    """Yield the statements of a policy with one action, one resource and one value a condition."""
+    for each in read_statements(policy):
+        values = [
+            [(operator, key, (value,)) for value in listed]
+            for operator, key, listed in each.conditions
+        ]
+        for action, resource, conditions in product(each.actions, each.resources, product(*values)):
+            yield Statement(each.effect, (action,), (resource,), conditions)

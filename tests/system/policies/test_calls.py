@@ -8,10 +8,11 @@ from botocore.awsrequest import AWSResponse
 from moto.core.botocore_stubber import MockRawResponse
 from moto.core.request import Request as HttpRequest
 
-from onebox.cloud.policy_evaluation import Unsupported
+from onebox.cloud.policy_evaluation import Request, Unsupported, allowed, read_statements
 from tests.system.policies.authorization import requests
 from tests.system.policies.calls import Call, read_call
 from tests.system.policies.deployment import Deployment
+from tests.system.policies.proof import narrowed
 
 CLUSTER = "arn:aws:ecs:us-east-1:123456789012:cluster/c"
 DEFINITION = "arn:aws:ecs:us-east-1:123456789012:task-definition/d:1"
@@ -229,3 +230,22 @@ def test_the_registration_of_a_task_definition_names_its_family_tags_it_and_pass
     assert iam_requests("ecs", "describe_task_definition", taskDefinition="f") == [
         ("ecs:DescribeTaskDefinition", "*")
     ]
+
+
+def test_narrow_statements_together_equal_their_statement():
+    policy = {
+        "Statement": {
+            "Effect": "Allow",
+            "Action": ["a:1", "a:2"],
+            "Resource": ["r/1", "r/2"],
+            "Condition": {"StringLike": {"key": ["x", "y"]}},
+        }
+    }
+    whole, narrow = read_statements(policy), list(narrowed(policy))
+
+    assert len(narrow) == 8
+    for action in ("a:1", "a:2", "a:3"):
+        for resource in ("r/1", "r/2", "r/3"):
+            for key in "xyz":
+                request = Request(action, resource, frozenset({("key", key)}))
+                assert allowed(request, whole) == allowed(request, narrow)

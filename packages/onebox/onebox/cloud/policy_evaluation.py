@@ -7,10 +7,9 @@ elements: Action, Resource, Condition operators". An error names whatever is not
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import product
 from typing import Any
 
 Condition = tuple[str, str, tuple[str, ...]]
@@ -58,15 +57,6 @@ class Statement:
             and any(_like(resource, request.resource) for resource in self.resources)
             and all(_holds(condition, dict(request.context)) for condition in self.conditions)
         )
-
-    def narrowed(self) -> Iterator[Statement]:
-        """Yield equivalent statements with one action, one resource and one value per condition."""
-        values = [
-            [(operator, key, (value,)) for value in listed]
-            for operator, key, listed in self.conditions
-        ]
-        for action, resource, conditions in product(self.actions, self.resources, product(*values)):
-            yield Statement(self.effect, (action,), (resource,), conditions)
 
 
 def read_statements(document: Mapping[str, Any]) -> list[Statement]:

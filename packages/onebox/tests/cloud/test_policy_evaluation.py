@@ -117,24 +117,3 @@ def test_a_wildcard_of_an_arn_stays_within_its_part(operator):
 def test_an_unsupported_element_is_refused(statement):
     with pytest.raises(Unsupported):
         allows(statement)
-
-
-def test_narrowed_statements_together_equal_their_statement():
-    (statement,) = read_statements(
-        {
-            "Statement": {
-                "Effect": "Allow",
-                "Action": ["a:1", "a:2"],
-                "Resource": ["r/1", "r/2"],
-                "Condition": {"StringLike": {"key": ["x", "y"]}},
-            }
-        }
-    )
-    narrow = list(statement.narrowed())
-
-    assert len(narrow) == 8
-    for action in ("a:1", "a:2", "a:3"):
-        for resource in ("r/1", "r/2", "r/3"):
-            for key in "xyz":
-                request = Request(action, resource, frozenset({("key", key)}))
-                assert allowed(request, [statement]) == allowed(request, narrow)
