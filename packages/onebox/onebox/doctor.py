@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -26,121 +26,6 @@ from onebox.logs.event_files import (
 from onebox.logs.merging import SOURCES, superseded_by, write_sources
 from onebox.store.index import DamagedIndex, DamagedObject, ObjectFilesError
 from onebox.store.object_files import ObjectFiles
-
-
-def examine_logs(state: Path) -> Iterator[Finding]:
-    """Yield each damaged file of the log groups of a state folder."""
-    logs = state / "logs"
-    for file in sorted(logs.glob(f"*/*{SOURCES}")):
-        if problem := _problem_of_list(file):
-            remedy = "writes it again from the segments that have the same lines"
-            yield Finding(problem, remedy, partial(_list_sources, file, state))
-    for file in sorted(logs.glob("*/*.parquet")):
-        if problem := problem_of(file):
-            yield _damaged_segment(file, problem, state)
-    for file in sorted(logs.glob(f"*/*{DIGEST}")):
-        if not is_digest(file) and not problem_of(file.with_suffix(".parquet")):
-            remedy = "moves it aside and makes it again from its segment"
-            problem = f"{file} is of no use: it is no SHA-256"
-            yield Finding(problem, remedy, partial(_digest_again, file, state), harmless=True)
-    for file in sorted(logs.glob("*/*.ndjson")):
-        if numbers := [number for number, line in _lines(file) if not _is_event(line)]:
-            yield _damaged_lines(file, f"line {numbers[0]} is not an event", state)
-
-
-def _damaged_segment(file: Path, problem: str, state: Path) -> Finding:
-    others = [other for other in _others(file) if other.exists()]
-    source = f"are read from {others[0].name}" if others else "are lost"
-    repair = partial(_set_aside, file, state, kept=bool(others))
-    remedy = f"moves it aside; its log lines {source}"
-    return Finding(f"{file} is damaged: {problem}", remedy, repair)
-
-
-def _damaged_lines(file: Path, problem: str, state: Path) -> Finding:
-    folded = file.with_suffix(".parquet")
-    if folded.exists():
-        problem = f"{file} is of no use: {problem}"
-        remedy = f"moves it aside; its log lines are read from {folded.name}"
-        repair = partial(_set_lines_aside, file, state)
-        return Finding(problem, remedy, repair, harmless=True)
-    remedy = "moves it aside and keeps its other lines"
-    return Finding(f"{file} is damaged: {problem}", remedy, partial(_keep_events, file, state))
-
-
-def _others(file: Path) -> list[Path]:
-    """Return the files that have the events of a Parquet segment, too, if they are still there."""
-    with suppress(LogStoreError):  # a finding of its own
-        return [file.with_suffix(".ndjson"), *superseded_by(file)]
-    return [file.with_suffix(".ndjson")]
-
-
-def _problem_of_list(file: Path) -> str | None:
-    try:
-        superseded_by(file.with_suffix(".parquet"))
-    except LogStoreError as error:
-        return str(error).partition(";")[0]
-    return None
-
-
-def _list_sources(file: Path, state: Path) -> bool:
-    """Write the list of a merged segment's sources again: the segments whose lines it all has."""
-    quarantine(file, state)
-    merged = file.with_suffix(".parquet")
-    others = (other for other in file.parent.glob("*.parquet") if other != merged)
-    # A merged segment that cannot be read is a finding of its own, and its sources count.
-    with suppress(duckdb.Error):
-        write_sources(merged, [other for other in others if _has_all_of(merged, other)])
-    return True
-
-
-def _has_all_of(merged: Path, source: Path) -> bool:
-    with duckdb.connect() as connection:
-        missing = connection.execute(
-            "SELECT id FROM read_parquet(?) EXCEPT SELECT id FROM read_parquet(?) LIMIT 1",
-            [str(source), str(merged)],
-        ).fetchone()
-    return missing is None
-
-
-def _set_aside(file: Path, state: Path, *, kept: bool) -> bool:
-    quarantine(file, state)
-    digest = file.with_suffix(DIGEST)
-    if digest.exists():
-        quarantine(digest, state)
-    return kept
-
-
-def _digest_again(file: Path, state: Path) -> bool:
-    quarantine(file, state)
-    if (segment := file.with_suffix(".parquet")).exists():
-        write_digest(segment)
-    return True
-
-
-def _set_lines_aside(file: Path, state: Path) -> bool:
-    quarantine(file, state)
-    return True
-
-
-def _keep_events(file: Path, state: Path) -> bool:
-    events = [line for _, line in _lines(file) if _is_event(line)]
-    quarantine(file, state)
-    file.write_bytes(b"".join(line + b"\n" for line in events))
-    return False
-
-
-def _lines(file: Path) -> Iterator[tuple[int, bytes]]:
-    """Yield the numbered whole lines; an append that was cut off does not count."""
-    *lines, _cut_off = read_regular(file).split(b"\n")
-    return iter(enumerate(lines, 1))
-
-
-def _is_event(line: bytes) -> bool:
-    try:
-        event_of(line)
-    except ValueError:
-        return False
-    return True
 
 
 @dataclass(frozen=True)
@@ -194,6 +79,9 @@ class Contents(Protocol):
 
 _FOLDERS = ("assemblies", "functions")
 _DIGEST = re.compile("[0-9a-f]{16,64}")
+_ASSETS = "cdk-"
+_PUT = "moves it aside; the next start of a cloud stores it again"
+_LOST = "moves it aside; its content is lost"
 
 
 def examine(state: Path, contents: Contents) -> Iterator[Finding]:
@@ -204,12 +92,12 @@ def examine(state: Path, contents: Contents) -> Iterator[Finding]:
     ObjectFilesError
         If another process has the folder open, or its objects cannot be examined at all.
     """
-    yield from examine_logs(state)
+    yield from _examine_logs(state)
     yield from _examine_made(state)
-    yield from examine_index(state / "objects", contents)
+    yield from _examine_index(state / "objects", contents)
     with closing(ObjectFiles(state / "objects")) as files:
-        yield from examine_objects(files, contents)
-        yield from examine_bodies(files, state)
+        yield from _examine_objects(files, contents)
+        yield from _examine_bodies(files, state)
         yield from contents.examine(files)
 
 
@@ -225,20 +113,16 @@ def _examine_made(state: Path) -> Iterator[Finding]:
 
 def _finding(path: Path, problem: str, state: Path) -> Finding:
     remedy = "moves it aside; it is made again when it is needed"
-    return Finding(f"{path} is damaged: {problem}", remedy, partial(_quarantine, path, state))
+    return Finding(f"{path} is damaged: {problem}", remedy, partial(_quarantine, state, path))
 
 
-def _quarantine(path: Path, state: Path) -> bool:
-    quarantine(path, state)
+def _quarantine(state: Path, *paths: Path) -> bool:
+    for path in paths:
+        quarantine(path, state)
     return True
 
 
-_ASSETS = "cdk-"
-_PUT = "moves it aside; the next start of a cloud stores it again"
-_LOST = "moves it aside; its content is lost"
-
-
-def examine_index(folder: Path, contents: Contents) -> Iterator[Finding]:
+def _examine_index(folder: Path, contents: Contents) -> Iterator[Finding]:
     """Yield what is wrong with the index of a folder of objects.
 
     Raises
@@ -254,7 +138,7 @@ def examine_index(folder: Path, contents: Contents) -> Iterator[Finding]:
         yield Finding(problem, contents.naming, partial(contents.name_again, folder))
 
 
-def examine_objects(files: ObjectFiles, contents: Contents) -> list[Finding]:
+def _examine_objects(files: ObjectFiles, contents: Contents) -> list[Finding]:
     """Return the damaged objects of a folder that this process has open."""
     damaged = dict(_damaged(files))
 
@@ -277,19 +161,13 @@ def examine_objects(files: ObjectFiles, contents: Contents) -> list[Finding]:
     return [finding(bucket, key, problem) for (bucket, key), problem in damaged.items()]
 
 
-def examine_bodies(files: ObjectFiles, state: Path) -> Iterator[Finding]:
+def _examine_bodies(files: ObjectFiles, state: Path) -> Iterator[Finding]:
     """Yield the bodies that belong to no object, which a process left that died while it wrote."""
     if unowned := files.unowned():
         number = f"{len(unowned)} bodies belong" if len(unowned) > 1 else "1 body belongs"
         problem = f"{files.folder}: {number} to no object, such as {unowned[0].name}"
-        repair = partial(_quarantine_all, unowned, state)
+        repair = partial(_quarantine, state, *unowned)
         yield Finding(problem, "moves such files aside", repair, harmless=True)
-
-
-def _quarantine_all(paths: Iterable[Path], state: Path) -> bool:
-    for path in paths:
-        quarantine(path, state)
-    return True
 
 
 def _damaged(files: ObjectFiles) -> Iterator[tuple[tuple[str, str], str]]:
@@ -300,3 +178,110 @@ def _damaged(files: ObjectFiles) -> Iterator[tuple[tuple[str, str], str]]:
                 body.read(f"s3://{bucket}/{key}")
             except DamagedObject as error:
                 yield (bucket, key), str(error)
+
+
+def _examine_logs(state: Path) -> Iterator[Finding]:
+    """Yield each damaged file of the log groups of a state folder."""
+    logs = state / "logs"
+    for file in sorted(logs.glob(f"*/*{SOURCES}")):
+        if problem := _problem_of_list(file):
+            remedy = "writes it again from the segments that have the same lines"
+            yield Finding(problem, remedy, partial(_list_sources, file, state))
+    for file in sorted(logs.glob("*/*.parquet")):
+        if problem := problem_of(file):
+            yield _damaged_segment(file, problem, state)
+    for file in sorted(logs.glob(f"*/*{DIGEST}")):
+        if not is_digest(file) and not problem_of(file.with_suffix(".parquet")):
+            remedy = "moves it aside and makes it again from its segment"
+            problem = f"{file} is of no use: it is no SHA-256"
+            yield Finding(problem, remedy, partial(_digest_again, file, state), harmless=True)
+    for file in sorted(logs.glob("*/*.ndjson")):
+        if numbers := [number for number, line in _lines(file) if not _is_event(line)]:
+            yield _damaged_lines(file, f"line {numbers[0]} is not an event", state)
+
+
+def _damaged_segment(file: Path, problem: str, state: Path) -> Finding:
+    others = [other for other in _others(file) if other.exists()]
+    source = f"are read from {others[0].name}" if others else "are lost"
+    repair = partial(_set_aside, file, state, kept=bool(others))
+    remedy = f"moves it aside; its log lines {source}"
+    return Finding(f"{file} is damaged: {problem}", remedy, repair)
+
+
+def _damaged_lines(file: Path, problem: str, state: Path) -> Finding:
+    folded = file.with_suffix(".parquet")
+    if folded.exists():
+        problem = f"{file} is of no use: {problem}"
+        remedy = f"moves it aside; its log lines are read from {folded.name}"
+        repair = partial(_quarantine, state, file)
+        return Finding(problem, remedy, repair, harmless=True)
+    remedy = "moves it aside and keeps its other lines"
+    return Finding(f"{file} is damaged: {problem}", remedy, partial(_keep_events, file, state))
+
+
+def _others(file: Path) -> list[Path]:
+    """Return the files that have the events of a Parquet segment, too, if they are still there."""
+    with suppress(LogStoreError):  # a finding of its own
+        return [file.with_suffix(".ndjson"), *superseded_by(file)]
+    return [file.with_suffix(".ndjson")]
+
+
+def _problem_of_list(file: Path) -> str | None:
+    try:
+        superseded_by(file.with_suffix(".parquet"))
+    except LogStoreError as error:
+        return str(error).partition(";")[0]
+    return None
+
+
+def _list_sources(file: Path, state: Path) -> bool:
+    """Write the list of a merged segment's sources again: the segments whose lines it all has."""
+    quarantine(file, state)
+    merged = file.with_suffix(".parquet")
+    others = (other for other in file.parent.glob("*.parquet") if other != merged)
+    # A merged segment that cannot be read is a finding of its own, and its sources count.
+    with suppress(duckdb.Error):
+        write_sources(merged, [other for other in others if _has_all_of(merged, other)])
+    return True
+
+
+def _has_all_of(merged: Path, source: Path) -> bool:
+    with duckdb.connect() as connection:
+        missing = connection.execute(
+            "SELECT id FROM read_parquet(?) EXCEPT SELECT id FROM read_parquet(?) LIMIT 1",
+            [str(source), str(merged)],
+        ).fetchone()
+    return missing is None
+
+
+def _set_aside(file: Path, state: Path, *, kept: bool) -> bool:
+    _quarantine(state, *filter(Path.exists, (file, file.with_suffix(DIGEST))))
+    return kept
+
+
+def _digest_again(file: Path, state: Path) -> bool:
+    quarantine(file, state)
+    if (segment := file.with_suffix(".parquet")).exists():
+        write_digest(segment)
+    return True
+
+
+def _keep_events(file: Path, state: Path) -> bool:
+    events = [line for _, line in _lines(file) if _is_event(line)]
+    quarantine(file, state)
+    file.write_bytes(b"".join(line + b"\n" for line in events))
+    return False
+
+
+def _lines(file: Path) -> Iterator[tuple[int, bytes]]:
+    """Yield the numbered whole lines; an append that was cut off does not count."""
+    *lines, _cut_off = read_regular(file).split(b"\n")
+    return iter(enumerate(lines, 1))
+
+
+def _is_event(line: bytes) -> bool:
+    try:
+        event_of(line)
+    except ValueError:
+        return False
+    return True

@@ -1,11 +1,17 @@
-"""Every function and operator has its value of Trino; other calls are refused."""
+"""Every function and operator has its value of Trino, and its text; other calls are refused."""
 
+import math
+import struct
 from itertools import chain
 
 import pytest
+from fuzzing import fuzz
+from hypothesis import given
+from hypothesis import strategies as st
 from trino_functions import AGGREGATES, ROWS, VALUES, WINDOWS
 
 from onebox.athena import api as athena
+from onebox.athena.execution import double_text
 from onebox.athena.functions import FUNCTIONS
 
 
@@ -105,3 +111,32 @@ def test_a_call_that_would_differ_from_trino_is_refused_by_name(refusal, express
 def test_an_unsupported_function_is_refused_by_name(refusal, name):
     message = f"NOT_SUPPORTED: line 1:8: Function '{name}' is not supported on one machine"
     assert refusal(f"SELECT {name}(1)") == message
+
+
+@fuzz(500)
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_the_text_of_a_double_reads_as_the_same_double(value):
+    assert struct.pack("d", float(double_text(value))) == struct.pack("d", value)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        # Java documentation, Double.toString
+        (100.0, "100.0"),
+        (-0.0, "-0.0"),
+        (1e7, "1.0E7"),
+        (1.23456789e8, "1.23456789E8"),
+        (9_999_999.0, "9999999.0"),
+        (0.001, "0.001"),
+        (0.00099, "9.9E-4"),
+        (-1.5e-10, "-1.5E-10"),
+        (5e-324, "5.0E-324"),
+        (1.7976931348623157e308, "1.7976931348623157E308"),
+        (math.inf, "Infinity"),
+        (-math.inf, "-Infinity"),
+        (math.nan, "NaN"),
+    ],
+)
+def test_a_double_has_its_text_in_java(value, expected):
+    assert double_text(value) == expected

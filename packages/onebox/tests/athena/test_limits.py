@@ -1,9 +1,12 @@
-"""Statements that would take the memory, the disk or the time of the machine."""
+"""Statements that would take the memory, the disk or the time of the machine, and their end."""
 
 import os
+import threading
 
 import pytest
+from endless import CROSS_JOIN
 
+from cwli.cancellation import Cancellation, Cancelled
 from onebox.athena import api as athena
 from onebox.athena import execution, parser
 
@@ -90,3 +93,26 @@ def test_a_statement_that_takes_long_to_read_is_refused(monkeypatch):
     assert failure(f"SELECT {' + '.join(['1'] * 1_200)}") == (
         "NOT_SUPPORTED: A query that takes 0.001 seconds to read is not supported on one machine"
     )
+
+
+def join(cancellation):
+    return athena.run(CROSS_JOIN, None, {}, cancellation=cancellation)
+
+
+def test_a_query_ends_when_another_thread_cancels_it():
+    cancellation = Cancellation()
+    other = threading.Timer(0.1, cancellation.cancel)
+    other.start()
+
+    with pytest.raises(Cancelled):
+        join(cancellation)
+    other.join()
+
+
+def test_a_query_ends_when_its_time_is_over():
+    with pytest.raises(athena.QueryError, match=r"^Query timeout$"):
+        join(Cancellation(0.0))
+
+
+def test_a_query_within_its_time_gives_its_result():
+    assert athena.run("SELECT 1", None, {}, cancellation=Cancellation(60)).rows == [["1"]]
