@@ -23,7 +23,7 @@ from onebox.logs.event_files import (
     problem_of,
     write_digest,
 )
-from onebox.logs.merging import SOURCES, superseded_by, write_sources
+from onebox.logs.segments import SOURCES, superseded_by, write_sources
 from onebox.store.index import DamagedIndex, DamagedObject, ObjectFilesError
 from onebox.store.object_files import ObjectFiles
 

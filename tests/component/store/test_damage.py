@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 import pytest
 from click.testing import CliRunner
 
-from onebox.logs.merging import MIN_FILES
+from onebox.logs.segments import MIN_FILES
 from onebox.logs.store import LogStore, LogStoreError
 from onebox.store.object_files import ObjectFiles
 from tests.checks.bench.commands import BUCKET, store_runs

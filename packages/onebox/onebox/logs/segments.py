@@ -4,11 +4,17 @@ One process appends to a segment, ``<name>.ndjson``, and holds its lock meanwhil
 has ended or begun another segment, the events are written again as ``<name>.parquet``, sorted by
 time. The rename that gives the Parquet file its name also makes it count instead of the JSON lines.
 The JSON lines stay for a while, since a reader in any process may have listed them before.
+
+Many small Parquet segments are merged into one. A merge writes a list of the sources, then the
+merged segment. The rename that gives the merged segment its name also makes it count instead of its
+sources, which stay for a while, too. The list stays longer, so that a reader of a source and of the
+merged segment knows that both hold the same events.
 """
 
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import time
 import weakref
@@ -20,14 +26,16 @@ from typing import Any
 
 from cwli import duckdb_core as duckdb
 from cwli.insights.values import quoted
-from onebox.disk import read_regular
+from onebox.disk import read_regular, sync_folder, write_synced
 from onebox.logs.event_files import (
+    DIGEST,
     DOCTOR,
     ROW_GROUP,
     CheckedFiles,
     CheckedLines,
     LogEvent,
     LogStoreError,
+    check,
     database,
     event_of,
     line_of,
@@ -35,15 +43,16 @@ from onebox.logs.event_files import (
     problem_of,
     publish,
 )
-from onebox.logs.merging import clear, merge_small, superseded_by
 from onebox.logs.templates import sorted_events
 
 SEGMENT_EVENTS = 4 * ROW_GROUP
 """The number of events after which a new segment begins."""
+MIN_FILES = 8
+"""The minimum number of small segments for a merge."""
 # The longest run of a query (AWS documentation, CloudWatch Logs quotas: query timeout).
 _RETENTION_SECONDS = 3600
-_LINES = ".ndjson"
-_PARQUET = ".parquet"
+_LINES, _PARQUET, _UNFINISHED, _MERGED = ".ndjson", ".parquet", ".tmp", "-merged"
+SOURCES = ".sources"
 _COLUMNS = (
     "{'id': 'VARCHAR', 'timestamp': 'BIGINT', 'ingestion_time': 'BIGINT', "
     "'log_stream': 'VARCHAR', 'message': 'VARCHAR'}"
@@ -208,10 +217,9 @@ class Segments:
         """
         for file in self._unfolded:
             _fold(file, group, self._checked_lines, templated_bytes)
-        long_ago = time.time() - _RETENTION_SECONDS
         for file in self._lines:
             parquet = file.with_suffix(_PARQUET)
-            if parquet in self._parquet and parquet.stat().st_mtime < long_ago:
+            if parquet in self._parquet and _age(parquet) > _RETENTION_SECONDS:
                 file.unlink(missing_ok=True)
 
     def merge(self, most_events: int, templated_bytes: int) -> None:
@@ -221,12 +229,12 @@ class Segments:
         """
         if not self._parquet:
             return
-        clear(self._folder, _RETENTION_SECONDS)
+        _clear(self._folder)
         # JSON lines that still exist would count again without their Parquet file.
         lines = {file.stem for file in self._lines}
         files = [file for file in self._parquet if file.stem not in lines]
         with self._naming_damage():
-            merge_small(self._folder, files, most_events, templated_bytes)
+            _merge_small(self._folder, files, most_events, templated_bytes)
 
 
 def _fold(file: Path, group: str, checked: CheckedLines, templated_bytes: int) -> None:
@@ -275,7 +283,7 @@ def _write_parquet(file: Path, group: str, templated_bytes: int) -> None:
     events = f"SELECT {quoted(group)} AS log_group, * FROM ({_select_lines([file])})"  # noqa: S608 (texts are quoted)
     try:
         select = sorted_events(events, file.stat().st_size, templated_bytes)
-        with parquet_of(select, file.with_suffix(".tmp"), threads=1) as unfinished:
+        with parquet_of(select, file.with_suffix(_UNFINISHED), threads=1) as unfinished:
             publish(unfinished, file.with_suffix(_PARQUET))
     except duckdb.InvalidInputException as error:
         raise LogStoreError(f"{file}: {str(error).partition(chr(10))[0]}") from error
@@ -303,3 +311,134 @@ def select_folded(files: Sequence[Path], others: Iterable[str] = ()) -> str:
 
 def _names(files: Sequence[Path]) -> str:
     return f"[{', '.join(quoted(str(file)) for file in files)}]"
+
+
+def superseded_by(file: Path) -> list[Path]:
+    """Return the sources of a merged segment, none for any other Parquet segment.
+
+    Raises
+    ------
+    LogStoreError
+        If their list is damaged.
+    """
+    if not file.stem.endswith(_MERGED):
+        return []
+    listed = file.with_suffix(SOURCES)
+    try:
+        return [file.with_name(name) for name in json.loads(listed.read_text(encoding="utf-8"))]
+    except FileNotFoundError:
+        return []  # the list was removed, long after the last source
+    except (ValueError, TypeError):
+        problem = f"{listed} is damaged: it is no list of segments"
+        raise LogStoreError(f"{problem}; {DOCTOR}") from None
+
+
+def write_sources(merged: Path, sources: Sequence[Path]) -> None:
+    """Write the list of the sources of a merged segment; its content is then on the disk."""
+    write_synced(merged.with_suffix(SOURCES), json.dumps([source.name for source in sources]))
+
+
+def _merge_small(
+    folder: Path, files: Sequence[Path], most_events: int, templated_bytes: int
+) -> None:
+    """Merge small files if there are many. Each file counts; no other one has its events."""
+    with _merge_lock(folder) as free:
+        # Another process may have merged some files since the caller listed them.
+        merges = folder.glob(f"*{_MERGED}.parquet")
+        excluded = {file for merged in merges for file in _with_sources(merged)}
+        candidates = [file for file in files if file.exists() and file not in excluded]
+        if free and len(candidates) >= MIN_FILES:
+            sources = _small(candidates, most_events)
+            if len(sources) >= MIN_FILES:
+                _merge(folder, sources, templated_bytes)
+
+
+def _clear(folder: Path) -> None:
+    """Remove sources and leftovers of killed processes a while after their merge."""
+    for path in folder.glob(f"*{SOURCES}"):
+        _clear_sources(path)
+    leftovers = [*folder.glob(f"*{_UNFINISHED}"), *filter(_is_alone, folder.glob(f"*{DIGEST}"))]
+    for path in leftovers:
+        if _age(path) > _RETENTION_SECONDS:
+            path.unlink(missing_ok=True)
+
+
+def _clear_sources(path: Path) -> None:
+    """Remove the sources of a merged segment, and later their list."""
+    merged = path.with_suffix(_PARQUET)
+    if not merged.exists():
+        if _age(path) > _RETENTION_SECONDS:
+            path.unlink(missing_ok=True)
+        return
+    sources = [source for source in superseded_by(merged) if source.exists()]
+    if _age(merged) > _RETENTION_SECONDS:
+        for source in sources:
+            source.unlink(missing_ok=True)
+    if not sources and _age(merged) > 2 * _RETENTION_SECONDS:
+        path.unlink(missing_ok=True)
+
+
+def _is_alone(digest: Path) -> bool:
+    return not digest.with_suffix(_PARQUET).exists()
+
+
+def _with_sources(merged: Path) -> list[Path]:
+    """Return a merged segment and its sources, nothing if it has no sources."""
+    sources = superseded_by(merged)
+    return [merged, *sources] if sources else []
+
+
+def _small(files: Sequence[Path], most_events: int) -> list[Path]:
+    """Return the oldest small segments that fit into one merged segment."""
+    with duckdb.connect() as connection:
+        rows = connection.execute(
+            f"SELECT file_name, num_rows FROM parquet_file_metadata({_names(files)})"  # noqa: S608
+        ).fetchall()
+    events = {Path(name): count for name, count in rows}
+    small: list[Path] = []
+    total = 0
+    for file in files:
+        total += events[file] if events[file] < most_events / 2 else 0
+        if total > most_events:
+            break
+        if events[file] < most_events / 2:
+            small.append(file)
+    return small
+
+
+def _merge(folder: Path, sources: Sequence[Path], templated_bytes: int) -> None:
+    for source in sources:
+        check(source)  # the digest of the merged segment would hide the damage
+    name = f"{time.time_ns():020d}-{os.getpid()}-{os.urandom(4).hex()}{_MERGED}"
+    merged = folder / f"{name}.parquet"
+    # Templates are of one file: another one may have other constants.
+    columns = f"log_group, {', '.join(LogEvent._fields)}, size"
+    events = f"SELECT {columns} FROM read_parquet({_names(sources)})"  # noqa: S608
+    size = sum(source.stat().st_size for source in sources)
+    select = sorted_events(events, size, templated_bytes)
+    with parquet_of(select, merged.with_suffix(_UNFINISHED), threads=1) as unfinished:
+        write_sources(merged, sources)
+        # Without its list a merged segment would count beside its sources.
+        sync_folder(folder)
+        publish(unfinished, merged)
+
+
+@contextmanager
+def _merge_lock(folder: Path) -> Iterator[bool]:
+    """Try to lock a folder for a merge, and yield whether this process has the lock."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield True
+    except BlockingIOError:
+        yield False
+    finally:
+        os.close(descriptor)
+
+
+def _age(path: Path) -> float:
+    """Return the seconds since a file was written, 0 if another process has removed it."""
+    try:
+        return time.time() - path.stat().st_mtime
+    except FileNotFoundError:
+        return 0.0

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cwli.insights import run
-from onebox.logs import merging
+from onebox.logs import segments
 from onebox.logs.store import LogStore
 
 EVENTS = [str(number) for number in range(10)]
@@ -97,7 +97,7 @@ def test_few_segments_and_half_full_segments_are_not_merged(tmp_path, store):
 
 def test_a_merged_segment_is_merged_again_after_its_sources_are_removed(tmp_path, store):
     store.fold()
-    later = [f"later {number}" for number in range(merging.MIN_FILES - 1)]
+    later = [f"later {number}" for number in range(segments.MIN_FILES - 1)]
     add_small(tmp_path, ((99 + number, text) for number, text in enumerate(later)))
     store.fold()
     assert len(files(tmp_path, "*.sources")) == 1, "its sources still exist"
@@ -161,7 +161,7 @@ def kill_at(monkeypatch, owner, step, nth, done, store) -> None:
 
 def test_segments_that_another_process_merges_are_not_merged(tmp_path, store):
     folder = tmp_path / "g"
-    with merging._merge_lock(folder) as free:
+    with segments._merge_lock(folder) as free:
         assert free
         store.fold()
     assert files(tmp_path, "*.sources") == []

@@ -9,7 +9,7 @@ import os
 import sys
 from pathlib import Path
 
-from onebox.logs.merging import MIN_FILES
+from onebox.logs.segments import MIN_FILES
 from onebox.logs.store import LogStore
 
 GROUP = "/Tidemark/rocksdb"
