@@ -27,24 +27,21 @@ os.environ["CDK_VALIDATION"] = "false"
 LONG = pytest.mark.timeout(3600)
 FAULTS = "tests/system/faults"
 FAULTS_OF_TEST = pytest.StashKey[Path]()
-# These files start clouds in other processes and share them with no other test.
-FILES_WITH_CLOUDS = {
-    f"tests/system/end_to_end/test_{name}.py" for name in ("attaching", "deploying", "readme")
-}
+# This file starts clouds in other processes and shares them with no other test.
+DEPLOYING = "tests/system/end_to_end/test_deploying.py"
 # The longest groups come first, so that all processes end at about the same time.
 FIRST = (
-    "tests/system", "tests/component/cloud", "tests/system/end_to_end/test_deploying.py",
-    "tests/unit/cli", "packages/onebox/tests/cloud", "tests/unit/workloads",
-    "tests/system/end_to_end/test_readme.py", "tests/system/end_to_end/test_attaching.py",
-    "packages/cwli/tests/insights", "tests/component/infrastructure", "tests/component/store",
-    "tests/unit/report", "tests/unit/run", "packages/onebox/tests/athena",
+    "tests/system", "tests/component/cloud", DEPLOYING, "tests/unit/cli",
+    "packages/onebox/tests/cloud", "tests/unit/workloads", "packages/cwli/tests/insights",
+    "tests/component/infrastructure", "tests/component/store", "tests/unit/report",
+    "tests/unit/run", "packages/onebox/tests/athena",
 )  # fmt: skip
 
 
 def _group(nodeid):
     """Return the tests' group, which one process runs: a folder, or what shares a cloud."""
     file = nodeid.partition("::")[0]
-    if file in FILES_WITH_CLOUDS:
+    if file == DEPLOYING:
         return file
     if file.startswith("tests/system/"):
         return "tests/system"

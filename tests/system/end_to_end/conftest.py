@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from onebox.cloud.deployment import synthesise
-from tests.system.end_to_end.command_line import SMALL, tidemark
+from tests.system.end_to_end.command_line import README_RUN, SMALL, tidemark
 from tests.system.end_to_end.deployed import REQUEST, deploy
 from tests.system.end_to_end.weekly import missed, weekly  # noqa: F401
 from tidemark.one_machine.app import machine_app
@@ -75,8 +75,21 @@ def own_state(new_state):
 
 @pytest.fixture(scope="session")
 def ran(own_state):
-    """Return the finished process of a run by the command line."""
-    return tidemark("run", "rocksdb", *SMALL, "--baseline", "9.0.0", "--state", own_state)
+    """Return the finished process of the README's second run, which starts a cloud of its own."""
+    return tidemark(*README_RUN, *SMALL, "--baseline", "9.0.0", "--state", own_state)
+
+
+@pytest.fixture(scope="session")
+def state_with_run(ran, own_state, tmp_path_factory):
+    """Return a function that makes state folders with this run."""
+
+    def state_with_run():
+        assert ran.returncode == 0, ran.stdout + ran.stderr
+        folder = tmp_path_factory.mktemp("state") / "state"
+        shutil.copytree(own_state, folder)
+        return folder
+
+    return state_with_run
 
 
 @pytest.fixture(scope="package")

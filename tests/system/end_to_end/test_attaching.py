@@ -52,8 +52,8 @@ def running(process, folder):
 
 
 @pytest.fixture(scope="module")
-def folder(new_state):
-    return new_state()
+def folder(state_with_run):
+    return state_with_run()
 
 
 @pytest.fixture(scope="module")
@@ -62,14 +62,6 @@ def up(folder):
         line_of(up, "Ctrl-C takes")
         yield up
         up.kill()
-
-
-def test_a_run_from_a_second_terminal_uses_the_cloud_of_the_first(up, folder):
-    code, out, err = tidemark("run", *SMALL, "--state", folder)
-
-    assert code == 0, err
-    assert f", run by process {up.pid}.\n" in out
-    assert "ingest_rate [records/s]" in out
 
 
 def test_a_second_cloud_on_a_folder_is_refused_with_the_first_ones_address(up, folder):

@@ -5,12 +5,11 @@ import os
 import re
 import shlex
 import subprocess
-from contextlib import contextmanager
 
 import boto3
 import pytest
 
-from tests.system.end_to_end.command_line import TIDEMARK, up
+from tests.system.end_to_end.command_line import README_RUN, TIDEMARK, up
 from tidemark.model.checkout import ROOT
 from tidemark.model.request import resolve_request
 from tidemark.model.suite_files import read_suites
@@ -38,6 +37,7 @@ OWN_FILES = {
 RUN_BY_CI = "make test"
 UP = " up"
 MEASURING = [line for line in COMMANDS if "run" in line.split()[:2]]
+(RAN,) = [line for line in MEASURING if shlex.split(line)[1:] == README_RUN]
 READING = [
     line for line in COMMANDS if line not in {*MEASURING, RUN_BY_CI} and not line.endswith(UP)
 ]
@@ -55,38 +55,34 @@ def command(line):
 
 
 @pytest.fixture(scope="module")
-def environment(new_state):
-    """Return an environment with a new state folder, which the README's first command fills."""
+def environment(state_with_run):
+    """Return an environment with a state folder, in which the README's second run has ended."""
     # One machine ignores the AWS profile, even a missing one.
-    return {**os.environ, "TIDEMARK_STATE": str(new_state()), "AWS_PROFILE": "not-there"}
-
-
-@contextmanager
-def cloud(environment):
-    """Yield the output of the command that keeps a cloud up."""
-    (line,) = [line for line in COMMANDS if line.endswith(UP)]
-    with up(command(line), cwd=ROOT, env=environment) as output:
-        yield output
+    return {**os.environ, "TIDEMARK_STATE": str(state_with_run()), "AWS_PROFILE": "not-there"}
 
 
 def test_the_readme_has_its_two_commands():
     assert {"make run", RUN_BY_CI} <= COMMANDS.keys()
 
 
-def assert_works(line, environment):
+def output_of(line, environment):
     done = subprocess.run(
         command(line), cwd=ROOT, env=environment, capture_output=True, text=True, check=False
     )
 
     assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
 
 
 def test_the_commands_that_measure_work_beside_the_command_that_keeps_a_cloud_up(environment):
-    with cloud(environment) as output:
+    (line,) = [line for line in COMMANDS if line.endswith(UP)]
+    with up(command(line), cwd=ROOT, env=environment) as output:
         assert output.splitlines()[-1].startswith("Ctrl-C")
         assert_an_sdk_reaches_the_cloud(output)
-        for line in MEASURING:
-            assert_works(line, environment)
+        for measuring in MEASURING:
+            if measuring != RAN:
+                said = output_of(measuring, environment)
+                assert "--dry-run" in measuring or re.search(r", run by process \d+\.\n", said)
 
 
 def assert_an_sdk_reaches_the_cloud(output):
@@ -106,7 +102,7 @@ def assert_an_sdk_reaches_the_cloud(output):
 
 @pytest.mark.parametrize("line", READING)
 def test_a_command_works(line, environment):
-    assert_works(line, environment)
+    output_of(line, environment)
 
 
 def test_the_example_of_an_execution_input_is_accepted():
