@@ -19,14 +19,14 @@ from tests.component.cloud.twelve_versions import (
 )
 from tidemark.dashboard.page import build
 from tidemark.dashboard.sheets import dashboard
-from tidemark.store import keys
-from tidemark.store.rows import packed
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 AT = {"run_id": WIDE, "started_at": "2026-11-20 00:00:00.000"}
 DRAWN = "main:not([aria-busy])"
 INGEST = "rocksdb: ingest rate (records/s)"
 NEWEST_RUN = "20260323T030000Z-00000b"
+ORDERED = ["9.8.4.dev3", "9.8.4rc1", "9.8.4", "9.8.4+1a2b3c4d", "9.8.4.post1", "9.10.0"]
+ENDED = {"run_id": "1", "status": "aborted", "started_at": "2026-11-16 03:00:00.000"}
 LAPTOP = {"width": 1400, "height": 900}
 # The ids of visuals whose table is wider than its box.
 TOO_WIDE = """(visuals) => visuals
@@ -130,21 +130,8 @@ def test_every_visual_is_drawn(open_page):
         assert visual.locator(".figure, table, svg").count() > 0, visual.get_attribute("id")
 
 
-def test_trials_of_two_sizes_are_two_rows_and_two_charts_without_a_common_mean(open_page, tmp_path):
-    sizes = {"1": (1_000, 100.0), "2": (2_000, 900.0)}
-    at = [{**AT, "run_id": run_id} for run_id in sizes]
-    rates = [
-        {**mean_rate("ingest", "ingest_rate", "9.0.0", rate, "1/s", "higher"), **run, "trial": 1}
-        for run, (_, rate) in zip(at, sizes.values(), strict=True)
-    ]
-    runs = [
-        {**run, "status": "complete", "tasks": 1, "records": records}
-        for run, (records, _) in zip(at, sizes.values(), strict=True)
-    ]
-    objects = tables_of("rocksdb", WIDE, rates=rates, runs=runs)
-    file = tmp_path / "sizes.html"
-    file.write_text(build(Tables(objects), NOW), encoding="utf-8")
-    page = open_page(file=file.as_uri())
+def test_trials_of_two_sizes_are_two_rows_and_two_charts_without_a_common_mean(open_page, several):
+    page = open_page("#Suite=sizes", file=several)
 
     assert [row[1:] for row in cells(page, "versions")] == [
         ["9.0.0", "2026-11-20", "1 × 1,000", "100.0"],
@@ -261,61 +248,104 @@ def wide():
 
 
 @pytest.fixture(scope="module")
-def judged_address(tmp_path_factory):
-    """The page of a run in which one metric is slower, and one cannot be told."""
-    rates = [
-        {**mean_rate("ingest", metric, version, value, unit, direction), "trial": 1, **AT}
-        for metric, unit, direction in (
-            ("latency", "ms", "lower"),
-            ("ingest_rate", "1/s", "higher"),
-        )
-        for version, value in (("9.0.0", 100.0), ("9.1.0", 110.0))
-    ]
-    verdicts = [
-        {
-            **AT, "test": "ingest", "metric": metric, "statistic": "mean", "labels": "",
-            "baseline": "9.0.0", "version": "9.1.0", "verdict": word, "reason": reason,
-            "effect": 0.1, "low": low, "high": 0.16, "trials_base": 1, "trials_new": 1,
-        }
-        for metric, word, reason, low in (
-            ("latency", "slower", "", 0.04),
-            ("ingest_rate", "cannot tell", "the pairs scatter too much", -0.02),
-        )
-    ]  # fmt: skip
-    run = {**AT, "status": "complete", "tasks": 1, "records": 1}
-    tables = {"rates": rates, "verdicts": verdicts, "runs": [run]}
-    file = tmp_path_factory.mktemp("judged") / "judged.html"
-    objects = tables_of("rocksdb", WIDE, **tables)
-    file.write_text(build(Tables(objects), NOW), encoding="utf-8")
+def several(tmp_path_factory):
+    """The page of several suites, each with a history of its own."""
+    histories = {
+        "sizes": _two_sizes(), "judged": _judged(), "unlike": _unlike(), "longer": _longer(),
+        "ordered": _ordered(), "ended": {"runs": [ENDED]},
+    }  # fmt: skip
+    objects = {}
+    for suite, rows in histories.items():
+        run = {**AT, "status": "complete", "tasks": 1, "records": 1}
+        objects |= tables_of(suite, WIDE, **{"runs": [run], **rows})
+    file = tmp_path_factory.mktemp("several") / "several.html"
+    file.write_text(build(Tables(objects, ",".join(histories)), NOW), encoding="utf-8")
     return file.as_uri()
 
 
+def _two_sizes():
+    sizes = {"1": (1_000, 100.0), "2": (2_000, 900.0)}
+    at = [{**AT, "run_id": run_id} for run_id in sizes]
+    rates = [
+        {**mean_rate("ingest", "ingest_rate", "9.0.0", rate, "1/s", "higher"), **run, "trial": 1}
+        for run, (_, rate) in zip(at, sizes.values(), strict=True)
+    ]
+    runs = [
+        {**run, "status": "complete", "tasks": 1, "records": records}
+        for run, (records, _) in zip(at, sizes.values(), strict=True)
+    ]
+    return {"rates": rates, "runs": runs}
+
+
+def _two_versions(metric, unit, direction, values):
+    return [
+        {**mean_rate("ingest", metric, version, value, unit, direction), "trial": 1, **AT}
+        for version, value in zip(("9.0.0", "9.1.0"), values, strict=True)
+    ]
+
+
+def _verdict(metric, word, effect, low, high, **more):
+    return {
+        **AT, "test": "ingest", "metric": metric, "statistic": "mean", "labels": "",
+        "baseline": "9.0.0", "version": "9.1.0", "verdict": word, "reason": "", "effect": effect,
+        "low": low, "high": high, "trials_base": 1, "trials_new": 1, **more,
+    }  # fmt: skip
+
+
+def _judged():
+    """Return a run in which one metric is slower, and one cannot be told."""
+    untold = {"reason": "the pairs scatter too much"}
+    return {
+        "rates": [
+            *_two_versions("latency", "ms", "lower", (100.0, 110.0)),
+            *_two_versions("ingest_rate", "1/s", "higher", (100.0, 110.0)),
+        ],
+        "verdicts": [
+            _verdict("latency", "slower", 0.1, 0.04, 0.16),
+            _verdict("ingest_rate", "cannot tell", 0.1, -0.02, 0.16, **untold),
+        ],
+    }
+
+
+def _unlike():
+    verdict = _verdict("rate", "slower", -0.2, -0.35, -0.1, unlike_machines=True)
+    return {"rates": _two_versions("rate", "1/s", "higher", (100.0, 80.0)), "verdicts": [verdict]}
+
+
+def _longer():
+    change = {
+        **AT, "test": "ingest", "metric": "latency", "statistic": "mean", "labels": "",
+        "unit": "ms", "direction": "lower", "changed_run": WIDE, "changed_at": AT["started_at"],
+        "version": "9.1.0", "version_before": "9.0.0", "level_before": 10.0, "level_after": 138.0,
+        "change": 12.8, "verdict": "slower", "cause": "version", "accepted_level": 10.0,
+        "title": "ingest latency (ms)",
+    }  # fmt: skip
+    return {
+        "rates": _two_versions("latency", "ms", "lower", (10.0, 138.0)),
+        "verdicts": [_verdict("latency", "slower", 12.8, 10.0, 13.5)],
+        "changes": [change],
+    }
+
+
+def _ordered():
+    rates = [
+        {**mean_rate("ingest", "rate", version, 1.0, "1/s", "higher"), "trial": 1, **AT}
+        for version in ORDERED[::-1]
+    ]
+    return {"rates": rates}
+
+
 @pytest.mark.parametrize("sheet", ["rates", "compare"])
-def test_a_sheet_begins_with_its_answer(open_page, judged_address, sheet):
-    page = open_page(f"#sheet={sheet}", file=judged_address)
+def test_a_sheet_begins_with_its_answer(open_page, several, sheet):
+    page = open_page(f"#sheet={sheet}&Suite=judged", file=several)
 
     verdicts = "▼ slower: ingest latency (+10.0 %); ? cannot tell: ingest rate."
     answer = page.get_by_role("tabpanel").get_by_role("status").first
-    assert answer.inner_text() == f"rocksdb 9.1.0 against 9.0.0: {verdicts}"
+    assert answer.inner_text() == f"judged 9.1.0 against 9.0.0: {verdicts}"
 
 
-def test_a_verdict_on_unlike_machines_is_hollow_and_says_so(open_page, tmp_path):
-    rates = [
-        {**mean_rate("ingest", "rate", version, value, "1/s", "higher"), "trial": 1, **AT}
-        for version, value in (("9.0.0", 100.0), ("9.1.0", 80.0))
-    ]
-    verdict = {
-        **AT, "test": "ingest", "metric": "rate", "statistic": "mean", "labels": "",
-        "baseline": "9.0.0", "version": "9.1.0", "verdict": "slower", "reason": "",
-        "effect": -0.2, "low": -0.35, "high": -0.1, "trials_base": 1, "trials_new": 1,
-        "unlike_machines": True,
-    }  # fmt: skip
-    run = {**AT, "status": "complete", "tasks": 1, "records": 1}
-    tables = {"rates": rates, "verdicts": [verdict], "runs": [run]}
-    file = tmp_path / "unlike.html"
-    objects = tables_of("rocksdb", WIDE, **tables)
-    file.write_text(build(Tables(objects), NOW), encoding="utf-8")
-    page = open_page("#sheet=compare", file=file.as_uri())
+def test_a_verdict_on_unlike_machines_is_hollow_and_says_so(open_page, several):
+    page = open_page("#sheet=compare&Suite=unlike", file=several)
 
     answer = page.get_by_role("tabpanel").get_by_role("status").first
     assert answer.inner_text().endswith(
@@ -331,9 +361,9 @@ def test_a_verdict_on_unlike_machines_is_hollow_and_says_so(open_page, tmp_path)
 
 
 def test_the_bars_of_changes_have_whiskers_to_the_side_of_worse_and_undecided_ones_are_hollow(
-    open_page, judged_address
+    open_page, several
 ):
-    page = open_page("#sheet=compare", file=judged_address)
+    page = open_page("#sheet=compare&Suite=judged", file=several)
     bars, whiskers = ".mark-rect.role-mark path[stroke]", ".mark-rule.role-mark line"
     fills = [bar.get_attribute("fill") for bar in page.locator(f"#gains svg {bars}").all()]
     marks = page.locator(f"#gains svg :is({bars}, {whiskers})").evaluate_all(ENDS)
@@ -348,36 +378,15 @@ def test_the_bars_of_changes_have_whiskers_to_the_side_of_worse_and_undecided_on
 
 
 def test_a_latency_that_became_many_times_as_long_says_so_wherever_its_change_stands(
-    open_page, tmp_path
+    open_page, several
 ):
-    rates = [
-        {**mean_rate("ingest", "latency", version, value, "ms", "lower"), "trial": 1, **AT}
-        for version, value in (("9.0.0", 10.0), ("9.1.0", 138.0))
-    ]
-    verdict = {
-        **AT, "test": "ingest", "metric": "latency", "statistic": "mean", "labels": "",
-        "baseline": "9.0.0", "version": "9.1.0", "verdict": "slower", "reason": "",
-        "effect": 12.8, "low": 10.0, "high": 13.5, "trials_base": 1, "trials_new": 1,
-    }  # fmt: skip
-    change = {
-        **AT, "test": "ingest", "metric": "latency", "statistic": "mean", "labels": "",
-        "unit": "ms", "direction": "lower", "changed_run": WIDE, "changed_at": AT["started_at"],
-        "version": "9.1.0", "version_before": "9.0.0", "level_before": 10.0, "level_after": 138.0,
-        "change": 12.8, "verdict": "slower", "cause": "version", "accepted_level": 10.0,
-        "title": "ingest latency (ms)",
-    }  # fmt: skip
-    run = {**AT, "status": "complete", "tasks": 1, "records": 1}
-    tables = {"rates": rates, "verdicts": [verdict], "runs": [run], "changes": [change]}
-    file = tmp_path / "longer.html"
-    objects = tables_of("rocksdb", WIDE, **tables)
-    file.write_text(build(Tables(objects), NOW), encoding="utf-8")
-    page = open_page(file=file.as_uri())
+    page = open_page("#Suite=longer", file=several)
 
     longer = "13.8 times as long"
     answer = page.get_by_role("tabpanel").get_by_role("status").first
     assert answer.inner_text().endswith(f"▼ slower: ingest latency ({longer}).")
     assert page.inner_text("#worst-change .figure") == longer
-    assert page.inner_text("#worst-change .of") == "rocksdb: ingest latency (ms)"
+    assert page.inner_text("#worst-change .of") == "longer: ingest latency (ms)"
     assert cells(page, "newest")[0][1:3] == [longer, "▼ slower"]
     assert cells(page, "newest")[0][8:10] == ["11.0 times", "14.5 times"]
     assert cells(page, "changes")[0][1:3] == [longer, "▼ slower"]
@@ -442,12 +451,8 @@ def test_a_choice_that_another_sheet_lacks_stays_chosen(open_page):
     assert "No rows for this choice." in page.inner_text("#weeks")
 
 
-def test_a_single_ending_has_its_colour_and_a_legend(open_page, tmp_path):
-    run = {"run_id": "1", "status": "aborted", "started_at": "2026-11-16 03:00:00.000"}
-    file = tmp_path / "one.html"
-    tables = Tables({keys.table("runs", "rocksdb", WIDE): packed([run])})
-    file.write_text(build(tables, NOW), encoding="utf-8")
-    page = open_page("#sheet=health", file=file.as_uri())
+def test_a_single_ending_has_its_colour_and_a_legend(open_page, several):
+    page = open_page("#sheet=health&Suite=ended", file=several)
 
     assert page.locator("#weeks svg .mark-rect path[fill='#A35A8B']").count() == 1
     assert page.locator("#weeks .legend li").all_inner_texts() == ["Ended as:", "● aborted"]
@@ -492,23 +497,14 @@ def test_a_reader_sorts_a_table_and_stays_at_its_column(open_page):
     expect(head).to_be_focused()
 
 
-def test_a_table_and_a_control_have_the_order_of_versions(open_page, tmp_path):
-    ordered = ["9.8.4.dev3", "9.8.4rc1", "9.8.4", "9.8.4+1a2b3c4d", "9.8.4.post1", "9.10.0"]
-    rates = [
-        {**mean_rate("ingest", "rate", version, 1.0, "1/s", "higher"), "trial": 1, **AT}
-        for version in ordered[::-1]
-    ]
-    run = {**AT, "status": "complete", "tasks": 1, "records": 1}
-    objects = tables_of("rocksdb", WIDE, rates=rates, runs=[run])
-    file = tmp_path / "ordered.html"
-    file.write_text(build(Tables(objects), NOW), encoding="utf-8")
-    page = open_page(file=file.as_uri())
+def test_a_table_and_a_control_have_the_order_of_versions(open_page, several):
+    page = open_page("#Suite=ordered", file=several)
 
     page.locator("#versions thead").get_by_role("button", name="Version number").click()
-    assert [row[1] for row in cells(page, "versions")] == ordered
-    page = open_page("#sheet=compare", file=file.as_uri())
+    assert [row[1] for row in cells(page, "versions")] == ORDERED
+    page = open_page("#sheet=compare&Suite=ordered", file=several)
     offered = page.get_by_label("Base").locator("option").all_inner_texts()
-    assert [each for each in offered if each in ordered] == ordered[:-1]
+    assert [each for each in offered if each in ORDERED] == ORDERED[:-1]
 
 
 @pytest.mark.parametrize(
@@ -595,8 +591,8 @@ def test_axe_finds_nothing(open_page, scheme, width):
 
 
 @pytest.mark.systems
-def test_every_table_fits_1400_pixels(open_page, judged_address):
-    for address in (None, judged_address):
+def test_every_table_fits_1400_pixels(open_page, several):
+    for address in (None, several):
         page = open_page(viewport=LAPTOP, **({"file": address} if address else {}))
         for tab in page.get_by_role("tab").all():
             tab.click()
