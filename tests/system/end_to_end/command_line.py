@@ -11,8 +11,9 @@ from tidemark.model.checkout import ROOT
 
 TIDEMARK = Path(sys.executable).with_name("tidemark")
 SMALL = [
-    "--versions", "9.0.0,9.8.4", "--repetitions", "1", "--set", "records=2000", "--layout", "trials",
-]  # fmt: skip
+    *("--versions", "9.0.0,9.8.4", "--repetitions", "1"),
+    *("--set", "records=2000", "--layout", "trials"),
+]
 # The README's second run, which the fixture `ran` makes small.
 README_RUN = [
     *("run", "rocksdb", "--versions", "9.0.0,9.8.4", "--repetitions", "5"),
