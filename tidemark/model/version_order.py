@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -103,6 +104,7 @@ def knows_order(versions: Iterable[str], *, packaged: bool) -> bool:
     )
 
 
+@lru_cache(4096)
 def _place(version: str, *, packaged: bool) -> _Place | None:
     """Return the place of a version, None if its order is not known."""
     # Most versions need no library, whose import would slow each cold start.
