@@ -1,17 +1,20 @@
-"""The folding of events into Parquet: every event is stored once, whatever is killed."""
+"""The folding and merging of segments: every event is stored once, whatever is killed."""
 
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 import duckdb
 import pytest
 
 from cwli.insights import run
+from onebox.logs import segments
 from onebox.logs.store import LogStore, LogStoreError
 
 WRITER = """
@@ -111,26 +114,32 @@ class Killed(BaseException):
     """An exception that stands for a killed process."""
 
 
+def kill_at(monkeypatch, step, nth, act, *, done=False) -> None:
+    """Kill the process of an act before its nth call of a step, or after it if that is done."""
+    owner = os if step == "fsync" else Path
+    original = getattr(owner, step)
+    remaining = [nth]
+
+    def kill(*arguments, **options):
+        remaining[0] -= 1
+        if remaining[0] or done:
+            original(*arguments, **options)
+        if not remaining[0]:
+            raise Killed
+
+    with monkeypatch.context() as patched:
+        patched.setattr(owner, step, kill)
+        with pytest.raises(Killed):
+            act()
+
+
 @pytest.mark.parametrize(
     ("step", "nth"), [("fsync", 1), ("fsync", 2), ("fsync", 3), ("replace", 1), ("replace", 2)]
 )
 def test_folding_that_is_killed_before_any_step_is_repeated(tmp_path, monkeypatch, step, nth):
     store = LogStore(tmp_path, templated_bytes=0)
     store.append("g", "s", [(number, str(number)) for number in range(20)], 0)
-    owner = os if step == "fsync" else Path
-    original = getattr(owner, step)
-    remaining = [nth]
-
-    def kill(*arguments):
-        remaining[0] -= 1
-        if not remaining[0]:
-            raise Killed
-        original(*arguments)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(owner, step, kill)
-        with pytest.raises(Killed):
-            store.close()
+    kill_at(monkeypatch, step, nth, store.close)
     expected = [str(number) for number in range(20)]
     assert read(store) == queried(store) == expected
     store.fold()
@@ -180,3 +189,130 @@ def test_queries_and_folding_stop_at_a_damaged_line_and_name_its_file(tmp_path, 
         later.read("g")
     with pytest.raises(LogStoreError, match="line 2 changed"):
         queried(later)
+
+
+EVENTS = [str(number) for number in range(10)]
+
+
+def files(folder: Path, pattern: str = "*.parquet") -> list[Path]:
+    return sorted((folder / "g").glob(pattern))
+
+
+def grow_old(folder: Path, seconds: float = 4000) -> None:
+    for path in (folder / "g").iterdir():
+        os.utime(path, (time.time() - seconds,) * 2)
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory) -> Path:
+    """A store of ten Parquet segments of one event each, without JSON lines."""
+    folder: Path = tmp_path_factory.mktemp("small")
+    add_small(folder, enumerate(EVENTS))
+    return folder
+
+
+def add_small(folder: Path, events: Iterable[tuple[int, str]]) -> None:
+    """Add a Parquet segment for each event."""
+    for event in events:
+        LogStore(folder).append("g", "s", [event], 0)
+    before = files(folder, "*.sources")
+    LogStore(folder).fold()
+    assert files(folder, "*.sources") == before, "their JSON lines still exist"
+    for path in files(folder, "*.ndjson"):
+        path.unlink()
+
+
+@pytest.fixture
+def unmerged(tmp_path, small) -> LogStore:
+    shutil.copytree(small, tmp_path, dirs_exist_ok=True)
+    return LogStore(tmp_path)
+
+
+def check(store: LogStore) -> None:
+    assert read(store) == queried(store) == EVENTS
+    assert store.streams("g") == ["s"]
+
+
+def test_small_segments_are_merged_and_removed_later(tmp_path, unmerged):
+    unmerged.fold()
+    check(unmerged)
+    assert len(files(tmp_path)) == 11
+    unmerged.fold()
+    assert len(files(tmp_path)) == 11, "there is nothing more to merge"
+    grow_old(tmp_path)
+    unmerged.fold()
+    assert len(files(tmp_path)) == 1
+    assert len(files(tmp_path, "*.sources")) == 1
+    check(unmerged)
+    grow_old(tmp_path, 8000)
+    unmerged.fold()
+    assert [path.suffix for path in files(tmp_path, "*")] == [".parquet", ".sha256"]
+    check(unmerged)
+
+
+def test_a_reader_that_listed_the_sources_reads_them_after_the_merge(unmerged):
+    events = unmerged.events(["g"])
+    unmerged.fold()
+    assert run("stats count(*) as n", events).rows == [[{"field": "n", "value": "10"}]]
+
+
+def test_few_segments_and_half_full_segments_are_not_merged(tmp_path, unmerged):
+    LogStore(tmp_path, segment_events=2).fold()
+    files(tmp_path)[0].unlink()
+    files(tmp_path)[0].unlink()
+    files(tmp_path)[0].unlink()
+    unmerged.fold()
+    assert files(tmp_path, "*.sources") == []
+
+
+def test_a_merged_segment_is_merged_again_after_its_sources_are_removed(tmp_path, unmerged):
+    unmerged.fold()
+    later = [f"later {number}" for number in range(segments.MIN_FILES - 1)]
+    add_small(tmp_path, ((99 + number, text) for number, text in enumerate(later)))
+    unmerged.fold()
+    assert len(files(tmp_path, "*.sources")) == 1, "its sources still exist"
+    for seconds in (8000, 8000, 0, 4000):
+        grow_old(tmp_path, seconds)
+        unmerged.fold()
+    assert len(files(tmp_path)) == 1
+    assert read(unmerged) == [*EVENTS, *later]
+
+
+@pytest.mark.parametrize(
+    ("step", "nth"),
+    [*(("fsync", nth) for nth in range(1, 6)), *(("replace", nth) for nth in range(1, 4))],
+)
+def test_a_merge_that_is_killed_before_any_step_loses_nothing(
+    tmp_path, monkeypatch, unmerged, step, nth
+):
+    kill_at(monkeypatch, step, nth, unmerged.fold)
+    check(unmerged)
+    for seconds in (0, 4000, 8000, 8000):
+        grow_old(tmp_path, seconds)
+        unmerged.fold()
+        check(unmerged)
+    assert [path.suffix for path in files(tmp_path, "*")] == [".parquet", ".sha256"]
+
+
+@pytest.mark.parametrize("done", [False, True])
+@pytest.mark.parametrize("nth", [1, 5, 10])
+def test_the_removal_of_sources_may_be_killed_at_any_step(
+    tmp_path, monkeypatch, unmerged, nth, done
+):
+    unmerged.fold()
+    grow_old(tmp_path, 8000)
+    kill_at(monkeypatch, "unlink", nth, unmerged.fold, done=done)
+    check(unmerged)
+    for _ in range(2):
+        unmerged.fold()
+        check(unmerged)
+    assert [path.suffix for path in files(tmp_path, "*")] == [".parquet", ".sha256"]
+
+
+def test_segments_that_another_process_merges_are_not_merged(tmp_path, unmerged):
+    folder = tmp_path / "g"
+    with segments._merge_lock(folder) as free:
+        assert free
+        unmerged.fold()
+    assert files(tmp_path, "*.sources") == []
+    check(unmerged)
