@@ -188,11 +188,11 @@ async function update() {
   main.ariaBusy = true;
   // The shown sheet decides the choices. The other sheets are drawn later, for printing.
   await drawSheet(shown, true);
+  if (own === chosen) main.ariaBusy = null;
   for (const sheet of sheets.filter((each) => each !== shown)) {
     if (own !== chosen) return; // The choices have changed in the meantime.
     await drawSheet(sheet, false);
   }
-  if (own === chosen) main.ariaBusy = null;
 }
 
 // Controls in an order in which each follows the controls that it depends on.

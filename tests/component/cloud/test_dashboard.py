@@ -127,7 +127,7 @@ def test_every_visual_is_drawn(open_page):
         len(sheet.visuals) for sheet in dashboard().sheets
     )
     for visual in page.locator(".visual").all():
-        assert visual.locator(".figure, table, svg").count() > 0, visual.get_attribute("id")
+        expect(visual.locator(".figure, table, svg").first).to_be_attached(timeout=60_000)
 
 
 def test_trials_of_two_sizes_are_two_rows_and_two_charts_without_a_common_mean(open_page, several):
@@ -237,7 +237,7 @@ def test_the_page_of_a_store_without_runs_says_so(open_page, tmp_path):
     assert "No results are stored yet; `tidemark run` measures versions." in page.inner_text(
         "header"
     )
-    assert page.locator(".nothing").count() == page.locator(".visual").count()
+    expect(page.locator(".nothing")).to_have_count(page.locator(".visual").count())
     assert page.locator("#rates-since").input_value() == ""
 
 
