@@ -12,6 +12,7 @@ SYSTEMS = $(patsubst systems=%,%,$(filter systems=%,$(ARGS)))
 CHECK_SUITES = $(if $(SYSTEMS),TIDEMARK_SYSTEMS=$(SYSTEMS) )$(BIN)/tidemark suite check
 PYTHON_READY := $(VENV)/.ready
 NODE_READY := node_modules/.ready
+COMPILED := $(VENV)/.compiled
 AWS_CLI := .aws-cli
 FUNCTIONS := .functions-python
 LOCALSTACK := .localstack
@@ -32,7 +33,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 export PYTHONDONTWRITEBYTECODE :=
 ARGS ?=
 
-.PHONY: run wheels test systems check lint compile bench faults conformance audit sbom bootstrap synth template diff deploy verify-aws destroy clean
+.PHONY: run wheels test systems check lint bench faults conformance audit sbom bootstrap synth template diff deploy verify-aws destroy clean
 .DEFAULT_GOAL := help
 
 help:  ## List these commands
@@ -46,7 +47,7 @@ wheels: $(PYTHON_READY)  ## Build the wheels of Tidemark and its packages into d
 	for project in . $(PACKAGES); do $(BIN)/uv build --quiet --wheel --build-constraints requirements.txt --require-hashes --out-dir dist $$project; done
 
 test:  ## Run lint, types and all tests but the longest
-	@$(MAKE) --no-print-directory --jobs 2 --output-sync lint compile $(NODE_READY) $(CHROMIUM)
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync lint $(COMPILED) $(NODE_READY) $(CHROMIUM)
 	$(BIN)/python -m pytest --numprocesses 3
 
 systems: $(PYTHON_READY) $(NODE_READY) $(AWS_CLI)/.ready $(FUNCTIONS)/.ready $(LOCALSTACK)/.ready $(CHROMIUM) $(FIREFOX)  ## Run the longest tests, all examples of the random tests, and the functions on their Python
@@ -65,9 +66,10 @@ lint: $(PYTHON_READY)
 
 # In a fresh clone every process of the tests would compile them and the CDK at once; beside mypy a
 # core is idle. The tests themselves say what cannot be imported.
-compile: $(PYTHON_READY)
+$(COMPILED): $(PYTHON_READY)
 	@$(BIN)/python -m pytest --collect-only --quiet > /dev/null || true
 	@$(BIN)/python -O -c 'import cdk.app'
+	@touch $@
 
 bench: $(PYTHON_READY)  ## Measure speed, as ratios in one run
 	$(BIN)/python -m tests.checks.bench
