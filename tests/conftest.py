@@ -102,6 +102,11 @@ def pytest_collection():
         gc.enable()
 
 
+def pytest_unconfigure():
+    """Let Python free at its end what was imported; a library reports what is left."""
+    gc.unfreeze()
+
+
 def pytest_xdist_setupnodes(config):
     """Start the faults of ``make test`` beside the tests: they take minutes, and mostly wait."""
     whole = config.option.markexpr == "not systems"
