@@ -35,7 +35,7 @@ from tidemark.model.run_spec import RunSpec, beside
 from tidemark.model.sentences import listed, plural
 from tidemark.model.suite import Suite
 from tidemark.model.suite_asset import copy_digest, programs_digest
-from tidemark.money.estimate import estimate
+from tidemark.money.estimate import estimate, with_slices
 from tidemark.money.prices import list_prices
 
 _INTERRUPTED = 130  # 128 and the number of SIGINT, as shells have it
@@ -70,13 +70,14 @@ def intention(versions: str, request: RunSpec, suite: Suite, target: Target) -> 
     if request.profile:
         extent += f" and {request.profiled_trials} profiled"
     expected = estimate(request, suite, list_prices())
+    sliced = request.measured(with_slices(suite, request, one_machine=target.stack is None))
     size = described(request.parameters)
     return (
         f"[bold]{suite.title}[/] {versions}: "
         f"{extent} of "
         f"{' and '.join(test.name for test in suite.tests)}"
         f"{size and f' with {size}'}; "
-        f"{time_to_end(request, suite, target, expected)}, "
+        f"{time_to_end(request, sliced, target, expected)}, "
         f"on AWS {cost(expected)}."
     )
 

@@ -14,9 +14,11 @@ from tests.unit.fakes import FakeBucket
 from tests.unit.measured_runs import bucket_of, measured, planned
 from tidemark.cli import attended_run, chosen_suite, forecast, run
 from tidemark.cli.forecast import Pace
+from tidemark.cli.target import Target
 from tidemark.client.deployed import Stack
 from tidemark.model.checkout import ROOT
 from tidemark.model.refusal import Refused
+from tidemark.model.request import resolve_request
 from tidemark.model.subject import Subject
 from tidemark.model.suite import Defaults
 from tidemark.model.suite_asset import copy_digest, programs_digest
@@ -293,6 +295,18 @@ def test_a_dry_run_says_what_how_long_and_how_much_and_starts_and_writes_nothing
     assert re.search(r"; about .* \(the first run here\), on AWS about 0\.\d\d USD\.$", intention)
     assert end == "Nothing was started; the same command without --dry-run measures it."
     assert (started, [*tmp_path.iterdir()]) == ([], [])
+
+
+def test_the_time_of_a_run_counts_the_slices_that_its_rounds_will_have(tmp_path, monkeypatch):
+    suite = read_suites()["rocksdb"]
+    request = resolve_request({"suite": "rocksdb"}, {"rocksdb": suite})
+    seen = []
+    monkeypatch.setattr(attended_run, "time_to_end", lambda _, suite, *__: seen.append(suite))
+
+    for stack in (None, "Tidemark"):
+        attended_run.intention("8.8.1, 9.8.4", request, suite, Target(tmp_path, stack))
+
+    assert [[test.jobs for test in each.tests] for each in seen] == [[15, 16], [30, 30]]
 
 
 def test_a_dry_run_refuses_what_has_to_be_built(tmp_path):
