@@ -109,7 +109,7 @@ def test_a_second_suite_is_refused():
 def test_a_first_run_says_that_it_is_the_first(start):
     output, _ = start()
 
-    assert "tasks 1; about 3 min 23 s (the first run here), on AWS" in output
+    assert "tasks 1; about 3 min 34 s (the first run here), on AWS" in output
 
 
 def test_the_time_of_a_suite_that_declares_none_is_told_by_its_first_trial(start, monkeypatch):
@@ -128,8 +128,8 @@ def test_the_time_of_a_run_is_that_of_earlier_runs(start, monkeypatch):
 
     output, _ = start("--repetitions", "10")
 
-    # 20 trials of twice 4.375 s and 1 s, 7 s before and after them, and 13 s until they start.
-    assert "tasks 1; about 3 min 35 s, on AWS" in output
+    # 20 trials of twice 7.185 s and 1 s, 7 s before and after them, and 13 s until they start.
+    assert "tasks 1; about 5 min 27 s, on AWS" in output
 
 
 def test_newest_and_previous_are_resolved_on_this_machine(start):
