@@ -166,7 +166,9 @@ def _of_commit(text: str, subject: Subject) -> Build:
             f"versions: {shown(text)} needs the repository of the suite; set subject.source"
         )
     if not _REFERENCE.fullmatch(reference):
-        raise Refused(f"versions: {shown(text)} is not accepted; expected the form of git:1a2b3c4")
+        raise Refused(
+            f"versions: {shown(text)} is not accepted; expected a commit such as git:1a2b3c4"
+        )
     with tempfile.TemporaryDirectory(prefix="tidemark-") as folder:
         git = ["git", "-C", folder]
         _run([*git, "clone", "--quiet", "--no-checkout", subject.source, "."], text)
@@ -234,7 +236,7 @@ def _run(words: Sequence[str], text: str, without: Set[str] = frozenset()) -> st
     if done.returncode:
         program, lines = Path(words[0]).name, done.stderr.strip() or f"exit code {done.returncode}"
         reason = shortened(lines, _LONGEST_REASON)
-        raise Refused(f"versions: {shown(text)} cannot be built, {program} says: {reason}")
+        raise Refused(f"versions: {shown(text)} cannot be built; {program} says: {reason}")
     return done.stdout.strip()
 
 

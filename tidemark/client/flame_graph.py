@@ -112,7 +112,7 @@ def _parent(frame: Drawn, parents: Sequence[_Placed], starts: Sequence[float]) -
     ]
     fitting = [each for each in near if each.room >= frame.samples]
     if not fitting:
-        raise Unreadable(f"the frame {shown(frame.name)} has no frame of its size below it")
+        raise Unreadable(f"no frame below {shown(frame.name)} has room for it")
     parent = max(fitting, key=lambda each: _overlap(each.drawn, frame))
     parent.room -= frame.samples
     return parent
@@ -159,7 +159,9 @@ class _Reader:
             self._parser.Parse(b"", True)
         except expat.ExpatError as error:
             words = expat.ErrorString(error.code)
-            raise unreadable_at(error.lineno, f"the SVG is cut off or no XML: {words}") from None
+            raise unreadable_at(
+                error.lineno, f"the SVG is cut off or is not XML: {words}"
+            ) from None
 
     def _start(self, name: str, attributes: Mapping[str, str]) -> None:
         if not self.root:

@@ -227,7 +227,7 @@ class Test(Consistent):
         found = [step.name for step in self.steps if step.find_tasks]
         for number, metric in enumerate(self.metrics):
             if found and metric.is_of_jobs and metric.step in {None, *found}:
-                sentence = "the number of tasks that are found is not known; expected began"
+                sentence = "the step may find any number of tasks; expected the field began"
                 yield problem(("metrics", number), f"{sentence} or values: any")
 
     def _unscaled(self) -> Iterator[Problem]:

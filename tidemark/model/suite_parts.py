@@ -385,7 +385,7 @@ def _uncounted(suite: object, parameters: Mapping[str, Any]) -> Iterator[Problem
             sentence = "the suite has no whole number of this name"
             yield problem(place, f"{sentence}; {there_are(numbers, name)}")
         elif name and not _is_count(mapping(parameters, name)):
-            yield problem(place, f"{shown(name)} may have other values than 1 to {MOST_TASKS}")
+            yield problem(place, f"{shown(name)} may have values outside 1 to {MOST_TASKS}")
 
 
 def _is_count(parameter: Mapping[str, Any]) -> bool:

@@ -110,7 +110,7 @@ def _parsed(name: str, body: bytes) -> Any:  # noqa: ANN401 (any JSON)
     try:
         return json.loads(body)
     except ValueError:
-        raise Refusal(f"{name} was answered without JSON") from None
+        raise Refusal(f"the answer to {name} is not JSON") from None
 
 
 def statements_of(header: str) -> Statements | None:

@@ -166,14 +166,14 @@ def test_a_build_that_is_not_there_is_refused(text, sentence):
 
 @pytest.mark.parametrize("reference", ["--upload-pack=x", "a b", ""])
 def test_a_reference_that_git_could_take_for_an_option_is_refused(reference, tmp_path):
-    with pytest.raises(Refused, match=r"; expected the form of git:1a2b3c4$"):
+    with pytest.raises(Refused, match=r"; expected a commit such as git:1a2b3c4$"):
         built(f"git:{reference}", tmp_path.as_uri())
 
 
 def test_a_commit_that_the_repository_lacks_is_refused_with_gits_reason(project):
     git(project, "init", "--quiet")
 
-    with pytest.raises(Refused, match=r"^versions: 'git:1a2b3c4' cannot be built, git says: "):
+    with pytest.raises(Refused, match=r"^versions: 'git:1a2b3c4' cannot be built; git says: "):
         built("git:1a2b3c4", project.as_uri())
 
 

@@ -97,7 +97,7 @@ WHOLE = flamegraph_pl({"main;f": 3, "main;g": 4})
             "<svg><g><title>main (2 samples, 1%)</title><rect y='1' width='2'/></g></svg>",
             "line 1: the frame 'main (2 samples, 1%)' has no position",
         ),
-        (WHOLE[: len(WHOLE) // 2 * 2 - 40], "the SVG is cut off or no XML: "),
+        (WHOLE[: len(WHOLE) // 2 * 2 - 40], "the SVG is cut off or is not XML: "),
         ("<!DOCTYPE svg [<!ENTITY a 'b'>]><svg></svg>", "line 1: it declares an entity"),
         ("<html><body>main;f 3</body></html>", "it has no frames with samples"),
         (
@@ -107,12 +107,12 @@ WHOLE = flamegraph_pl({"main;f": 3, "main;g": 4})
         (
             f"<svg>{rectangle('all', 0, 50, 99)}{rectangle('f', 0, 5, 83)}"
             f"{rectangle('g', 0, 6, 67)}</svg>",
-            "the frame 'g' has no frame of its size below it",
+            "no frame below 'g' has room for it",
         ),
         (
             f"<svg>{rectangle('all', 0, 50, 99)}{rectangle('f', 0, 5, 83)}"
             f"{rectangle('g', 30, 5, 67)}</svg>",
-            "the frame 'g' has no frame of its size below it",
+            "no frame below 'g' has room for it",
         ),
         (
             f"<svg>{rectangle('all', 0, 5, 99)}{rectangle('f', 0, 5, 83).replace('samples', 'ms')}"

@@ -217,7 +217,7 @@ def test_a_status_other_than_200_is_a_refusal(kiwi_load, session, kiwi):
 @pytest.mark.parametrize(
     ("body", "sentence"),
     [
-        (b"<html>", "A.b was answered without JSON"),
+        (b"<html>", "the answer to A.b is not JSON"),
         (b'{"id": 1}', "A.b was answered without a result"),
     ],
 )

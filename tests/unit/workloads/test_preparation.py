@@ -149,7 +149,7 @@ def test_a_package_that_differs_from_the_pins_of_its_version_is_refused(uv, tmp_
     ["rocksdict", "rocksdict>=0.3", "rocksdict==0.3.23 --index-url=http://x", "-r", "a==0.3.٣"],
 )
 def test_a_requirement_of_another_form_is_refused(uv, package):
-    with pytest.raises(ConfigurationError, match=r"^TIDEMARK_PACKAGE is '.+ are accepted\.$"):
+    with pytest.raises(ConfigurationError, match=r"^TIDEMARK_PACKAGE is '.+'; expected "):
         environment(uv(MAKES) | {"TIDEMARK_PACKAGE": package}, timeout=60)
 
 

@@ -172,7 +172,7 @@ def amount(text: str, unit: str, point: Point | None = None) -> Amount:
         _check_scales(text, match["value"], match["spread"])
     value, trials = _number(match["value"]), int(match["trials"] or 0)
     if not math.isfinite(value):
-        raise ValueError(f"{shown(text)} is no finite number")
+        raise ValueError(f"{shown(text)} is not a finite number")
     spread = _number(match["spread"]) if match["spread"] else None
     if spread is not None and match["percent"]:
         spread *= value / 100
@@ -236,7 +236,7 @@ def order_of(days: Iterable[Day], given: Order | None) -> Order | None:
     found = next(iter(certain), None)
     if given and found and given != found:
         day = certain[found]
-        raise refused_at(day.line, f"{day.text} is {found}, and --dates says {given}")
+        raise refused_at(day.line, f"{day.text} is {found}, but --dates says {given}")
     return given or found
 
 

@@ -111,8 +111,7 @@ def _requirements(variables: Mapping[str, str]) -> list[str]:
     for text in requirements:
         if not _REQUIREMENT.fullmatch(text):
             raise ConfigurationError(
-                f"TIDEMARK_PACKAGE is {package!r}: requirements such as rocksdict==0.3.23 are "
-                "accepted."
+                f"TIDEMARK_PACKAGE is {package!r}; expected requirements such as rocksdict==0.3.23."
             )
     return requirements
 
@@ -136,7 +135,7 @@ def _program(variables: Mapping[str, str]) -> str:
     uv = shutil.which(name or "uv")
     if uv is None:
         raise ConfigurationError(
-            f"TIDEMARK_UV is {name!r}: the path of uv is accepted, or none if uv is on the PATH."
+            f"TIDEMARK_UV is {name!r}; expected the path of uv, or no value if uv is on the PATH."
         )
     return uv
 

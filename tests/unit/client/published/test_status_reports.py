@@ -134,7 +134,7 @@ def test_an_older_json_report_of_ingest_has_its_times_in_a_summary():
         (OLD_COMPACTION.replace("800.00 read", "∞ read"),
          "line 2: the average: '∞' is no figure; expected one such as 366000 or 366,000.5"),
         (OLD_COMPACTION.replace("800.00 read", "1e999 read"),
-         "line 2: the average: '1e999' is no finite number"),
+         "line 2: the average: '1e999' is not a finite number"),
         (OLD_COMPACTION.replace("30,000", "30,000.0"),
          "line 10: '30000.0' is no number of records"),
         (json.dumps([{"createUpdateTime": "x", "jobRuns": [run("10:00", "10:01", "ab")]}]),
