@@ -139,7 +139,7 @@ STATEMENTS: Mapping[str, Sequence[str]] = {
         "DROP TABLE rates", "SELECT 1; SELECT 2", "EXPLAIN SELECT 1", "CALL pragma_version()",
         "EXPORT DATABASE '/tmp/x'", "SELECT * FROM sniff_csv('/etc/passwd')", "VACUUM",
     ],
-    "text that is none": [
+    "odd text": [
         "", " ", ";", "--", "/*", "'", '"', "\x00", "SELECT '\x00'", "SELECT \ud800",
         "SELECT " + "a" * 200_000, "SELECT U&'\\zzzz'", "SELECT X'0'", "SELECT 1e999999999",
         "SELECT 9" + "9" * 5_000, "SELECT '\u202e'", "SELECT 1 " + "/* */ " * _DEEP,
