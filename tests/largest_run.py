@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from tests.plans import RUN, plan_of
-from tidemark.figures.trial_result import trial_result
+from tidemark.figures.trial_status import trial_result
 from tidemark.model.metric import Metric
 from tidemark.model.plan import Plan, PlannedTrial
 from tidemark.model.results import Rate, Sample, TaskResult, TestResult, TrialResult

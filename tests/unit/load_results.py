@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from tests.plans import RUN, STARTED, plan_of
 from tests.unit.measured_runs import ENVIRONMENT
-from tidemark.figures.trial_result import labelled
+from tidemark.figures.trial_status import labelled
 from tidemark.model.load import HeldLevel, LoadCourse
 from tidemark.model.results import (
     NO_EXCLUSIONS,

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from tests.plans import RUN, STARTED, plan_of
 from tests.unit.fakes import FakeBucket
-from tidemark.figures.trial_result import labelled
+from tidemark.figures.trial_status import labelled
 from tidemark.model.metric import Metric
 from tidemark.model.outcome import Outcome
 from tidemark.model.results import (

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from tests.plans import plan_of
 from tests.unit.fakes import FakeBucket
 from tests.unit.measured_runs import ENVIRONMENT
-from tidemark.figures.trial_result import trial_result
+from tidemark.figures.trial_status import trial_result
 from tidemark.model.metric import Metric
 from tidemark.model.results import (
     NO_EXCLUSIONS,

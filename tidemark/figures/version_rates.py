@@ -112,7 +112,7 @@ class VersionRate(Frozen):
 
 
 def rate_key(test: str, rate: Rate) -> Key:
-    """Return the key of the quantity that a rate of a test is of."""
+    """Return the key of the quantity to which a test's rate belongs."""
     return test, rate.metric, rate.statistic, canonical(rate.labels)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from pydantic import BaseModel
 
-from tidemark.figures.trial_result import Failures, trial_result, unmatched
+from tidemark.figures.trial_status import Failures, trial_result, unmatched
 from tidemark.figures.verdicts.needed_trials import gone_on, with_next_comparison
 from tidemark.figures.verdicts.sequential_run import SequentialRun, after, following
 from tidemark.model.base import Frozen

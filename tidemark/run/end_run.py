@@ -113,7 +113,7 @@ def _finish_rounds(bucket: Bucket, plan: Plan) -> None:
     A resume would measure it again, and pair the slices of two tasks.
     """
     # The sweep of an hour without dead runs reads no figures.
-    from tidemark.figures.trial_result import trial_result  # noqa: PLC0415
+    from tidemark.figures.trial_status import trial_result  # noqa: PLC0415
 
     recorded = set(recorded_of(bucket, plan))
     begun = [trial.turn for trial in plan.trials if trial.trial in recorded]

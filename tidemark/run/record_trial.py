@@ -1,6 +1,6 @@
 """RecordTrial: store the result of an ended trial, once, and send its rates to CloudWatch."""
 
-from tidemark.figures.trial_result import trial_result
+from tidemark.figures.trial_status import trial_result
 from tidemark.model.plan import Plan
 from tidemark.model.results import TrialResult
 from tidemark.model.run_id import is_profiled

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from tests.checks.bench.slowed_rocksdb import BASE, LOSSES, slowed
 from tests.checks.bench.slowed_runs import StoredRun
-from tidemark.figures.verdicts.methods import MIXTURE_T, PAIRED_T
+from tidemark.figures.verdicts.intervals import MIXTURE_T, PAIRED_T
 from tidemark.figures.verdicts.pairs import Pairs
 from tidemark.figures.verdicts.rule import Criteria, Margins, Word, judge
 from tidemark.figures.verdicts.sequential_metric import SequentialMetric

@@ -6,7 +6,7 @@ import random
 
 from tests.checks.bench.noises import Trial, slow_tail, steady
 from tidemark.figures.profiles.growth import ALPHA
-from tidemark.figures.verdicts.methods import holm
+from tidemark.figures.verdicts.intervals import holm
 from tidemark.figures.verdicts.welch import TrialValues, change
 
 _FUNCTIONS, _SCATTER = 40, 0.1

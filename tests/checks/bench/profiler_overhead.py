@@ -25,7 +25,7 @@ from onebox.cloud import objects
 from onebox.cloud.endpoint import Endpoint
 from onebox.cloud.processes import BARE_PYTHON
 from onebox.cloud.server import Server
-from tidemark.figures.verdicts import methods
+from tidemark.figures.verdicts import intervals
 from tidemark.model.checkout import ROOT
 from tidemark.model.profile import DEFAULT_HZ
 from tidemark.model.suite_files import read_suites
@@ -133,7 +133,7 @@ def _overhead(pairs: Sequence[Pair]) -> tuple[float, float, float]:
     ratios = [math.log(pair.profiled / pair.plain) for pair in pairs]
     mean = statistics.fmean(ratios)
     error = statistics.stdev(ratios) / math.sqrt(len(ratios))
-    half = methods.quantile(0.1, len(ratios) - 1) * error
+    half = intervals.quantile(0.1, len(ratios) - 1) * error
     middle, low, high = (100 * math.expm1(each) for each in (mean, mean - half, mean + half))
     return middle, low, high
 

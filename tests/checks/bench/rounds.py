@@ -26,7 +26,7 @@ from tests.checks.bench.slowed_runs import StoredRun, stored
 from tests.checks.bench.verdict_runs import CAP
 from tests.checks.docs import write_part
 from tidemark.figures.calibration import of_two, seconds_of_pair
-from tidemark.figures.verdicts.methods import PAIRED_T
+from tidemark.figures.verdicts.intervals import PAIRED_T
 from tidemark.figures.verdicts.pairs import Estimate, Pairs, differences
 from tidemark.figures.verdicts.rule import SHOWN
 from tidemark.figures.verdicts.sequential_metric import SequentialMetric

@@ -10,7 +10,7 @@ from itertools import islice
 
 from tests.checks.bench.noises import Noise
 from tidemark.figures.verdicts.bisection import Bisection, Ends, Finding, Nearer
-from tidemark.figures.verdicts.methods import MIXTURE_T, PAIRED_T
+from tidemark.figures.verdicts.intervals import MIXTURE_T, PAIRED_T
 from tidemark.figures.verdicts.pairs import Pairs
 from tidemark.figures.verdicts.rule import Criteria, Judgement, Margins, Word, judge
 from tidemark.figures.verdicts.sequential_metric import SequentialMetric

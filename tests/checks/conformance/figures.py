@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from tests.plans import plan_of
-from tidemark.figures.trial_result import trial_result
+from tidemark.figures.trial_status import trial_result
 from tidemark.model.plan import Plan, PlannedTrial
 from tidemark.model.results import (
     NO_EXCLUSIONS,

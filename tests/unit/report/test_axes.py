@@ -14,7 +14,7 @@ from tests.unit.measured_runs import (
     with_values,
 )
 from tidemark.cli import live
-from tidemark.figures.trial_result import trial_result
+from tidemark.figures.trial_status import trial_result
 from tidemark.model.results import NO_EXCLUSIONS
 from tidemark.report.comparison.contents import comparison
 from tidemark.report.comparison.document import document

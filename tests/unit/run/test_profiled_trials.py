@@ -10,7 +10,7 @@ import pytest
 from tests.plans import DATABASES, EXECUTION, RUN, plan_of, system_of, with_axes
 from tests.unit.fakes import FakeBucket, FakeMetrics
 from tests.unit.measured_runs import failed, measured
-from tidemark.figures.trial_result import trial_result
+from tidemark.figures.trial_status import trial_result
 from tidemark.model.profile import PROFILE_FILE
 from tidemark.model.refusal import Refused
 from tidemark.model.run_spec import RunSpec

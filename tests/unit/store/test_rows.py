@@ -9,7 +9,7 @@ import pytest
 from tests.plans import naming, plan_of, rocksdb
 from tests.unit import measured_runs as runs
 from tidemark import __version__
-from tidemark.figures.trial_result import trial_result
+from tidemark.figures.trial_status import trial_result
 from tidemark.model.results import (
     NO_EXCLUSIONS,
     Exclusion,

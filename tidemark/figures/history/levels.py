@@ -98,8 +98,8 @@ def without_drifts(
 ) -> tuple[list[ChangePoint], list[Drift]]:
     """Return the changes of level that are steps, and the drifts that explain the others better.
 
-    A drift takes the place of changes in one direction that follow each other if its fit is better
-    by Bayes' information criterion.
+    A drift replaces consecutive changes in one direction if it fits better by Bayes' information
+    criterion.
     """
     if not points:
         return [], []

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from tidemark.figures.history.change_points import LEAST_T, SHORTEST, Scaled
-from tidemark.figures.verdicts.methods import p_value
+from tidemark.figures.verdicts.intervals import p_value
 
 FEWEST = 5
 """The fewest points of the level before."""

@@ -113,7 +113,7 @@ def is_library(frame: str) -> bool:
 
 @lru_cache(maxsize=100_000)
 def plain_name(frame: str) -> str:
-    """Return the name of a function without all that is not its name."""
+    """Return the bare name of a function: without its address, types, arguments and marks."""
     text = _THUNK.sub("", _MARKS.sub("", _KIND.sub("", _ADDRESS.sub("", frame))))
     if python := _PYTHON.fullmatch(text):
         return f"{python['name']} ({python['file']})"

@@ -18,7 +18,7 @@ from tidemark.figures.profiles.folded_stacks import (
     renames,
     unnumbered,
 )
-from tidemark.figures.verdicts.methods import holm
+from tidemark.figures.verdicts.intervals import holm
 from tidemark.figures.verdicts.welch import TrialChange, TrialValues, change
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import shown

@@ -1,17 +1,18 @@
 """The search for the first slower version, by comparisons of versions with one base.
 
-A version between is nearer to one end of the search: its base or its newest version. Wald's
-sequential test of two levels decides, which needs far fewer pairs than a verdict against the base
-alone. With an estimate s of the scatter, of n degrees of freedom, and known levels, a version at
-one end is taken for one at the other at most as often as
+A search has two ends, its base and its newest version. Each version between them is nearer to one
+end. Wald's sequential test of two levels decides to which; it needs far fewer pairs than a verdict
+against the base alone. If the levels are known, and s estimates the scatter with n degrees of
+freedom, a version at one end is mistaken for the other end with a probability of at most
 E[exp(-bound · s²/σ²)] = (1 + 2 · bound / n)^(-n / 2).
 
-The level of the newest version is not known: it is estimated from pairs that ended once they told
-that the version is slower, so it lies rather too far from the base. The errors are therefore not
-proven to stay within the bound; simulations measure them (docs/verdicts.md).
+The level of the newest version is not known. It is estimated from pairs that stopped as soon as
+they showed a slower version, so the estimate tends to lie too far from the base. The errors are
+therefore not proven to stay within the bound; simulations measure them (docs/verdicts.md).
 
 Sources: Wald, Annals of Mathematical Statistics 16 (1945); Hall, Biometrika 49 (1962), for an
-estimate from earlier pairs alone. That of both versions' pairs is right for outliers, too.
+estimate from earlier pairs alone. The estimate here is from the pairs of both versions, and right
+for outliers, too.
 """
 
 from __future__ import annotations

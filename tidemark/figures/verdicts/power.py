@@ -26,7 +26,7 @@ _HOPELESS_FROM = 8
 
 
 def detectable(pairs: Pairs, criteria: Criteria) -> float | None:
-    """Return the change that as many pairs find in four cases of five; None if there is none.
+    """Return the least change that so many pairs find in four cases of five, None if too few.
 
     Source: NIST/SEMATECH e-Handbook of Statistical Methods, 7.2.2.2, sample sizes from the power.
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Literal, NamedTuple, Self
 
-from tidemark.figures.verdicts.methods import CONFIRMING, LAST_LOOK, PAIRED_T, Method
+from tidemark.figures.verdicts.intervals import CONFIRMING, LAST_LOOK, PAIRED_T, Method
 from tidemark.figures.verdicts.pairs import Estimate, Pairs
 from tidemark.model.metric import MARGIN, SAME_WITHIN, Metric
 from tidemark.model.numerals import bound

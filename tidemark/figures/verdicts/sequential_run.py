@@ -1,4 +1,7 @@
-"""The standing of a run that goes on until it is decided, from one trial to the next."""
+"""The standing of a run that goes on until it is decided, from one trial to the next.
+
+It tells the next trials, and in a search what is found of each version.
+"""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
@@ -8,7 +11,7 @@ from functools import partial
 from pydantic import Field
 
 from tidemark.figures.verdicts.bisection import Bisection, Ends, Finding
-from tidemark.figures.verdicts.methods import MIXTURE_T
+from tidemark.figures.verdicts.intervals import MIXTURE_T
 from tidemark.figures.verdicts.pairs import in_round
 from tidemark.figures.verdicts.rule import Criteria, Judgement, Margins
 from tidemark.figures.verdicts.sequential_metric import SequentialMetric, unconfirmed, untold

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple, Protocol
 
-from tidemark.figures.verdicts.methods import MIXTURE_T, PAIRED_T, Method, equally, holm
+from tidemark.figures.verdicts.intervals import MIXTURE_T, PAIRED_T, Method, equally, holm
 from tidemark.figures.verdicts.pairs import Pairs, differences, in_round
 from tidemark.figures.verdicts.power import detectable, missing
 from tidemark.figures.verdicts.rule import Criteria, Judgement, Margins, judge_by
@@ -246,7 +246,7 @@ def _verdict(
 def _staged(
     verdict: Verdict, series: _Series, plan: Plan, standing: SequentialRun | None
 ) -> Verdict:
-    """Return the verdict of a run until decided, whose alarms new pairs have to confirm."""
+    """Return the verdict of a run that goes on until decided: new pairs must confirm its alarms."""
     if standing is None:
         return verdict
     if verdict.base != plan.request.baseline:

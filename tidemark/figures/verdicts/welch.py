@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from tidemark.figures.verdicts.methods import p_value, quantile
+from tidemark.figures.verdicts.intervals import p_value, quantile
 from tidemark.figures.verdicts.rule import SHOWN, Judgement
 from tidemark.figures.version_rates import mean, spread
 

@@ -7,7 +7,7 @@ import statistics
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import NamedTuple, TypeVar
 
-from tidemark.figures.verdicts.methods import quantile
+from tidemark.figures.verdicts.intervals import quantile
 from tidemark.figures.verdicts.version_verdicts import Verdict
 from tidemark.model.numerals import NONE, change, decimal, figure, interval, percent, times_as
 from tidemark.model.sentences import listed, plural, shortened

@@ -13,7 +13,7 @@ from tests.system.faults.catalogue.services import invocations
 from tests.system.faults.fault import Ending, Fault
 from tests.system.faults.ground import SUITE, Ground
 from tidemark.client.runs import Run
-from tidemark.figures.trial_result import trial_result
+from tidemark.figures.trial_status import trial_result
 from tidemark.model.plan import Plan, PlannedTrial
 from tidemark.model.results import Sample, TaskResult, TestResult, TrialResult, Usage, no_rate
 from tidemark.model.suite import Test

@@ -6,7 +6,7 @@ import random
 import pytest
 
 from tests.unit.figures.verdicts.test_rule import criteria, pairs
-from tidemark.figures.verdicts.methods import MIXTURE_T, PAIRED_T
+from tidemark.figures.verdicts.intervals import MIXTURE_T, PAIRED_T
 from tidemark.figures.verdicts.pairs import Pairs
 from tidemark.figures.verdicts.power import detectable, is_hopeless, missing
 from tidemark.figures.verdicts.rule import judge

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from tidemark.figures.verdicts.methods import MIXTURE_T, PAIRED_T, equally, holm
+from tidemark.figures.verdicts.intervals import MIXTURE_T, PAIRED_T, equally, holm
 from tidemark.figures.verdicts.pairs import Pairs, differences
 from tidemark.figures.verdicts.rule import ALARM, Criteria, Margins, judge
 

@@ -6,7 +6,7 @@ from itertools import cycle, islice, pairwise
 import pytest
 
 from tests.unit.figures.verdicts.test_rule import criteria
-from tidemark.figures.verdicts.methods import MIXTURE_T
+from tidemark.figures.verdicts.intervals import MIXTURE_T
 from tidemark.figures.verdicts.pairs import Pairs
 from tidemark.figures.verdicts.sequential_metric import HOPELESS, TOO_SHORT, SequentialMetric
 from tidemark.model.run_spec import CONFIRMATION

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tidemark.figures.verdicts.methods import p_value, quantile
+from tidemark.figures.verdicts.intervals import p_value, quantile
 
 
 # Source: NIST/SEMATECH e-Handbook of Statistical Methods, 1.3.6.7.2, with one-sided alphas. The

@@ -1,4 +1,4 @@
-"""The result of a trial, from the results of its tests, and what failed trials tell of a run."""
+"""The result and status of a trial from its tests, and the failures of a run's trials so far."""
 
 import re
 from collections.abc import Iterable, Iterator

@@ -1,10 +1,10 @@
-"""The methods that judge pairs: paired t for a fixed plan, mixture t for pairs that may go on.
+"""The intervals and p-values of pairs: paired t for a fixed plan, mixture t for a growing number.
 
 The mixture t has intervals and p-values that hold whenever somebody looks at the pairs. A normal
 prior with ``width`` standard deviations of d weighs the mean of d under test. The resulting e-value
 bounds the error over all looks, without a last look: a run may stop, resume and continue.
 
-The quantiles of Student's t, and p-values of families of series, are beside them.
+The module also has the quantiles of Student's t, and the adjusted p-values of several series.
 
 Sources: Lai, Annals of Statistics 4 (1976); Wang & Ramdas, arXiv 2310.03722.
 """
@@ -40,7 +40,7 @@ def p_value(t: float, freedom: int) -> float:
 
 @lru_cache(maxsize=10_000)
 def quantile(alpha: float, freedom: int) -> float:
-    """Return the t that Student's t is farther from zero than with probability ``alpha``."""
+    """Return the bound that the absolute value of Student's t exceeds with probability ``alpha``."""
     low, high = 0.0, 1.0
     while p_value(high, freedom) > alpha:
         low, high = high, 2 * high
