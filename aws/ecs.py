@@ -31,14 +31,14 @@ class EcsTasks:
         return {task["taskArn"]: task.get("group", "") for task in self._described("RUNNING")}
 
     def started(self, group: str, since: datetime) -> dict[str, Mapping[str, Any]]:
-        """Return a group's tasks since a time, ended ones too, as ``created`` does."""
+        """Return a group's tasks that were created since a time, in the form of ``created``."""
         created = self.created(since)
         return {arn: task for arn, task in created.items() if task.get("Group") == group}
 
     def created(self, since: datetime) -> dict[str, Mapping[str, Any]]:
-        """Return the tasks since a time, ended ones too, as Step Functions describes them, by ARN.
+        """Return the tasks created since a time by ARN, as Step Functions describes them.
 
-        ECS forgets a task an hour after its end.
+        Ended tasks are among them, but ECS forgets a task an hour after its end.
         """
         tasks = (task for status in _STATUSES for task in self._described(status))
         return {task["taskArn"]: _capitalised(task) for task in tasks if task["createdAt"] >= since}

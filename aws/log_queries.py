@@ -1,4 +1,8 @@
-"""Queries of CloudWatch Logs Insights."""
+"""Queries of CloudWatch Logs Insights.
+
+A throttled or failed query is an error here. The state machine retries the function that asked it:
+``log query`` in ``cdk/retriers.json``, for the states of ``cdk/trial.asl.json``.
+"""
 
 from __future__ import annotations
 

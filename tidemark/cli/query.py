@@ -226,7 +226,7 @@ def _fetched(
 
 
 def _verify(local: QueryResult, remote: Iterable[Mapping[str, str]]) -> None:
-    """Compare the rows with those of the service; end with exit code 1 if some differ."""
+    """Compare the rows here with the service's rows; end with exit code 1 if some differ."""
     here, there = (Counter(map(_line, rows)) for rows in (local.records, remote))
     tell(_examples("here", here - there))
     tell(_examples("on AWS", there - here))

@@ -1,4 +1,7 @@
-"""The cloud of this machine with the deployed app, for commands."""
+"""The cloud of this machine with the deployed app, or its stored results, for commands.
+
+The checks of a state folder and of the machine that come before both are here, too.
+"""
 
 from __future__ import annotations
 

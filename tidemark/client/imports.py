@@ -1,4 +1,7 @@
-"""The import of published figures: what of a file is new, and what is stored already."""
+"""The import of published figures: which are new, stored already or in conflict, and their storage.
+
+Figures may be put into the order of their commits in Git.
+"""
 
 from __future__ import annotations
 

@@ -310,7 +310,7 @@ def queries_of(metric: Metric) -> Mapping[str, str]:
 
 
 def _pattern(line: str, value: str) -> str:
-    """Return the regular expression of lines, whose group ``value`` has the value."""
+    """Return the regular expression of lines; its group with the name ``value`` holds the value."""
     texts, marks = _MARK.split(line)[::2], _MARK.findall(line)
     places = [at for at, mark in enumerate(marks) if mark == _VALUE]
     places += [at for at, mark in enumerate(marks) if mark == "*"][-1:]

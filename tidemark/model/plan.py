@@ -1,4 +1,7 @@
-"""The plan of a run: its trials in their order, its expected time and cost, and its resumes."""
+"""The plan of a run: its trials in their order, its expected time and cost, and its resumes.
+
+Prices, and the origin of figures that were imported, are parts of a plan.
+"""
 
 import operator
 import random

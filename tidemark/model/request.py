@@ -1,4 +1,7 @@
-"""The execution input of a run, the same from console, schedule and CLI."""
+"""The execution input of a run, and the request with all values that follows from it.
+
+The input is the same from console, schedule and CLI.
+"""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -19,7 +19,7 @@ def is_profiled(number: int) -> bool:
 
 
 def place_of(number: int) -> int:
-    """Return the place of a trial among those of its kind, counted from 1."""
+    """Return the place of a trial among the profiled trials or the others, counted from 1."""
     return number - FIRST_PROFILED + 1 if is_profiled(number) else number
 
 

@@ -135,7 +135,7 @@ class Ready(Consistent):
 
     @property
     def variables(self) -> dict[str, str]:
-        """The variables of the service's environment with the sign."""
+        """The environment variables of the service that hold the sign."""
         line = {} if self.log is None else {READY_LOG_VARIABLE: self.log}
         return {READY_VARIABLE: self.address, **line}
 
@@ -188,7 +188,7 @@ class ServiceTask(Task):
 
     @property
     def versioned(self) -> list[str]:
-        """The containers whose image is that of the version."""
+        """The containers that run the image of the version."""
         return [name for name, container in self.beside.items() if container.image is None]
 
 

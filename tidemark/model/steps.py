@@ -247,7 +247,7 @@ class Step(Consistent):
 
     @property
     def work(self) -> RunTasks | RunCommand | Invoke | WaitUntil | Load | Pause | FindTasks:
-        """The content of the step's kind."""
+        """The content of the step's only field of a kind, such as ``run_tasks``."""
         tasks = self.run_tasks or self.run_command or self.find_tasks
         work = tasks or self.invoke or self.wait_until or self.load or self.pause
         assert work  # a step without a kind is refused

@@ -1,4 +1,7 @@
-"""The estimate of a run before it starts: time, and cost at AWS's list prices."""
+"""The estimate of a run before it starts: time, and cost at AWS's list prices.
+
+Short rounds get more slices than their suite asks for, as many as there is room for.
+"""
 
 from __future__ import annotations
 

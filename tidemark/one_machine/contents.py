@@ -1,4 +1,7 @@
-"""The objects that Tidemark expects in a state folder, and their names in words, for `doctor`."""
+"""The repair of Tidemark's objects in a state folder, for `doctor`.
+
+A lost object is written again from others, and lost names are found again in the bodies.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The stored results in a state folder, as ports of the core, and their publisher: no cloud."""
+"""The results in a state folder, without a cloud: bucket and tables as ports, and a publisher."""
 
 from __future__ import annotations
 

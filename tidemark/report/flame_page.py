@@ -1,6 +1,7 @@
 """Flame graphs as one HTML page that needs no network.
 
-A graph is of one version, or coloured by the change since another.
+A graph shows one version, or has the colours of the change since another. Below the graphs is a
+table of functions.
 """
 
 from __future__ import annotations
@@ -189,7 +190,7 @@ def _legend() -> str:
 
 
 def _of_system(graph: Graph) -> dict[str, Any]:
-    """Return a graph that is as wide as its frames; ``t`` are all samples, of which shares are."""
+    """Return a graph that is as wide as its frames; its shares are of all samples, ``t``."""
     tree = graph.tree
     return {**graph_data(graph), "v": tree.samples - tree.own, "t": tree.samples}
 

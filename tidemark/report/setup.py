@@ -111,7 +111,7 @@ def _suite_name(plan: Plan, tests: Iterable[str]) -> str:
 
 
 def _programs(run: MeasuredRun) -> dict[str, str]:
-    """Return what tasks logged beside machine and version, such as programs with their versions."""
+    """Return what tasks logged except machine and version, such as programs and their versions."""
     logged = others(run.trials)
     return {_PROGRAMS.get(name, f"{_LOGGED}{name}"): listed(logged[name]) for name in logged}
 

@@ -100,7 +100,7 @@ class Tasks(Protocol):
 
 
 class Backlog(Protocol):
-    """The queues of Amazon SQS, or the clusters of Amazon ECS, by name."""
+    """The work that is left in queues of Amazon SQS or clusters of Amazon ECS, by their names."""
 
     def left(self, name: str) -> int | None:
         """Return the messages of a queue, or the tasks of a cluster, that have not ended.

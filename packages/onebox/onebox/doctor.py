@@ -1,4 +1,4 @@
-"""The examination of everything in a state folder."""
+"""The examination of everything in a state folder, and the repair of what is damaged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Writer of comparisons in the results bucket, and their form as a comment on a pull request."""
+"""The two sides of a comparison, its forms in the results bucket, and its comment.
+
+`choose_sides` finds the run and the version of each side. The comment is for a pull request.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The machines of a run, how they differ, and tasks at two levels.
+"""The machines of a run and their differences, tasks at two levels, and jobs with too little work.
+
+What else tasks logged of their set-up is here, too: packages, images and data sets.
+
 
 A changed machine looks like a changed version, and the mean of two levels describes neither.
 """

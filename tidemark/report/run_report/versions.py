@@ -1,4 +1,7 @@
-"""The rates of a run's versions, each compared with its base."""
+"""The rates and verdicts of a run's versions, each compared with its base.
+
+A test's operations are also shown by their share of the time.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A query over log files, as they are or over copies that DuckDB can read."""
+"""A query over log files, as they are or over copies that DuckDB can read.
+
+Its progress, and its sentences about files, times and damage, are here, too.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plan of a query: steps over columns with unique names.
+"""Plan of a query: steps over columns with unique names, and a comparison with an earlier time.
 
 A step knows only columns, so no name of the query reaches SQL. `cwli.insights.commands` defines
 each kind of step next to the command that needs it.
@@ -176,7 +176,7 @@ class Plan(NamedTuple):
     discovered : dict of str to str
         The fields that the query takes from messages, and their columns.
     compared : frozenset of str
-        The fields that values are compared with.
+        The fields on the right of ``=`` or ``!=``.
     indexed : frozenset of str
         The fields that filterIndex names.
     sources : tuple of Groups
@@ -188,7 +188,7 @@ class Plan(NamedTuple):
     comparisons : tuple of Comparison
         The comparison with an earlier time range, if the query has one.
     has_subqueries : bool
-        Whether the query reads events for other queries within it, too.
+        Whether the query contains subqueries, which read events of their own.
     """
 
     steps: tuple[Step, ...]
@@ -271,12 +271,12 @@ class Comparison(NamedTuple):
     period: str
 
     def earlier(self, start: int | None, end: int | None) -> tuple[int, int]:
-        """Return the first and last second of the earlier range, which is as long.
+        """Return the first and last second of the earlier range, which is as long as the query's.
 
         Raises
         ------
         QueryError
-            If the query has no time range, or one that the earlier range would overlap.
+            If the query has no time range, or if the earlier range would overlap it.
         """
         if start is None or end is None:
             raise QueryError("diff needs the start and the end of a time range", self.span)

@@ -40,8 +40,8 @@ class Gaps(NamedTuple):
     is_anchored : bool
         Whether a match begins where the text begins.
     texts : list of str
-        The text before each gap, and that after the last gap. Only the first of an anchored
-        expression and the last may be empty.
+        The text before each gap and the text after the last gap. Only the last text may be empty,
+        and the first text of an anchored expression.
     gaps : list of str
         The regular expression of each gap.
     groups : list of int

@@ -295,10 +295,10 @@ class Writer:
             yield from ((key, direction) for key in natural_order(value))
 
     def among_first(self, order: Order, count: int) -> str:
-        """Return a WHERE clause that leaves out rows of ``groups`` behind the first, or ''.
+        """Return a WHERE clause that drops rows that cannot be among the first, or ''.
 
-        It compares only the first key: the natural order of the keys of stats, by which rows with
-        equal results are sorted, takes longer than to group the events.
+        It compares only the first key. The other keys put rows with equal results into natural
+        order, and that takes longer than the grouping of the events.
         """
         (column, descending), *others = order
         is_ordered = self.value(column).type in (Type.NUMBER, Type.TIME)

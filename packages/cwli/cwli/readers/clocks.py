@@ -675,7 +675,7 @@ def _epoch(text: str) -> str:
 
 
 def _dated(text: str, form: str, change_time: str) -> str:
-    """Return SQL for a time in a format; the last change gives its year or day if need be."""
+    """Return SQL for a time in a format; the file's last change tells a missing year or day."""
     letters = _letters(form)
     if not letters & _DATE:
         return _dayless(text, form, change_time)

@@ -1,7 +1,7 @@
 """Search of text files: the events that may hold a text, found without a look at each line.
 
 A query that keeps only events with a certain text needs no others. They are written into copies,
-which DuckDB reads in place of the files.
+which DuckDB reads in place of the files. Several processes share the parts of a file.
 """
 
 from __future__ import annotations

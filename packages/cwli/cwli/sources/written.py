@@ -70,7 +70,7 @@ def text_of(file: Path) -> str:
 
 
 def written(file: Path, match: re.Match[str], group: str, text: str | None) -> Written:
-    """Return a query with the text of a group of a match, or at the match without this group."""
+    """Return a query with its text and line: a match's group has the line, or else the match."""
     place = match.start() if match[group] is None else match.start(group)
     # An escape may stand for a line end, and LogQueryWidget's lines may share a line of the file.
     spans = group != "lines" and (match[group] or "").count("\n") == (text or "").count("\n")

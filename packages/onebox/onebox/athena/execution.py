@@ -1,4 +1,7 @@
-"""The execution of translated queries on DuckDB, without the SQL parser."""
+"""The execution of translated queries on DuckDB, and the texts of the values in their results.
+
+The module does not import the SQL parser.
+"""
 
 from __future__ import annotations
 

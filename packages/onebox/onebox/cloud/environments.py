@@ -1,5 +1,8 @@
 """Execution environments of Lambda functions: each has a process, kept warm between invocations.
 
+A file for each role has the key that its functions sign with.
+
+
 Sources: AWS documentation, "Understanding the Lambda execution environment lifecycle" (phases,
 environment variables), "Viewing CloudWatch logs for Lambda" (START, END and REPORT lines).
 """

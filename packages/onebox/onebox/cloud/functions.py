@@ -1,7 +1,8 @@
-"""AWS Lambda on one machine: each function's own asset, run by AWS's Python runtime.
+"""AWS Lambda on one machine: functions, run by AWS's Python runtime, and their queue of events.
 
-moto stores the functions and answers the API; this module replaces the invocation. It refuses a
-function at its creation, by name, for each setting that cannot be honoured here.
+moto stores the functions and answers the API; this module replaces the invocation, which runs each
+function's own asset. It refuses a function at its creation, by name, for each setting that cannot
+be honoured here.
 """
 
 from __future__ import annotations

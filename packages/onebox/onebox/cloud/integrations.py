@@ -132,7 +132,7 @@ class Services:
     async def _call(
         self, service: str, operation: str, arguments: Json, *required: str
     ) -> dict[str, Any]:
-        """Call an API, with the Pascal case and the error names of Step Functions.
+        """Call an API; fields are in Pascal case and errors have their names in Step Functions.
 
         An answer without a field of ``required`` is an error: botocore turns a body that is not
         JSON into an answer with only a message.
@@ -163,7 +163,7 @@ class Services:
 def _error_name(service: str, model: OperationModel, error: ClientError) -> str:
     """Return the name of an API's error in Step Functions.
 
-    An error that the API's model does not have, such as a throttling of ECS, has the name of the
+    An error that is missing in the API's model, such as a throttling by ECS, gets the name of the
     SDK's exception for the whole service (docs/retries.md has the sources).
     """
     code: str = error.response["Error"]["Code"]

@@ -1,9 +1,9 @@
-"""S3's objects in files: a plug-in over moto's S3, which keeps them in memory.
+"""S3's objects in files: a plug-in for moto's S3, which by itself keeps objects in memory.
 
 A body goes from the connection into its own file; no body stays in memory after its request. A
 bucket that is created again under the same name has its old objects.
 
-Requests that the files cannot keep are refused: versions, object locks, access control lists,
+It refuses requests for what files cannot keep: versions, object locks, access control lists,
 notifications.
 """
 

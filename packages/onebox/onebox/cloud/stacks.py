@@ -1,4 +1,4 @@
-"""CloudFormation on one machine: moto's, with types that it lacks and errors that it hides.
+"""CloudFormation on one machine: moto's, with types, errors and expiry of objects that it lacks.
 
 A cloud starts from its templates: it creates stacks, also by the change sets with which the CDK CLI
 creates them, and neither changes nor deletes a stack.

@@ -1,6 +1,7 @@
 """ECS on one machine: moto stores clusters and task definitions, this module runs the tasks.
 
-Memory and CPU of a task definition are not enforced; those that RunTask sets in their place are.
+Memory and CPU are enforced if RunTask sets them, and not if only the task definition does. While a
+service runs, the cloud keeps to half of the cores.
 """
 
 from __future__ import annotations

@@ -354,7 +354,7 @@ def _merge_small(
 
 
 def _clear(folder: Path) -> None:
-    """Remove sources and leftovers of killed processes a while after their merge."""
+    """Remove the sources of merges, and the files that killed processes left, once they are old."""
     for path in folder.glob(f"*{SOURCES}"):
         _clear_sources(path)
     leftovers = [*folder.glob(f"*{_UNFINISHED}"), *filter(_is_alone, folder.glob(f"*{DIGEST}"))]

@@ -482,7 +482,7 @@ def _first_gap(rest: str, gaps: Gaps) -> str:
 
 
 def _before(rest: str, place: str | None) -> str:
-    """Return the text before a place, all of it without a place."""
+    """Return the text before a place, or the whole text if there is no place."""
     return rest if place is None else f"left({rest}, {place} - 1)"
 
 

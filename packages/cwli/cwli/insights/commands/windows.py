@@ -342,7 +342,7 @@ def _beyond(span: Span, fence: str, source: str, upper: bool) -> Expression:
 
 
 def _within(span: Span, source: str, fences: Mapping[str, tuple[str, bool]]) -> Expression:
-    """Return the column, with the bound in place of values beyond it."""
+    """Return the value of the column, or the bound if the value lies beyond it."""
     value: Expression = Column(span, source)
     for fence, (column, upper) in fences.items():
         if column == source:
