@@ -9,6 +9,7 @@ from cdk.definitions import definition
 from onebox.asl.errors import StateError
 from onebox.asl.payload import MAX_BYTES
 from tests.plans import RUN
+from tests.system.state_machines.scenarios import HOLDER, LONGEST_CAUSE, NONE_LEFT, batch
 from tests.unit.run.test_choose_trial import NEW, Measuring
 from tests.unit.run.test_search import BISECT, found, searching
 from tidemark.model.run_spec import MOST_PARALLEL
@@ -16,18 +17,6 @@ from tidemark.run.choose_trial import ChooseTrialEvent, choose
 from tidemark.store.stored_plan import read_plan
 
 TEXT = definition("workflow")
-NONE_LEFT = {"rounds": [], "done": 1, "spent": None, "failures": {}, "cut_short": None}
-# The longest cause that AWS Step Functions accepts, of the characters with the longest JSON.
-LONGEST_CAUSE = ('\u221e"' * 20_000)[:32_768]
-HOLDER = {"executionArn": "arn:holder", "status": "GONE", "error": None, "cause": None}
-
-
-def batch(*trials):
-    """Return a choice of rounds of two versions, by their first trials."""
-    rounds = [
-        {"trial": n, "trials": [n, n + 1], "name": f"r-{n}", "wait_seconds": n // 3} for n in trials
-    ]
-    return {**NONE_LEFT, "rounds": rounds, "done": 0}
 
 
 class Workflow:

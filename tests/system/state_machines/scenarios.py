@@ -452,7 +452,7 @@ TRIALS = {
 # A run.
 
 PLANNED = {"run_id": "r", "budget_usd": None, "holder": None, "started_by": None}
-NONE_LEFT = {"rounds": [], "done": 1, "spent": None, "over_budget": None}
+NONE_LEFT = {"rounds": [], "done": 1, "spent": None, "failures": {}, "cut_short": None}
 REQUEST = {"suite": "rocksdb", "versions": ["9.0.0", "9.8.4"]}
 HOLDER = {"executionArn": "arn:holder", "status": "GONE", "error": None, "cause": None}
 DONE = {"run_id": "r", "status": "complete", "reason": None}
@@ -460,6 +460,7 @@ FULL = {"run_id": None, "status": "rejected", "reason": "input: it is too large"
 
 
 def batch(*trials: int) -> dict[str, Any]:
+    """Return a choice of rounds of two versions, by their first trials."""
     rounds = [
         {"trial": n, "trials": [n, n + 1], "name": f"r-{n}", "wait_seconds": n // 3} for n in trials
     ]
@@ -532,7 +533,7 @@ WORKFLOWS = {
         PlanRun={**PLANNED, "budget_usd": 3},
         ChooseTrial=[
             {**batch(1), "spent": {"trials": [1], "usd": 2}},
-            {**NONE_LEFT, "over_budget": "too dear"},
+            {**NONE_LEFT, "cut_short": "too dear"},
         ],
         RecordOutcome={**DONE, "status": "incomplete", "reason": "too dear"},
     ),
