@@ -69,6 +69,14 @@ def test_an_agent_at_its_own_limit_ends_the_search(rule):
     assert decision.reason == "the agents are the limit, not the service: 16 users hit cpu"
 
 
+@RULES
+def test_a_level_that_the_agents_limit_gives_no_figure_even_as_the_last_of_a_search(rule):
+    _, levels = search(rule, BOUNDS, above(100), 12)
+
+    decision = decide(rule, BOUNDS, [*levels[:-1], levels[-1]._replace(agents_hit=("cpu",))])
+    assert (decision.end, decision.found) == ("agents", ())
+
+
 def test_a_service_that_drops_all_users_keeps_the_figures_of_earlier_searches():
     two = Plateaus(searches=2)
     _, levels = search(PLATEAUS, BOUNDS, above(100), 12)
