@@ -14,7 +14,7 @@ from tidemark.model.outcome import Acknowledgement
 from tidemark.model.results import NO_EXCLUSIONS
 from tidemark.store import history, keys
 from tidemark.store.columns import TABLES
-from tidemark.store.history import History, record_history
+from tidemark.store.history import History, is_suspected, record_history
 from tidemark.store.run_ends import alarms_of
 from tidemark.store.stored_run import StoredRun
 
@@ -209,6 +209,16 @@ def test_a_message_has_no_more_alarms_than_fit(monkeypatch):
     record_history(bucket, run())
 
     assert alarms(bucket) == []
+
+
+def test_a_run_is_suspected_of_its_own_level_and_not_of_that_which_a_newer_version_has():
+    def release(index):
+        return f"1.{index}.0" if index <= STEP else "1.0.0"
+
+    *earlier, newest, of_old_version = runs_of([100.0, 101.0, 99.0] * 10 + [70.0, 100.0], release)
+
+    assert is_suspected(stored(earlier), newest, "rocksdb")
+    assert not is_suspected(stored([*earlier, newest]), of_old_version, "rocksdb")
 
 
 def test_a_history_is_stored_without_loss():
