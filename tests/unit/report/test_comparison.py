@@ -427,16 +427,24 @@ def test_one_version_of_two_packages_is_suspicious():
     ) in section(text, "Comments")
 
 
-def test_a_metric_whose_unit_changed_is_not_compared():
-    plan = with_ingest(planned(["9.8.4"], repetitions=2), unit="rows/s")
+@pytest.mark.parametrize(
+    ("changed", "unit", "reason"),
+    [
+        ({"unit": "rows/s"}, "rows/s", "its unit is records/s for 9.0.0 and rows/s for 9.8.4"),
+        ({"direction": "lower"}, "records/s", "higher is better for 9.0.0, lower for 9.8.4"),
+    ],
+)
+def test_a_metric_whose_unit_or_direction_changed_is_not_compared(changed, unit, reason):
+    plan = with_ingest(planned(["9.8.4"], repetitions=2), **changed)
 
     text = markdown(another_run(plan, measured(plan)))
 
-    assert (
-        "ingest_rate cannot be compared: its unit is records/s for 9.0.0 and rows/s for 9.8.4."
-    ) in text
-    assert row(section(text, "Results"), "ingest")[1:4:2] == ["ingest_rate \\[rows/s\\]", "none"]
-    assert "No chart of ingest_rate: its unit is records/s" in text
+    assert f"ingest_rate cannot be compared: {reason}." in text
+    assert row(section(text, "Results"), "ingest")[1:4:2] == [
+        f"ingest_rate \\[{unit}\\]", "none",
+    ]  # fmt: skip
+    # Figures of one unit have a chart.
+    assert (f"No chart of ingest_rate: {reason}." in text) == ("unit" in changed)
 
 
 def test_a_metric_that_one_side_alone_has_is_shown_on_that_side():
