@@ -65,8 +65,9 @@ def test_no_more_repetitions_are_advised_than_a_run_has_room_for():
     assert text.endswith(" --repetitions 24")
 
 
-def test_a_run_whose_time_was_over_is_measured_again_without_that_limit():
-    run = run_of(WILD, WILD[::-1], until="decided", within_seconds=60, trials=2 * len(WILD))
+@pytest.mark.parametrize(("rates", "recorded"), [(WILD, 2 * len(WILD)), (STEADY, 8)])
+def test_a_run_whose_time_was_over_is_measured_again_without_that_limit(rates, recorded):
+    run = run_of(rates, rates[::-1], until="decided", within_seconds=60, trials=recorded)
 
     text = sentence(run)
     assert text.startswith("Measure again, ")
