@@ -136,6 +136,11 @@ def test_nothing_is_newest_where_the_order_is_not_known():
         latest(["1.0", "main", "1.1"], packaged=False)
 
 
+def test_none_is_previous_where_two_builds_of_one_release_come_after_the_newest():
+    with pytest.raises(Refused, match=r"^versions: the order of .* is not known"):
+        latest(["1.0+1a2b3c4d", "1.0+5e6f7a8b", "1.1"], packaged=True)
+
+
 def test_the_newest_two_are_known_where_others_are_builds_of_one_release():
     released = ["1.0+1a2b3c4d", "1.0+5e6f7a8b", "1.0", "1.1", "1.2"]
 
