@@ -4,13 +4,16 @@ import pytest
 
 from tests.unit.load_results import BASE, CRASH, NEW, crashed, load_run
 from tests.unit.measured_runs import charts, row
+from tidemark.report.comparison.by_labels import supported_users
 from tidemark.report.comparison.contents import comparison
 from tidemark.report.comparison.sides import sides
 from tidemark.report.markdown import markdown
 from tidemark.report.page import page
 from tidemark.report.run_report.measured import measured_run
 from tidemark.report.run_report.publishing import report
+from tidemark.report.setup import unlike_work
 
+LATER = "20261127T124455Z-fedcba"
 GRAPHS = [
     "active_users", "latency_mean", "latency_p99", "service_mean", "service_p99",
     "database_mean", "database_p99", "requests", "failed_requests",
@@ -83,6 +86,23 @@ def test_supported_users_have_the_changes_that_mattermost_published(whole):
     ]  # fmt: skip
 
 
+def test_supported_users_are_bracketed_by_what_all_searches_held_and_what_each_failed():
+    def lower(trial, result):
+        """Return the second search with its last levels a little lower."""
+        if trial.repetition == 1 or not result.load:
+            return result
+        *held, failed = result.load.held
+        held[2] = held[2].model_copy(update={"users": held[2].users - 50})
+        failed = failed.model_copy(update={"users": failed.users - 50})
+        course = result.load.model_copy(update={"held": (*held, failed)})
+        return result.model_copy(update={"load": course})
+
+    run = load_run(2, lower, databases=["postgresql"])
+    ((cells, _),) = next(supported_users(sides((run, BASE), (run, NEW)))).rows
+
+    assert cells[1:3] == ("8,682 (8,632 to 8,856)", "10,045 (9,995 to 10,246)")
+
+
 def test_a_figure_has_one_form_on_a_page_but_for_the_table_of_all_digits(whole):
     text = markdown(whole).replace(",", "")
     exact = text.partition("All digits spreads and trials")[2].partition("</details>")[0]
@@ -125,6 +145,22 @@ def test_the_set_up_names_the_tool_the_data_the_services_and_the_stored_configur
         ("Configuration of suite and run", "runs/20261120T124455Z-abcdef/plan.json"),
     ):
         assert row(text, setting)[1:] == [value, value]
+
+
+def test_sides_whose_services_differ_in_size_are_not_measured_alike():
+    new = load_run(databases=["postgresql"])
+    suite = new.plan.suite
+    server = suite.services["server"]
+    larger = server.model_copy(update={"task": server.task.model_copy(update={"cpu": 4096})})
+    services = {**suite.services, "server": larger}
+    changed = {"suite": suite.model_copy(update={"services": services}), "run_id": LATER}
+    base = new._replace(plan=new.plan.model_copy(update=changed))
+
+    (words,) = unlike_work(sides((base, BASE), (new, NEW)))
+
+    assert words.startswith(
+        f"Service server is 4 vCPU, 4 GiB memory, 21 GiB disk for {BASE} and 2 "
+    )
 
 
 def test_a_report_of_a_run_has_the_data_set_of_each_version():
