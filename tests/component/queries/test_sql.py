@@ -468,6 +468,9 @@ def test_figures_and_verdict_are_those_of_one_run(direction):
         assert row["gain"] == row["change"] * (1 if direction == "higher" else -1)
         assert row["effect_gain"] == row["effect"] * (1 if direction == "higher" else -1)
         assert (row["effect"], row["low"], row["high"]) == (-0.14, -0.2, -0.1)
+        assert (row["gain_low"], row["gain_high"]) == (
+            (-0.2, -0.1) if direction == "higher" else (0.1, 0.2)
+        )
         assert (row["unlike"], row["qualified_verdict"]) == ("", "slower")
 
 
