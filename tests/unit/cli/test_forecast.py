@@ -98,10 +98,10 @@ def bucket():
     return FakeBucket()
 
 
-def stored(bucket, name, repetitions):
+def stored(bucket, name, repetitions, seconds=60):
     plan = planned(["9.0.0"], repetitions, name=name)
     trials = measured(plan)
-    outcome = planned_outcome(plan, trials, set(), "arn:x", STARTED + timedelta(seconds=60))
+    outcome = planned_outcome(plan, trials, set(), "arn:x", STARTED + timedelta(seconds=seconds))
     for trial in trials:
         record(bucket, trial)
     for key, content in ((keys.plan(name), plan), (keys.outcome(name), outcome)):
@@ -118,6 +118,14 @@ def test_the_newest_run_comes_first(bucket):
     # The last test of 3 trials ends 47 s after the start, and that of 2 trials 12 s earlier.
     assert (newer.after, older.after) == (60 - 35, 60 - 47)
     assert earlier_paces(bucket, "clickhouse", at_once=2) == []
+
+
+def test_the_time_after_a_long_run_begins_at_the_end_of_its_last_trial(bucket):
+    stored(bucket, RUN, repetitions=12, seconds=160)
+
+    (pace,) = earlier_paces(bucket, "rocksdb", at_once=2)
+
+    assert pace.after == 160 - (12 * 12 + 11)
 
 
 def test_a_damaged_run_hides_no_other(bucket, monkeypatch):
