@@ -1,13 +1,17 @@
-"""Active runs, as `tidemark runs` lists them."""
+"""Active runs, as `tidemark runs` lists and `tidemark show` finds them."""
 
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 
 import pytest
+from click.testing import CliRunner
 
 from tests.plans import RUN, plan_of
 from tests.unit.measured_runs import bucket_of, measured
+from tidemark.cli import show
 from tidemark.cli.runs import active_runs
 from tidemark.client.deployed import Stored
+from tidemark.client.tables import Answer
 from tidemark.store import claims, keys
 from tidemark.store.claims import Claim
 
@@ -55,3 +59,24 @@ def test_a_run_with_a_claim_but_no_plan_yet_is_not_listed(runs):
     runs.bucket.discard(keys.plan(RUN))
 
     assert not list(active_runs(runs))
+
+
+class NoEndedRuns:
+    """Tables without a row."""
+
+    def ask(self, *_):
+        return Answer([], [], 0, 0)
+
+
+def test_the_newest_of_the_active_runs_is_shown(monkeypatch):
+    newer = RUN.replace("20261120", "20261121")
+    bucket = bucket_of()
+    for suite, name in (("rocksdb", RUN), ("clickhouse", newer)):
+        plan = plan_of({"versions": ["9.0.0"]}, name=name)
+        bucket.write(keys.plan(name), plan.model_dump_json().encode())
+        claim = Claim(run_id=name, execution_arn=f"arn:{suite}", claimed_at=plan.started_at)
+        claims.take(bucket, suite, claim)
+    store = Executed(bucket, NoEndedRuns(), None)
+    monkeypatch.setattr(show, "stored", lambda _: nullcontext(store))
+
+    assert f"Run {newer} is active" in CliRunner().invoke(show.show).stdout
