@@ -243,6 +243,13 @@ def test_an_unknown_column_is_refused_too_where_the_user_gives_the_version():
     assert refused(page, version="0.36.0").startswith("line 1: the column 'Query rate' has figures")
 
 
+def test_a_table_of_days_and_unknown_figures_is_refused_beside_a_table_with_known_ones():
+    known = f"{HEADINGS}| 0.11.0 | 2022-06-13 | 366000 |\n\n"
+    other = "| Version | Date | Query rate |\n|---|---|---|\n| 0.11.0 | 2022-06-13 | 7 |\n"
+
+    assert refused(known + other).startswith("line 5: the column 'Query rate' has figures and is")
+
+
 def test_a_table_of_versions_without_figures_of_the_suite_counts_for_nothing():
     java = "| Version | Java |\n|---|---|\n| 0.11.0 | 17 |\n\n"
 
