@@ -218,6 +218,7 @@ def test_typical_queries_are_accepted(query):
         ("filter a in (fields b, c)", 1, 13, "have one field, this one has b, c"),
         ("filter a in (filter b in (fields c))", 1, 26, "a subquery inside a subquery"),
         ("stats count(*) by @log | limit 5 | stats count(*)", 1, 36, "only after the last stats"),
+        ("stats count(*) by @log | tail 5 | stats count(*)", 1, 35, "only after the last stats"),
         ("sort @log | stats count(*) by @log | stats count(*)", 1, 38, "only after the last"),
         ("dedup @log | sort @log", 1, 14, "only limit may follow dedup"),
         ("fields strlenn(@message)", 1, 8, "unknown function 'strlenn'; did you mean 'strlen'?"),
