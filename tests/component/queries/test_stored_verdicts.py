@@ -131,7 +131,10 @@ def test_the_page_and_the_data_set_of_quicksight_have_the_verdicts_of_the_stored
         for key in bucket.keys("tables/")
     }
     # The page asks for these columns of the statement that QuickSight asks for.
-    rows = read_rows(Tables(tables, ",".join(buckets)), data_set, ["suite", *NAMES, *KINDS]).rows
+    page = read_rows(Tables(tables, ",".join(buckets)), data_set, ["suite", *NAMES, *KINDS])
+    rows = page.rows
+
+    assert page.left_out == []
 
     # Rows of the words newest and previous repeat those of the versions that they stand for.
     of_versions = [row for row in rows if not {NEWEST, PREVIOUS, "base"} & {*row}]
