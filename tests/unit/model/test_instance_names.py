@@ -44,7 +44,7 @@ def test_a_suite_names_what_it_uses_of_an_instance_by_words(tmp_path):
         ("['{compactor}']", "['{table}']", "definitions.0: {table} is the name of a text; "),
         ("forms: ['kiwi-{instance}-compact']", "forms: [abc], container: x", "a cluster has no "),
         ("writers: {", "writers: {optional: true, ", "cluster: {writers} is optional; expected a "),
-        ("        began: sleeper_compaction_began\n", "", "metrics.1: the step may find any number "),
+        ("        began: sleeper_compaction_began\n", "", "metrics.1: the step may find any "),
         ("        began: ", "        values: any\n        began: ", "metrics.1.began: the "),
         ("kind: rule", "kind: rules", "kind: 'rules' is not accepted; expected 'cluster'"),
         ("step: compact\n", "step: create\n", "step: 'create' is no step with run_tasks; "),

@@ -40,7 +40,7 @@ def p_value(t: float, freedom: int) -> float:
 
 @lru_cache(maxsize=10_000)
 def quantile(alpha: float, freedom: int) -> float:
-    """Return the bound that the absolute value of Student's t exceeds with probability ``alpha``."""
+    """Return the bound that |t| of Student exceeds with probability ``alpha``."""
     low, high = 0.0, 1.0
     while p_value(high, freedom) > alpha:
         low, high = high, 2 * high

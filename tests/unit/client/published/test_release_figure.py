@@ -64,7 +64,7 @@ def test_a_point_before_three_digits_is_refused_because_it_may_stand_between_tho
     ["36,60", "3,6,000", "~366000", "366000-378000", "∞", "NaN", "1e999", "-5", "366000 MB/s"],
 )
 def test_any_other_text_is_no_figure(text):
-    with pytest.raises(ValueError, match="is no figure|is not a finite number"):
+    with pytest.raises(ValueError, match=r"is no figure|is not a finite number"):
         amount(text, "records/s")
 
 
