@@ -65,7 +65,7 @@ def check_picture(_: click.Context, parameter: click.Parameter, output: Path | N
 
 
 def check_page(_: click.Context, parameter: click.Parameter, output: Path | None) -> Path | None:
-    """Refuse a file whose ending is that of something else than a page."""
+    """Refuse a file whose name does not have the ending of a page."""
     if output and output.suffix not in _PAGES:
         expected = "expected a name that ends in .html"
         raise Refused(f"{parameter.opts[0]}: {output} is no page; {expected}")

@@ -231,7 +231,7 @@ _MOST_NAMED = 5
 def in_git_order(repository: Path, figures: Sequence[ReleaseFigure]) -> list[ReleaseFigure]:
     """Return figures in the order of their commits, with the days of these.
 
-    A parent comes before its children. The day of a commit is not before that of an earlier one.
+    A parent comes before its children. No commit has a day before the day of an earlier commit.
 
     Raises
     ------

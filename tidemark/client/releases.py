@@ -103,7 +103,7 @@ def _found(suite: Suite, index: str) -> Collection[str]:
 
 
 def _of_index(index: str, package: str) -> set[str]:
-    """Return the versions of a package of which a file is there and not yanked."""
+    """Return the versions of a package that have at least one file that is not yanked."""
     address, user = _without_user(index)
     url = f"{address.rstrip('/')}/{package}/"
     answer, _ = _asked(url, {"Accept": _INDEX, **user}, _Index)
@@ -141,7 +141,7 @@ def _of_registry(image: str) -> set[str]:
 
 
 def _like(known: Iterable[str], tags: Iterable[str]) -> Iterator[str]:
-    """Yield the tags of releases: in a form of known releases, or without those of numbers alone.
+    """Yield the tags of releases: in the form of a known one, or of numbers if none is known.
 
     An image also has tags such as ``latest``, ``12``, ``12.4-alpine`` and ``20240101``.
     """

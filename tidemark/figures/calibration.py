@@ -43,7 +43,7 @@ def noise(
 ) -> list[float]:
     """Return what is left of each d of each slowed version beside its true change.
 
-    The direction is that of a rate: of a time, where less is better, the sign is turned.
+    The sign is right for a rate; for a time, where less is better, it is turned.
     """
     base = plan.request.baseline or ""
     sign = 1 if quantity.metric.direction == "higher" else -1
@@ -98,7 +98,7 @@ class _Runs(NamedTuple):
 def seconds_of_pair(plan: Plan, trials: Sequence[TrialResult]) -> float:
     """Return the time of a round of two versions [s], from rounds of more of them.
 
-    The time beside the tasks is that of any round; that of the tasks grows with the versions.
+    The time beside the tasks is the same in any round; the tasks' own time grows with the versions.
     """
     tests = [test for trial in trials for test in trial.tests]
     last = max((test.ended_at for test in tests if test.ended_at), default=plan.started_at)

@@ -67,7 +67,7 @@ class MetricRows:
     Raises
     ------
     Refused
-        If a row's figure or number of values is no number, or its histogram is none.
+        If a row's figure or number of values is not a number, or its histogram cannot be read.
 
     """
 
@@ -221,7 +221,7 @@ def measured_series(series: Series, rows: Sequence[Row]) -> MeasuredSeries:
     Raises
     ------
     Refused
-        If a row has no time, a value or an ``n`` that is no number, or a histogram that is none.
+        If a row has no time, a value or ``n`` is not a number, or a histogram cannot be read.
 
     """
     by_time: defaultdict[str, list[Row]] = defaultdict(list)

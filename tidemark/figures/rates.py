@@ -125,7 +125,7 @@ def _surplus_of_jobs(rows: Sequence[MetricRows]) -> Iterator[str]:
 
 
 def differing(rows: MetricRows) -> list[str]:
-    """Return a sentence for each figure of the query that differs from that of its values.
+    """Return a sentence for each figure of the query that differs from the figure of its values.
 
     The values are samples, or lie in the buckets of histograms.
 
@@ -145,7 +145,7 @@ def differing(rows: MetricRows) -> list[str]:
 
 
 def _differences(kind: Basis, group: Group) -> Iterator[tuple[str, str]]:
-    """Yield the query's figure and that of the values, if these are numbers and both differ."""
+    """Yield the query's figure and the values' own, if all values are numbers and they differ."""
     answered = [row for row in group.answered if row.n]
     printed = [row.value for row in answered if row.value is not None]
     values, n = _finite(group.samples), sum(row.n for row in answered)

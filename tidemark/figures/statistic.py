@@ -39,7 +39,7 @@ def of_streams(
 
 
 def merged(kind: Basis, figures: Sequence[tuple[float, int]]) -> float:
-    """Return the mean, total, maximum or minimum of all values, from those of log streams."""
+    """Return the mean, total, maximum or minimum of all values, from the figures of log streams."""
     if kind == "mean":
         return math.fsum(value * n for value, n in figures) / sum(n for _, n in figures)
     return _SAMPLES[kind]([value for value, _ in figures])
@@ -84,7 +84,7 @@ _TEXT = re.compile(r"\d{1,9}(\.\d)?:[1-9]\d{0,14}( \d{1,9}(\.\d)?:[1-9]\d{0,14})
 
 
 class Estimate(NamedTuple):
-    """A figure of a histogram, and the most by which that of the values themselves differs."""
+    """A figure of a histogram, and the most by which the same figure of the values may differ."""
 
     value: float
     error: float

@@ -1,9 +1,9 @@
 """The end of a search for the supported users: by its rule, by a bound, or without users.
 
 The rule of plateaus has steps that double until a level fails, then the bracket is halved. This is
-a galloping search (Bentley and Yao, 1976). The first one steps up from few users; each that follows
-steps up or down from the users that the one before found, which takes fewer levels and overloads
-the service less.
+a galloping search (Bentley and Yao, 1976). The first search steps up from few users. Each later
+search steps up or down from the users that the search before it found: this takes fewer levels and
+overloads the service less.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The lines that tasks log besides metrics: machine and packages, usage, and the last lines.
 
-The facts of machines tell whether those of two versions differ.
+The facts of machines tell whether two versions had different machines.
 
 A system under test may log anything, so each environment is kept within bounds.
 

@@ -204,7 +204,7 @@ def version_rate(
     rates: Sequence[Measured],
     of_base: Sequence[Measured] = (),
 ) -> VersionRate:
-    """Return the rate of a version from those of its trials, and from those of its base."""
+    """Return the rate of a version from the rates of its trials and the rates of its base."""
     values, base = ([each.value for each in side] for side in (rates, of_base))
     value = mean(values) if values else None
     starts = [each.result.started_at for each in rates if each.result.started_at]

@@ -209,7 +209,7 @@ class Instance(Consistent):
             yield bucket, key
 
     def contradictions(self) -> Iterator[Problem]:
-        """Yield why an address is not that of one instance, or has no name of a bucket."""
+        """Yield why an address does not belong to one instance, or lacks the name of a bucket."""
         longest = self.addresses("i" * _LONGEST_ID, "0" * 12)
         for number, (address, (bucket, _)) in enumerate(zip(self.objects, longest, strict=True)):
             if not is_of_instance(address):

@@ -52,7 +52,7 @@ class Feedback(Equilibrium):
     """
 
     step: int = Field(default=8, strict=True, ge=1, le=10_000)
-    """The users that a level has more or fewer than the one before."""
+    """The number of users by which a level differs from the level before."""
 
     @property
     def text(self) -> str:

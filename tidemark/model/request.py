@@ -504,7 +504,7 @@ def _instance(request: RunRequest, stored: object, suite: Suite) -> dict[str, Va
 def _profiling(request: RunRequest, suite: Suite, axes: Axes) -> Profiling | None:
     """Return the profiled trials of a run; refuse a suite or a search that cannot have them.
 
-    Profiles of a version are added up: all of them are of the one combination that is the default.
+    The profiles of a version are added up, so all are of one combination of axes: the default.
     """
     if request.profile is None:
         return None

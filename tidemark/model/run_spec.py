@@ -56,7 +56,7 @@ def between(
     axes: Axes,
     among: Collection[str] | None = None,
 ) -> Search:
-    """Return the search from ``base`` to ``new`` among versions, by default those of the suite.
+    """Return the search from ``base`` to ``new`` among versions, by default the suite's.
 
     Raises
     ------
@@ -210,7 +210,7 @@ class RunSpec(Frozen):
 
     @property
     def most_repetitions(self) -> int:
-        """The most repetitions of the run, those of a confirmation among them.
+        """The most repetitions of the run, with the repetitions of a confirmation.
 
         Each comparison of a search has as many.
         """

@@ -36,11 +36,11 @@ class Size(Frozen):
     """The CPU and memory of a service under one value of the axis ``size``."""
 
     cpu: CpuUnits
-    """CPU units, as those of a task: 1024 are one vCPU."""
+    """CPU units, as for a task: 1024 are one vCPU."""
     memory: int | None = Field(
         default=None, strict=True, ge=LEAST_MEMORY, le=MOST_MEMORY, exclude_if=operator.not_
     )
-    """Memory [MiB], by default that of the service's task, which one machine does not limit."""
+    """Memory [MiB], by default as for the service's task, which one machine does not limit."""
 
     def of(self, task: _Task) -> _Task:
         """Return a task with this size."""
@@ -74,7 +74,7 @@ def _unlike_fargate(place: Place, cpu: int, memory: int) -> Iterator[Problem]:
 
 
 def unlike_axis(suite: object, services: Mapping[str, Any]) -> Iterator[Problem]:
-    """Yield the services whose sizes are not those of the suite's axis."""
+    """Yield the services whose sizes are not the values of the suite's axis."""
     values = mapping(suite, "axes").get(SIZE)
     wanted = values if isinstance(values, Sequence) else ()
     for name in services:
@@ -163,7 +163,7 @@ class Container(Frozen):
     """A container beside the program of a service: both have one task, and one loopback."""
 
     image: str | None = Field(default=None, pattern=_IMAGE, max_length=255)
-    """Its image with a tag, such as ``postgres:17.5``, by default that of the version."""
+    """Its image with a tag, such as ``postgres:17.5``, by default the image of the version."""
     command: tuple[Line, ...] = Field(default=(), max_length=20)
     """The arguments of the image's own entry point, by default its own."""
     environment: dict[Annotated[str, Field(pattern=_VARIABLE)], Line] = Field(
@@ -215,7 +215,7 @@ class Service(Consistent):
         return questions_within(self.within_seconds)
 
     def size(self, axes: Mapping[str, str]) -> Size | None:
-        """Return the size under some values of axes; None if it is that of the task."""
+        """Return the size under some values of axes; None if it is the size of the task."""
         return self.sizes.get(axes.get(SIZE, ""))
 
     def task_under(self, axes: Mapping[str, str]) -> ServiceTask:

@@ -80,13 +80,13 @@ class RunTasks(Consistent):
     subnets: Word | None = Field(default=None, exclude_if=operator.not_)
     """The subnets of the instance that its tasks run in."""
     security_groups: Word | None = Field(default=None, exclude_if=operator.not_)
-    """The security groups of its tasks, by default that of the VPC."""
+    """The security groups of its tasks, by default the VPC's default group."""
     count: int | None = Field(default=None, strict=True, ge=1, le=MOST_TASKS)
     """The number of tasks, 1 to 200, by default the parameter ``tasks`` of the run."""
     count_parameter: Name | None = Field(default=None, exclude_if=operator.not_)
     """The parameter of the suite that has the number of tasks, in place of ``count``."""
     timeout_seconds: int | None = Field(default=None, strict=True, ge=10, le=LONGEST_TESTS_SECONDS)
-    """The time after which a task is stopped, 10 to 69,120 [s], by default that of the test."""
+    """The time after which a task is stopped, 10 to 69,120 [s], by default as for the test."""
 
     def contradictions(self) -> Iterator[Problem]:
         """Yield what the tasks of an instance lack, and what only they have."""
@@ -122,7 +122,7 @@ class RunCommand(Frozen):
     command: tuple[Line, ...] = Field(min_length=1, max_length=20)
     """The arguments of the task."""
     timeout_seconds: int | None = Field(default=None, strict=True, ge=10, le=LONGEST_TESTS_SECONDS)
-    """The time after which the task is stopped, 10 to 69,120 [s], by default that of the test."""
+    """The time after which the task is stopped, 10 to 69,120 [s], by default as for the test."""
 
 
 class Invoke(Consistent):

@@ -154,7 +154,7 @@ class Subject(Consistent):
 
     @property
     def is_packaged(self) -> bool:
-        """Whether the versions are those of a package, which PEP 440 orders."""
+        """Whether the versions belong to a package, so that PEP 440 orders them."""
         return self.package is not None
 
     def version_order(self, version: str) -> str:

@@ -123,7 +123,7 @@ def _uses(
 
 
 def _unknown(use: _Use, names: Mapping[str, Any]) -> Iterator[Problem]:
-    """Yield why a word in a text is no name of the instance, or is one of another kind."""
+    """Yield why a word in a text is not a name of the instance, or is a name of another kind."""
     whole = use.kind and use.text in [f"{{{word}}}" for word in words(use.text)]
     for word in words(use.text):
         kind = mapping(names, word).get("kind")
@@ -138,7 +138,7 @@ def _unknown(use: _Use, names: Mapping[str, Any]) -> Iterator[Problem]:
 
 
 _SECONDS = {"invoke": CALL_SECONDS, "pause": PAUSE_SECONDS, "find_tasks": FIND_SECONDS}
-"""The time limits of steps that do not have that of their test [s]."""
+"""The time limits of the steps that have another limit than their test [s]."""
 
 
 def contradictions(suite: object) -> Iterator[Problem]:

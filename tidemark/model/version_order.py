@@ -48,7 +48,7 @@ class _Place(NamedTuple):
     """The place of a version in the order, as texts that sort."""
 
     release: str
-    """The place of the release, or of what a build was made of."""
+    """The place of the release, or of the release from which a build was made."""
     build: str = ""
     """The place of a build behind its release, '' for a release."""
     form: str = ""
@@ -67,7 +67,7 @@ def version_order(version: str, *, packaged: bool) -> str:
 
 
 def typed_order(number: int) -> str:
-    """Return the text that sorts the version of a number among those of unknown order of a run."""
+    """Return the text that sorts a version of unknown order by its number in the run."""
     return f"{_UNKNOWN}{number:04}"
 
 

@@ -325,7 +325,7 @@ def _tables(blocks: Iterable[Block]) -> dict[str, Table]:
 
 
 def _charts(blocks: Iterable[Block]) -> dict[str, Chart]:
-    """Return charts by the first sentence of their caption, or that of a table beside the chart."""
+    """Return charts by the first sentence of their own caption, or of their table's caption."""
     return {
         (each.table.caption if each.with_table else each.caption).partition(". ")[0]: each
         for each in blocks

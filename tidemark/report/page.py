@@ -39,8 +39,8 @@ _LINE = 32
 _MOST_LETTERS, _MOST_ITEMS = 1_500, 4
 # A page with fewer sections needs no list of them.
 _FEWEST_LISTED = 4
-# The class of each verdict's mark and of that of failures; all but the same and the missing have a
-# colour.
+# The class of each verdict's mark and of the mark of failures. All have a colour, except the marks
+# of what is the same or missing.
 _CLASSES = {
     mark: word if word in DECIDED else {"not comparable": "missing"}.get(word, "untold")
     for word, mark in MARKS.items()

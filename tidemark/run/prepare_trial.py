@@ -72,7 +72,7 @@ class PreparedService(Frozen):
     awaited: str = READY_QUERY
     """The query that has a row once the service is ready."""
     index: int
-    """The index of the service's task, after those of the test's own tasks."""
+    """The index of the service's task, which follows the indices of the test's own tasks."""
     containers: tuple[str, ...]
     """The containers of the service, its program first."""
     task_definition: str
@@ -156,7 +156,7 @@ def prepare(
 def _services(
     test: Test, plan: Plan, trial: PlannedTrial, system: System, left: str
 ) -> Iterator[PreparedService]:
-    """Yield the services of a test; their tasks count after those of the test's own.
+    """Yield the services of a test; their tasks are numbered after the test's own tasks.
 
     A service leaves no file below the address ``left`` but its profile.
     """

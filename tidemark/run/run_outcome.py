@@ -161,7 +161,7 @@ class Listeners(NamedTuple):
         self.topic.publish(f"Tidemark: {outcome.run_id} is {outcome.status}", announcement)
 
     def _page(self, key: str) -> Link:
-        """Return the link to the page of a report, whose key is that of its Markdown."""
+        """Return the link to the page of a report; ``key`` is the key of the report's Markdown."""
         page = f"{key.removesuffix('.md')}.html"
         console = f"https://{self.region}.console.aws.amazon.com/s3/object/{self.bucket}"
         address = f"{console}?region={self.region}&prefix={quote(page, safe='')}"

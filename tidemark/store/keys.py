@@ -139,7 +139,7 @@ def levels(test: str) -> str:
 
 
 def course(levels: str) -> str:
-    """Return the key of the course of a load, which tasks cannot write, from that of its levels."""
+    """Return the key of a load's course, which tasks cannot write, from the key of its levels."""
     return f"{COURSES}{levels.removeprefix(DATA)}"
 
 

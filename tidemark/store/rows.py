@@ -180,7 +180,7 @@ def run_row(
     resumes: Iterable[Resume] = (),
     profiled: Sequence[TrialResult] = (),
 ) -> Row:
-    """Return the row of ``runs``; its times and costs are those of the profiled trials, too."""
+    """Return the row of ``runs``; its times and costs include the profiled trials."""
     measured = (*trials, *profiled)
     request, cost = plan.request, run_cost(plan, measured)
     return {

@@ -56,7 +56,7 @@ def ingest(relay: Relay, configuration: Configuration) -> None:
 
 
 def load(relay: Relay, configuration: Configuration) -> None:
-    """Write the files of all compaction jobs; those of one job have one size."""
+    """Write the files of all compaction jobs; all files of one job have one size."""
     _written(relay, configuration, _sizes(configuration))
 
 

@@ -48,7 +48,7 @@ _PERCENT = re.compile(r"(?P<sign>[-+\N{MINUS SIGN}]?)(?P<number>\d+(?:\.(?P<digi
 
 
 def _changes_of_tables(tables: Sequence[PageTable]) -> Iterator[str]:
-    """Yield a sentence for each printed change that is not that of the two versions beside it."""
+    """Yield a sentence for each printed change that does not fit the two versions beside it."""
     for table in tables:
         versions = version_columns(table)
         changes = [n for n, text in enumerate(table.headings) if plain_name(text) in DERIVED]

@@ -40,7 +40,7 @@ class ReleaseFigure(NamedTuple):
 
 
 def release_version(text: str) -> str:
-    """Return a version without the ``v`` of a tag; raise ValueError for a text that is none."""
+    """Return a version without the ``v`` of a tag; raise ValueError for any other text."""
     version = re.sub(r"^v(?=[0-9])", "", text)
     if not re.fullmatch(VERSION, version) or not re.search("[0-9]", version):
         raise ValueError(f"{shown(text)} is no version; expected one such as 0.11.0")
@@ -241,7 +241,7 @@ def order_of(days: Iterable[Day], given: Order | None) -> Order | None:
 
 
 def day_of(day: Day, order: Order | None) -> date:
-    """Return the day of a text; refuse a text that is none, or may be two days."""
+    """Return the day of a text; refuse a text that is not a day or may be two days."""
     match = _NUMBERS.fullmatch(day.text)
     if match and order is None and _is_unsure(int(match[1]), int(match[3])):
         one, other, year = int(match[1]), int(match[3]), int(match[4])

@@ -3,7 +3,7 @@
 A report gives two averages: the mean of each job's own rate, and the records of all jobs over the
 time from the first start to the last finish. Compaction counts the records that it reads, ingest
 those that it writes. Splitting compactions, which reports up to 0.20 have, do not count: the
-published figure is that of the standard ones, whose average stands below that of both.
+published figure is the average of the standard ones, which stands below the average of both.
 """
 
 from __future__ import annotations

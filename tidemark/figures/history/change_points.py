@@ -164,7 +164,7 @@ def _divided(values: Sequence[float], shortest: int, count: int) -> list[int]:
 def _prepared(values: Sequence[float], count: int) -> tuple[list[float], float]:
     """Return a series without spikes, in standard deviations, and the penalty of a boundary.
 
-    The penalty is that of a history of ``count`` points. Values that resemble the value before
+    The penalty is right for a history of ``count`` points. Values that resemble the value before
     them have fewer independent points.
     """
     without = clipped(values, _SPIKES, _SPIKE_WIDTH)
@@ -387,8 +387,8 @@ def _variance(values: Sequence[float]) -> float:
 def _scatter(values: Sequence[float]) -> float:
     """Return the standard deviation from one value to the next, whatever the level does.
 
-    The mean step is the figure of a series that mostly repeats its value. Zero is that of a series
-    with a single value.
+    The mean step is the figure of a series that mostly repeats its value. The figure of a series
+    with a single value is zero.
     """
     steps = [abs(after - before) for before, after in pairwise(values)]
     return statistics.median(steps) / _MEDIAN_STEP or math.sqrt(math.pi) / 2 * statistics.fmean(

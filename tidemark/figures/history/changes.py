@@ -114,7 +114,7 @@ class Said(NamedTuple):
     acknowledged: Mapping[Place, Acknowledgement]
     """By metric: people accept a change of all its figures."""
     told: Mapping[Place, datetime]
-    """By figure: its labels may change at other times than those of others."""
+    """By figure: its labels may change at other times than the labels of other figures."""
 
 
 NOTHING = Said({}, {})
@@ -136,7 +136,7 @@ class Change(NamedTuple):
     cause: Cause
     state: State
     accepted: float
-    """The level that is accepted since: that of an open slowdown is the one before it."""
+    """The level that is accepted since; for an open slowdown, the level before it."""
     acknowledgement: Acknowledgement | None
     alarms: bool
     """Whether a message has to report it."""

@@ -108,7 +108,7 @@ def _level(values: Sequence[float], *, is_log: bool) -> _Level:
     middle = statistics.median(values)
     scatter = 1.4826 * statistics.median(abs(value - middle) for value in values)
     least = _LEAST_SCATTER * (1.0 if is_log else abs(middle))
-    # The median of few points is off, too: its variance is π / 2 of that of a mean.
+    # The median of few points is off, too: its variance is π / 2 times a mean's variance.
     return _Level(middle, max(scatter, least) * math.sqrt(1 + math.pi / 2 / len(values)))
 
 

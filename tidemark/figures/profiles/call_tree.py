@@ -146,7 +146,7 @@ def _found(
 def share(root: Frame, function: str, place: Place, *, summed: bool = False) -> float | None:
     """Return the share [%] of a function in all samples, None if it has no frame at the place.
 
-    The share is that of the largest frame, and with ``summed`` that of all its frames together.
+    The share is the largest frame's, or with ``summed`` the share of all its frames together.
     """
     found = [frame.samples for frame in towers(root, function, place)]
     return _percent(root, sum(found) if summed else found[0]) if found else None

@@ -28,7 +28,7 @@ ALPHA = 0.05
 Kind = Literal["self", "inclusive"]
 Word = Literal["grew", "shrank", "cannot tell"]
 _TELLING = 7
-"""The expected samples from which on the absence of a function is no chance: exp(-7) is 0.1 %."""
+"""With so many expected samples, a function is not absent by chance: exp(-7) is 0.1 %."""
 _LEAST_WEIGHT = 1000
 """The least weight of a sample: periods are thousands of cycles or of nanoseconds."""
 _KINDS: Sequence[Kind] = ("self", "inclusive")
@@ -248,7 +248,7 @@ def _unweighted(stacks: Stacks) -> float:
 
 
 def _lacking(stacks: Stacks, other: Stacks, drawn: float) -> set[str]:
-    """Return the functions whose absence in the ``drawn`` samples of the other is no chance."""
+    """Return the functions that the ``drawn`` samples of the other do not lack by chance."""
     least = _TELLING * sum(stacks.values()) / drawn
     found = _inclusive(stacks, _functions(stacks) - _functions(other))
     return {name for name, samples in found.items() if samples >= least}

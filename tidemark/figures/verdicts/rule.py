@@ -146,7 +146,7 @@ def judge_by(p_value: float, pairs: Estimate, criteria: Criteria) -> Judgement:
 
 
 def interval(pairs: Estimate, half: float) -> tuple[float | None, float | None]:
-    """Return the interval of a change from the half of that of the mean of d; None if infinite."""
+    """Return a change's interval from the half width of the mean of d; None if it is infinite."""
     if math.isinf(half):
         return None, None
     return math.expm1(pairs.mean - half), math.expm1(pairs.mean + half)

@@ -85,8 +85,8 @@ class _Series(NamedTuple):
     base: Rates
     new: Rates
     beside: Rates
-    """Rates that differ from the base's by the d of a repetition; those of the new version, unless
-    the repetition is a round."""
+    """Rates that differ from the base's by the d of a repetition. They are the new version's own,
+    unless the repetition is a round."""
 
     @classmethod
     def of(

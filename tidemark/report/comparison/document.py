@@ -127,7 +127,7 @@ def document(sides: Sides, said: Sequence[Comment] = ()) -> ComparisonDocument:
 
 
 def beside_cpu_time(pairs: Iterable[Pair]) -> Iterator[str]:
-    """Yield a sentence on each rate whose verdict differs from that of its test's CPU time.
+    """Yield a sentence on each rate whose verdict differs from the verdict on its test's CPU time.
 
     Both decide, and have the same labels.
     """

@@ -329,8 +329,8 @@ def _command(query: str, window: Window, account: str) -> str:
 def console_address(execution_arn: str, window: Window, query: str) -> str:
     """Return the address of a query over a window in the console of Logs Insights.
 
-    Return '' for an account without a console. AWS publishes no description of the address; its
-    form is that which the console writes: ``*`` and two digits for each byte that is no letter or
+    Return '' for an account without a console. AWS publishes no description of the address; the
+    console writes it in this form: ``*`` and two digits for each byte that is not a letter or
     digit, and ``$`` for each percent sign.
     """
     found = _ARN.match(execution_arn)

@@ -252,7 +252,7 @@ def _run(command: list[str], variables: Mapping[str, str], timeout: float) -> No
 def jars_of_version(variables: Mapping[str, str]) -> Path:
     """Return the folder with the jars of the version.
 
-    ``TIDEMARK_PACKAGE`` is the name of a folder in that of ``TIDEMARK_JARS``, or
+    ``TIDEMARK_PACKAGE`` is the name of a folder within the folder of ``TIDEMARK_JARS``, or
     ``NAME@file:///PATH/#sha256=DIGEST`` for another folder.
 
     Raises

@@ -159,7 +159,7 @@ def main(words: list[str]) -> int:
 
 
 def _under_profiler(variables: dict[str, str], timeout: float, *, strict: bool) -> list[str]:
-    """Return the words before those of a program that is profiled, none without a profiler.
+    """Return the words that precede the command of a profiled program, none without a profiler.
 
     A profiler that cannot be set up fails the profile alone, unless nothing else is to be done.
     """

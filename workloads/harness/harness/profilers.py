@@ -151,8 +151,8 @@ _REPLACED = str.maketrans({";": ":", "\n": " ", "\r": " "})
 class PySpy(Profiler):
     """py-spy, which samples the Python frames of a program and its children from outside.
 
-    A sample is that of a thread that runs or could run at that moment. uv fetches py-spy on first
-    use; the program is kept in the cache.
+    A sample shows a thread that runs or could run at that moment. uv fetches py-spy on first use;
+    the program is kept in the cache.
     """
 
     def found(self, variables: Mapping[str, str], timeout: float) -> Path:

@@ -1,6 +1,6 @@
 """Run a program under its profiler: ``python -m harness.sampling FILE WORD ...``.
 
-FILE is that of the profiler. The program and its children are sampled from their start to their
+FILE is the profiler's own file. The program and its children are sampled from their start to their
 end. Their folded stacks become one file of the task, ``profile.folded.gz``. A task leaves it if it
 succeeds, and a service if it is stopped. A profile that fails is a line of the log: the exit code
 is that of the program.

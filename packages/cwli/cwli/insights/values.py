@@ -95,7 +95,7 @@ def finite(sql: str) -> Value:
 
 
 def may_be_number(value: Value) -> bool:
-    """Tell whether a value may be a number; False only for a literal that is none."""
+    """Tell whether a value may be a number; False only for a literal that is not one."""
     return not isinstance(value.constant, str) or bool(re.fullmatch(_NUMBER, value.constant))
 
 

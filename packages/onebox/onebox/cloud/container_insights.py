@@ -1,10 +1,10 @@
 """CloudWatch Container Insights on one machine: each ECS task's usage, logged every second.
 
-AWS logs it once a minute, in the same form and to the log group of the same name. Source:
-Amazon CloudWatch user guide, "Container Insights performance log events for Amazon ECS". A task is
-the process group of its container. The network figures are those of the machine's loopback
-interface, through which all tasks reach this cloud: Linux counts no traffic per process. While a
-service runs, the usage of this cloud itself, without its tasks, is logged apart.
+AWS logs it once a minute, in the same form and to the log group of the same name. Source: Amazon
+CloudWatch user guide, "Container Insights performance log events for Amazon ECS". A task is the
+process group of its container. The network figures are for the machine's loopback interface,
+through which all tasks reach this cloud: Linux counts no traffic per process. While a service runs,
+the usage of this cloud itself, without its tasks, is logged apart.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class ContainerInsights:
     def watch_cloud(
         self, own_task: str, cluster: str, tasks: Callable[[], Collection[int]]
     ) -> None:
-        """Log the usage of this cloud itself, as that of a task of its own.
+        """Log the usage of this cloud itself, as if it were a task.
 
         ``tasks`` returns the process groups of all tasks.
         """

@@ -68,7 +68,7 @@ def _serve(cloud: socket.socket) -> dict[str, Any]:
 
 
 def _exit_code(pid: int) -> int:
-    """Return the exit code of a function, that of a kill if a killed program forked it."""
+    """Return the exit code of a function, or of a kill if a killed program forked it."""
     try:
         return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     except ChildProcessError:
