@@ -109,7 +109,8 @@ _KEPT: Mapping[str, Collection[str]] = {
 
 # These properties have no effect on one machine.
 _IDLE: Mapping[str, Collection[str]] = {
-    "AWS::ECS::Cluster": {"Tags"},  # no bill
+    "AWS::CloudWatch::Dashboard": {"Tags"},  # no bill
+    "AWS::ECS::Cluster": {"Tags"},
     # Nothing here is public, and no command reads old versions of objects, which are not kept.
     "AWS::S3::Bucket": {"PublicAccessBlockConfiguration", "VersioningConfiguration"},
     "AWS::SNS::Topic": {"Tags"},
