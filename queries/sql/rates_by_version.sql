@@ -126,12 +126,15 @@ SELECT
     -- The last trial of the version and size, over all its metrics.
     max(last_at) OVER (PARTITION BY suite, version, sizes) AS tested_at,
     sizes,
-    -- How much better the version is than the geometric mean of all versions of its size.
+    -- How much better the version is than the geometric mean of all versions of its size. avg, too,
+    -- adds up as rows happen to come, where its window has no order.
     exp(
         CASE direction WHEN 'higher' THEN 1 ELSE -1 END * (
             ln(CASE WHEN near + distance > 0 THEN near + distance END)
             - avg(ln(CASE WHEN near + distance > 0 THEN near + distance END)) OVER (
                 PARTITION BY suite, test, metric, statistic, labels, unit, direction, sizes
+                ORDER BY version_order, version
+                ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
             )
         )
     ) - 1 AS usual_gain

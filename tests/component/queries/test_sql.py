@@ -215,6 +215,21 @@ def test_a_version_has_a_rank_in_its_suite_and_one_time_for_all_its_rates(ask):
             assert row["tested_at"] == max(other["last_at"] for other in alike)
 
 
+def test_the_gain_of_a_version_adds_up_in_the_order_of_versions_bit_for_bit(ask):
+    figures = defaultdict(list)
+    for row in ask("rates_by_version"):
+        figures[key(row, (*METRIC, "sizes"))].append(row)
+
+    for rows in figures.values():
+        logarithms = [math.log(row["mean"]) for row in rows if row["mean"] > 0]
+        usual = ordered_sum(logarithms) / len(logarithms)
+        for row in rows:
+            sign = 1 if row["direction"] == "higher" else -1
+            assert row["usual_gain"] == (
+                math.exp(sign * (math.log(row["mean"]) - usual)) - 1 if row["mean"] > 0 else None
+            )
+
+
 def test_version_pairs_gives_each_version_with_each_older_one_bit_for_bit(ask, objects):
     rows = [
         row for row in ask("version_pairs") if {row["base"], row["new"]} <= all_versions(objects)

@@ -42,6 +42,20 @@ def test_window_functions_have_their_values_in_trino():
     assert [list(column) for column in zip(*rows, strict=True)] == [each for _, each in WINDOWS]
 
 
+def test_a_mean_over_an_ordered_window_adds_in_its_order():
+    numbers = [math.exp(number % 7) / 3 for number in range(40)]
+    total = 0.0
+    for number in numbers:
+        total += number
+    places = [*enumerate(numbers)]
+    mean = "avg(x) OVER (ORDER BY place ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)"
+
+    for stored in (places, places[::-1], places[1::2] + places[::2]):
+        rows = ", ".join(f"({place}, CAST('{number}' AS double))" for place, number in stored)
+        found = asked([mean], f"FROM (VALUES {rows}) AS t(place, x)")
+        assert {text for (text,) in found} == {double_text(total / len(numbers))}
+
+
 def test_every_function_is_tested():
     texts = [expression.lower() for expression, _ in (*VALUES, *AGGREGATES, *WINDOWS)]
     # The others are syntax, or need a GROUP BY.
