@@ -7,7 +7,7 @@ told AS (
     SELECT
         *,
         concat(test, ' ', metric, ' ', statistic, ' ', labels) AS figure,
-        CASE WHEN state = 'suspected' THEN 'suspected' ELSE 'changed' END AS event
+        CAST(CASE WHEN state = 'suspected' THEN 'suspected' ELSE 'changed' END AS varchar) AS event
     FROM (SELECT *, max(run_id) OVER (PARTITION BY suite) AS newest FROM changes) AS of_runs
     WHERE run_id = newest
 ),
