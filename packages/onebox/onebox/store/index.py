@@ -66,6 +66,14 @@ _BODY = re.compile(r"[0-9a-f]{32}")
 _ROWS = f"SELECT {', '.join(Entry._fields)}, crc32 FROM objects"  # noqa: S608 (no input)
 
 
+def of_earlier_version(folder: Path) -> ObjectFilesError:
+    """Return the error that an earlier version wrote a folder of objects."""
+    return ObjectFilesError(
+        f"{folder} is of an earlier version: write its results with `tidemark export` of that "
+        "version, move the whole folder away, and bring them in with `tidemark restore`."
+    )
+
+
 def is_writable(folder: Path) -> bool:
     """Tell whether this process may change a folder: a mounted backup may not be."""
     return os.access(folder, os.W_OK)
@@ -92,7 +100,15 @@ class Index:
     """
 
     def __init__(self, file: Path) -> None:
-        """Open the index; raise FolderInUse if another process has it open."""
+        """Open the index.
+
+        Raises
+        ------
+        FolderInUse
+            If another process has it open.
+        ObjectFilesError
+            If an earlier version wrote it.
+        """
         self._file, self._lock = file, RLock()
         if file.exists() and not file.is_file():
             raise self.damaged("it is no file")
@@ -103,6 +119,9 @@ class Index:
             for setting in _SETTINGS:
                 self._rows(f"PRAGMA {setting}")
             self.is_new = not self._rows("SELECT name FROM sqlite_schema")
+            columns = self._rows("SELECT name FROM pragma_table_info('objects')")
+            if tuple(name for (name,) in columns) == Entry._fields:
+                raise of_earlier_version(file.parent)
         except BaseException:
             self._database.close()
             raise

@@ -32,8 +32,8 @@ from onebox.store.index import (
     Entry,
     Index,
     Listed,
-    ObjectFilesError,
     is_writable,
+    of_earlier_version,
 )
 
 
@@ -110,10 +110,7 @@ class ObjectFiles:
         """
         self.folder, self._bodies, self._uploads = folder, folder / "bodies", folder / "uploads"
         if (folder / "journal.jsonl").exists():
-            raise ObjectFilesError(
-                f"{folder} is of an earlier version, whose objects have a journal; move it away, "
-                "or use another state folder."
-            )
+            raise of_earlier_version(folder)
         if not self._bodies.is_dir():
             make_folder(self._bodies)
         self._lock = RLock()

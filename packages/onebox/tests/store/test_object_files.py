@@ -114,11 +114,21 @@ def test_a_folder_without_its_index_is_refused_and_keeps_its_bodies(folder, stor
     assert state_of(folder / "bodies") == bodies
 
 
-def test_a_folder_of_an_earlier_version_is_refused_and_left_as_it_is(folder, stored):
-    (folder / "journal.jsonl").touch()
+def without_checksums(folder):
+    """Make the index one of an earlier version, whose journal was moved away."""
+    index = sqlite3.connect(folder / "index.sqlite")
+    index.execute("ALTER TABLE objects DROP COLUMN crc32")
+    index.close()
+
+
+@pytest.mark.parametrize(
+    "change", [lambda folder: (folder / "journal.jsonl").touch(), without_checksums]
+)
+def test_a_folder_of_an_earlier_version_is_refused_and_left_as_it_is(folder, stored, change):
+    change(folder)
     before = state_of(folder)
 
-    with pytest.raises(ObjectFilesError, match=r"an earlier version, .*use another state folder"):
+    with pytest.raises(ObjectFilesError, match=r"objects is of an earlier version: .*restore`\.$"):
         ObjectFiles(folder)
     assert state_of(folder) == before
 
