@@ -62,6 +62,8 @@ _TABLE = (
     "CREATE TABLE objects (bucket TEXT, key TEXT, body TEXT, size INTEGER, "
     "md5 TEXT, attributes TEXT, crc32 INTEGER, PRIMARY KEY (bucket, key)) WITHOUT ROWID"
 )
+# A sector that the disk cannot read.
+_UNREADABLE = {sqlite3.SQLITE_IOERR_READ, sqlite3.SQLITE_IOERR_CORRUPTFS}
 _BODY = re.compile(r"[0-9a-f]{32}")
 _ROWS = f"SELECT {', '.join(Entry._fields)}, crc32 FROM objects"  # noqa: S608 (no input)
 
@@ -81,11 +83,13 @@ def is_writable(folder: Path) -> bool:
 
 def readable(file: Path) -> Iterator[Entry]:
     """Yield the objects that can be read in a damaged index, some of them twice."""
-    # A damaged page ends a walk, and another one begins at the other end.
-    for order in ("ASC", "DESC"):
-        statement = f"{_ROWS} ORDER BY bucket {order}, key {order}"
-        with suppress(sqlite3.Error, OSError), closing(_copied(file)) as database:
-            yield from filter(None, map(_whole, database.execute(statement)))
+    # A sector that the disk cannot read ends the copy.
+    with suppress(sqlite3.Error, OSError), closing(_copied_or_in_place(file)) as database:
+        # A damaged page ends a walk, and another one begins at the other end.
+        for order in ("ASC", "DESC"):
+            statement = f"{_ROWS} ORDER BY bucket {order}, key {order}"
+            with suppress(sqlite3.Error):
+                yield from filter(None, map(_whole, database.execute(statement)))
 
 
 class Index:
@@ -215,7 +219,10 @@ class Index:
 
     def _unusable(self, error: sqlite3.OperationalError) -> Exception:
         # Python's own error about a text that is no UTF-8 has no code of SQLite.
-        match getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF:
+        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
+        if code in _UNREADABLE:
+            return self.damaged(error)
+        match code & 0xFF:
             case sqlite3.SQLITE_ERROR:
                 return self.damaged(error)
             case sqlite3.SQLITE_BUSY:
@@ -237,9 +244,21 @@ def _whole(row: Sequence[Any]) -> Entry | None:
     return entry if is_whole else None
 
 
-def _connected(file: Path | str) -> sqlite3.Connection:
+def _connected(file: Path | str, *, uri: bool = False) -> sqlite3.Connection:
     # The owner begins its own transactions, and the lock lets all threads share a connection.
-    return sqlite3.connect(file, timeout=0, isolation_level=None, check_same_thread=False)
+    return sqlite3.connect(file, timeout=0, isolation_level=None, check_same_thread=False, uri=uri)
+
+
+def _in_place(file: Path) -> sqlite3.Connection:
+    """Return an index without its log, for reading; SQLite makes no file beside it."""
+    return _connected(f"{file.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
+
+
+def _copied_or_in_place(file: Path) -> sqlite3.Connection:
+    try:
+        return _copied(file)
+    except (OSError, sqlite3.Error):
+        return _in_place(file)
 
 
 def _copied(file: Path) -> sqlite3.Connection:

@@ -2,12 +2,21 @@
 
 import errno
 import os
+import shutil
 import sqlite3
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from onebox.store.index import DamagedObject, Entry, FolderInUse, ObjectFilesError, readable
+from onebox.store.index import (
+    DamagedIndex,
+    DamagedObject,
+    Entry,
+    FolderInUse,
+    ObjectFilesError,
+    readable,
+)
 from onebox.store.object_files import ObjectFiles
 
 
@@ -169,6 +178,45 @@ def test_a_body_elsewhere_is_refused_and_never_read_or_deleted(folder, stored, n
         with pytest.raises(ObjectFilesError, match=r"index.sqlite is damaged: the row of kept is"):
             act("results", "kept")
     files.close()
+
+
+class BadSector:
+    """A connection to an index of which the disk cannot read a page."""
+
+    def __init__(self, code):
+        self._code, self.close = code, lambda: None
+
+    def execute(self, *_):
+        error = sqlite3.OperationalError("disk I/O error")
+        error.sqlite_errorcode = self._code
+        raise error
+
+
+@pytest.mark.parametrize("code", [sqlite3.SQLITE_IOERR_READ, sqlite3.SQLITE_IOERR_CORRUPTFS])
+def test_a_bad_sector_of_an_index_is_damage_at_its_opening_and_at_each_reading(
+    folder, stored, monkeypatch, code
+):
+    files = ObjectFiles(folder)
+    files._index._database.close()
+    files._index._database = BadSector(code)
+    monkeypatch.setattr("onebox.store.index._connected", lambda *_, **__: BadSector(code))
+
+    find = partial(files.find, "results", "kept")
+    for read in (files.check_index, find, partial(contents, folder)):
+        with pytest.raises(DamagedIndex, match=r"sqlite is damaged: disk I/O error; `tidemark doc"):
+            read()
+
+
+def test_an_index_that_cannot_be_copied_is_read_in_its_place(folder, stored, monkeypatch):
+    def copyfile(*_):
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    killed_after_a_change(folder)
+    monkeypatch.setattr(shutil, "copyfile", copyfile)
+    before = state_of(folder)
+
+    assert {entry.key for entry in readable(folder / "index.sqlite")} >= {"kept", "replaced"}
+    assert state_of(folder) == before
 
 
 def test_the_objects_on_the_whole_pages_of_a_damaged_index_can_be_read(folder):
