@@ -38,6 +38,7 @@ def export(folder: Path, target: Target) -> None:
         raise Refused(target.nothing_stored)
     count = 0
     with stored(target) as store:
+        store.check()  # a listing misses an object with another name
         for key in _kept(store.bucket):
             file = folder / key
             file.parent.mkdir(parents=True, exist_ok=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -58,6 +58,8 @@ class Stored:
     bucket: Bucket
     tables: Tables
     publisher: Publisher
+    check: Callable[[], None] = field(default=lambda: None, kw_only=True)
+    """A function that raises an error if the names of stored objects are damaged."""
     damaged: Collection[str] = field(default=(), kw_only=True)
     """A sentence about each damaged object that was left out of an answer so far."""
 

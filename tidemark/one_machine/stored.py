@@ -70,7 +70,8 @@ def stored_in(
             }
         }
         tables = FileTables(files, catalogue, database, state / "tables", reported)
-        yield Stored(bucket, tables, InProcessPublisher(bucket, files.transaction))
+        publisher = InProcessPublisher(bucket, files.transaction)
+        yield Stored(bucket, tables, publisher, check=files.check_index)
     finally:
         files.close()
 

@@ -248,13 +248,27 @@ def test_the_doctor_keeps_the_names_on_the_whole_pages_of_a_damaged_index(state)
     assert run(state, "doctor").exit_code == 0
 
 
+def change_key(state, key):
+    """Give an object another key in the index, as changed bits do."""
+    with closing(sqlite3.connect(state / "objects" / "index.sqlite")) as index:
+        index.execute("UPDATE objects SET key = 'sables' WHERE key = ?", [key])
+        index.commit()
+
+
+def test_an_export_ends_at_a_key_with_a_changed_bit_and_copies_nothing(state, tmp_path):
+    change_key(state, keys.table("runs", "rocksdb", SECOND))
+
+    done = run(state, "export", str(tmp_path / "copy"))
+
+    assert (done.exit_code, (tmp_path / "copy").exists()) == (1, False)
+    assert "the row of sables is not as it was written; `tidemark doctor`" in done.stderr
+
+
 def test_the_doctor_names_a_key_with_a_changed_bit_and_keeps_all_other_objects(state):
     key = keys.table("runs", "rocksdb", SECOND)
     with closing(ObjectFiles(state / "objects")) as files:
         whole = {key: body.read(key) for key, body, _ in files.objects(BUCKET)}
-    with closing(sqlite3.connect(state / "objects" / "index.sqlite")) as index:
-        index.execute("UPDATE objects SET key = 'sables' WHERE key = ?", [key])
-        index.commit()
+    change_key(state, key)
 
     assert "the row of sables is not as it was written" in run(state, "doctor").stdout
     assert run(state, "doctor", "--repair").exit_code == 0
