@@ -95,6 +95,14 @@ def test_reading_changes_no_file(folder, stored):
     assert state_of(folder) == before
 
 
+def test_a_commit_is_on_the_disk_before_it_returns(folder):
+    files = ObjectFiles(folder)
+
+    assert files._index._rows("PRAGMA synchronous") == [(2,)]  # FULL: the log is synced
+    assert files._index._rows("PRAGMA journal_mode") == [("wal",)]
+    files.close()
+
+
 def test_a_folder_is_of_one_process_at_a_time(folder, stored):
     files = ObjectFiles(folder)
     with pytest.raises(FolderInUse, match=r"index.sqlite is in use by another process\."):
