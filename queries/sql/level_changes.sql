@@ -10,7 +10,11 @@ SELECT
     metric,
     statistic,
     labels,
-    title AS rate,
+    CASE
+        WHEN shared.title IS NULL THEN told.title
+        -- As in rates_by_version.sql.
+        ELSE concat(told.title, ' of ', figure)
+    END AS rate,
     unit,
     direction,
     changed_run,
@@ -38,10 +42,27 @@ SELECT
 FROM (
     -- The rows of an earlier run may be there, too: the newest run is being recorded, or its
     -- recording died. What the history does not tell are rows without a changed run.
-    SELECT *, max(run_id) OVER (PARTITION BY suite) AS newest FROM changes
+    SELECT
+        *,
+        max(run_id) OVER (PARTITION BY suite) AS newest,
+        concat(test, ': ', metric, ' ', statistic, ', ', direction, ' is better') AS figure
+    FROM changes
 ) AS told
 LEFT JOIN (
     SELECT suite, run_id, max(sizes) AS sizes FROM version_rates GROUP BY suite, run_id
 ) AS changed ON changed.suite = told.suite AND changed.run_id = told.changed_run
+LEFT JOIN (
+    SELECT suite, title
+    FROM (
+        SELECT
+            suite,
+            title,
+            concat(test, ': ', metric, ' ', statistic, ', ', direction, ' is better') AS figure
+        FROM version_rates
+        WHERE trials > 0
+    )
+    GROUP BY suite, title
+    HAVING min(figure) < max(figure)
+) AS shared ON shared.suite = told.suite AND shared.title = told.title
 WHERE told.run_id = newest AND changed_run IS NOT NULL
 ORDER BY suite, changed_run DESC, test, metric, statistic, labels

@@ -15,17 +15,25 @@ WITH placed AS (
     ) AS runs ON runs.suite = version_rates.suite AND runs.run_id = version_rates.run_id
     WHERE age <= 100 AND trials > 0
 ),
+named AS (
+    SELECT
+        *,
+        concat(test, ': ', metric, ' ', statistic, ', ', direction, ' is better') AS figure
+    FROM placed
+    WHERE version_age = 1
+),
 of_newest AS (
     SELECT
         *,
-        -- A figure has the title of its newest run, also where an edited suite changed it.
-        first_value(title) OVER (
-            PARTITION BY suite, test, metric, statistic, labels, unit, direction
-            ORDER BY run_id DESC
-        ) AS rate,
+        -- The time of the test load and its load_time have one title.
+        CASE
+            WHEN min(figure) OVER (PARTITION BY suite, title)
+                < max(figure) OVER (PARTITION BY suite, title)
+                THEN concat(title, ' of ', figure)
+            ELSE title
+        END AS rate,
         min(sizes) OVER (PARTITION BY suite) < max(sizes) OVER (PARTITION BY suite) AS has_sizes
-    FROM placed
-    WHERE version_age = 1
+    FROM named
 )
 SELECT
     suite,

@@ -3,14 +3,23 @@
 -- trial counts once, by its rate, with the trials of its size alone: sizes says which. Trials that
 -- were excluded, or gave no rate, are left out, and so are those of an image that a later run of
 -- the same version and size no longer had.
-WITH placed AS (
+WITH named AS (
     SELECT
         *,
-        -- A figure has the title of its newest run, also where an edited suite changed it.
-        first_value(title) OVER (
-            PARTITION BY suite, test, metric, statistic, labels, unit, direction
-            ORDER BY run_id DESC
-        ) AS rate,
+        concat(test, ': ', metric, ' ', statistic, ', ', direction, ' is better') AS figure
+    FROM version_rates
+    WHERE trials > 0
+),
+placed AS (
+    SELECT
+        *,
+        -- The time of the test load and its load_time have one title.
+        CASE
+            WHEN min(figure) OVER (PARTITION BY suite, title)
+                < max(figure) OVER (PARTITION BY suite, title)
+                THEN concat(title, ' of ', figure)
+            ELSE title
+        END AS rate,
         coalesce(image_digest, '') AS image,
         first_value(coalesce(image_digest, '')) OVER (
             PARTITION BY suite, test, version, sizes ORDER BY run_id DESC, image_digest
@@ -27,8 +36,7 @@ WITH placed AS (
             PARTITION BY suite, test, metric, statistic, labels, unit, direction, version, sizes
             ORDER BY run_id DESC
         ) AS near
-    FROM version_rates
-    WHERE trials > 0
+    FROM named
 ),
 by_version AS (
     SELECT

@@ -4,6 +4,27 @@
 WITH newest AS (
     SELECT suite, run_id, row_number() OVER (PARTITION BY suite ORDER BY run_id DESC) AS age
     FROM runs
+),
+figures AS (
+    SELECT
+        rates.*,
+        age,
+        concat(test, ': ', metric, ' ', statistic, ', ', direction, ' is better') AS figure
+    FROM rates
+    JOIN newest ON newest.suite = rates.suite AND newest.run_id = rates.run_id
+    WHERE age <= 5
+),
+named AS (
+    SELECT
+        *,
+        -- The time of the test load and its load_time have one title.
+        CASE
+            WHEN min(figure) OVER (PARTITION BY suite, title)
+                < max(figure) OVER (PARTITION BY suite, title)
+                THEN concat(title, ' of ', figure)
+            ELSE title
+        END AS rate
+    FROM figures
 )
 SELECT
     suite,
@@ -21,8 +42,8 @@ SELECT
     metric,
     statistic,
     labels,
-    title AS rate,
-    concat(suite, ': ', title) AS series,
+    rate,
+    concat(suite, ': ', rate) AS series,
     version,
     unit,
     value,
@@ -49,10 +70,5 @@ SELECT
     package,
     image_digest,
     started_at
-FROM (
-    SELECT rates.*, age
-    FROM rates
-    JOIN newest ON newest.suite = rates.suite AND newest.run_id = rates.run_id
-    WHERE age <= 5
-) AS of_newest
+FROM named
 ORDER BY suite, run_id DESC, trial, test, metric, statistic, labels

@@ -12,7 +12,8 @@ WITH rated AS (
         version_rates.*,
         baseline,
         -- A run that was aborted has few trials: it stands back behind others.
-        concat(CASE WHEN status = 'aborted' THEN '0' ELSE '1' END, version_rates.run_id) AS place
+        concat(CASE WHEN status = 'aborted' THEN '0' ELSE '1' END, version_rates.run_id) AS place,
+        concat(test, ': ', metric, ' ', statistic, ', ', direction, ' is better') AS figure
     FROM version_rates
     LEFT JOIN runs ON runs.suite = version_rates.suite AND runs.run_id = version_rates.run_id
     WHERE trials > 0
@@ -143,17 +144,18 @@ pairs AS (
         ) AS new_unit
     FROM chosen
     JOIN (
-        SELECT
-            suite,
-            test,
-            metric,
-            statistic,
-            labels,
-            unit,
-            direction,
-            CAST(max_by(title, run_id) AS varchar) AS rate
-        FROM rated
-        GROUP BY suite, test, metric, statistic, labels, unit, direction
+        SELECT DISTINCT suite, test, metric, statistic, labels, unit, direction, rate FROM (
+            -- The time of the test load and its load_time have one title.
+            SELECT
+                *,
+                CASE
+                    WHEN min(figure) OVER (PARTITION BY suite, title)
+                        < max(figure) OVER (PARTITION BY suite, title)
+                        THEN concat(title, ' of ', figure)
+                    ELSE title
+                END AS rate
+            FROM rated
+        )
     ) AS metrics USING (suite)
     LEFT JOIN (
         SELECT

@@ -12,13 +12,13 @@ from tidemark.figures.history.change_points import ChangePoint, Windows
 from tidemark.figures.history.changes import Change, Place, Said, judged
 from tidemark.figures.history.run_medians import Median, RunMedians, Series, run_medians
 from tidemark.figures.history.untold import Untold
+from tidemark.model.labels import figure_title
 from tidemark.model.outcome import Acknowledgement, LevelAlarm
 from tidemark.model.run_id import moment
-from tidemark.model.suite import Suite
 from tidemark.store import keys
 from tidemark.store.bucket import Bucket, Tagged
 from tidemark.store.columns import SCHEMA, timestamp
-from tidemark.store.rows import figure_titles, keep_latest, packed
+from tidemark.store.rows import keep_latest, packed
 from tidemark.store.run_ends import read_alarms, write_alarms
 from tidemark.store.stored_plan import read_plan
 from tidemark.store.stored_run import StoredRun, read_run
@@ -80,7 +80,7 @@ def _run(stored: dict[str, Any], series: Sequence[tuple[Series, float]]) -> RunM
 
 def record_history(bucket: Bucket, run: StoredRun) -> None:
     """Write the medians of a run into its suite's history, and the changes of level again."""
-    _record(bucket, run.plan.suite, [run_medians(run.plan, run.trials, run.exclusions)])
+    _record(bucket, run.plan.suite.name, [run_medians(run.plan, run.trials, run.exclusions)])
 
 
 def is_suspected(bucket: Bucket, run: RunMedians, suite: str) -> bool:
@@ -95,36 +95,33 @@ def record_imports(bucket: Bucket, run_ids: Iterable[str]) -> None:
 
     Each history is judged once.
     """
-    suites: dict[str, Suite] = {}
     medians: defaultdict[str, list[RunMedians]] = defaultdict(list)
     for run_id in run_ids:
         run = read_run(bucket, read_plan(bucket, run_id))
         suite = run.plan.suite.name
-        suites[suite] = run.plan.suite
         medians[suite].append(run_medians(run.plan, run.trials, run.exclusions))
         for version in run.plan.request.versions:
             bucket.write(keys.run_of_version(suite, version, run_id), b"")
     for suite, of_suite in medians.items():
-        _record(bucket, suites[suite], of_suite)
+        _record(bucket, suite, of_suite)
 
 
-def _record(bucket: Bucket, suite: Suite, medians: Sequence[RunMedians]) -> None:
+def _record(bucket: Bucket, suite: str, medians: Sequence[RunMedians]) -> None:
     while True:
-        tagged = bucket.find(keys.history(suite.name))
+        tagged = bucket.find(keys.history(suite))
         history = _history(tagged).with_runs(medians)
         body = history.packed()
-        if bucket.write_over(keys.history(suite.name), body, tagged.etag if tagged else None):
+        if bucket.write_over(keys.history(suite), body, tagged.etag if tagged else None):
             break
     while not _write_changes(bucket, suite, body, history):
         pass
 
 
-def _write_changes(bucket: Bucket, measured: Suite, body: bytes, history: History) -> bool:
+def _write_changes(bucket: Bucket, suite: str, body: bytes, history: History) -> bool:
     """Write a suite's changes and alarms; tell whether its history is still the same.
 
     The history of ``body`` is known, which saves the time to read it again.
     """
-    suite, title = measured.name, figure_titles(measured)
     stored = bucket.find(keys.history(suite))
     runs = (history if stored and stored.body == body else _history(stored)).runs
     newest, alarms = runs[-1].run_id, read_alarms(bucket, suite)
@@ -139,8 +136,8 @@ def _write_changes(bucket: Bucket, measured: Suite, body: bytes, history: Histor
     rows = []
     for row in (*map(changed_row, found), *map(_untold_row, silent)):
         names = {name: row[name] for name in Series._fields}
-        words = title(*names.values()) if row["test"] else None
-        rows.append({**names, "title": words, "run_id": newest, **row})
+        title = figure_title(*Series(**names)[:5]) if row["test"] else None
+        rows.append({**names, "title": title, "run_id": newest, **row})
     keep_latest(bucket, "changes", suite, newest, packed(rows))
     # The message of a run that has ended is sent: the next run reports the news.
     if bucket.find(keys.outcome(newest)) is None:

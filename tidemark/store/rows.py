@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import zlib
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
 from typing import Any
@@ -26,7 +25,7 @@ from tidemark.model.results import (
     no_rate,
     span_seconds,
 )
-from tidemark.model.suite import Suite, Test
+from tidemark.model.suite import Test
 from tidemark.money.run_cost import insights_bytes, run_cost, task_seconds
 from tidemark.store import keys
 from tidemark.store.bucket import Bucket
@@ -36,29 +35,6 @@ Row = dict[str, Any]
 _USAGE = [field.name for field in fields(Usage)]
 
 
-def figure_titles(suite: Suite) -> Callable[[str, str, str, str, str, str], str]:
-    """Return how people name a figure by test, metric, statistic, labels, unit and direction.
-
-    Where two figures of the suite would have one name, such as the time of the test load and its
-    load_time, each has all that it is behind it: charts are told apart by these names.
-    """
-    times = Counter(
-        figure_title(test.name, metric.name, statistic, "", metric.unit)
-        for test in suite.tests
-        for metric, statistic in test.figures()
-    )
-
-    def title(
-        test: str, metric: str, statistic: str, labels: str, unit: str, direction: str
-    ) -> str:
-        name = figure_title(test, metric, statistic, labels, unit)
-        if times[figure_title(test, metric, statistic, "", unit)] < 2:
-            return name
-        return f"{name} of {test}: {metric} {statistic}, {direction} is better"
-
-    return title
-
-
 def rate_rows(
     plan: Plan, trials: Iterable[TrialResult], exclusions: Exclusions = NO_EXCLUSIONS
 ) -> Iterator[Row]:
@@ -66,13 +42,12 @@ def rate_rows(
 
     A metric without a figure has a row for each of its statistics, with no label but the axes.
     """
-    title = figure_titles(plan.suite)
     for trial in trials:
         for result in trial.tests:
             test = plan.suite.test(result.test)
             for metric, rate in _figures(test, result, trial.axes):
                 key = _key(trial, result, rate.metric, rate.labels)
-                names = result.test, rate.metric, rate.statistic, key["labels"]
+                figure = result.test, rate.metric, rate.statistic, key["labels"], rate.unit
                 yield {
                     **key,
                     "statistic": rate.statistic,
@@ -103,7 +78,7 @@ def rate_rows(
                     "schema": SCHEMA,
                     "warm_up": False,
                     "image_digest": result.image_digest,
-                    "title": title(*names, rate.unit, rate.direction),
+                    "title": figure_title(*figure),
                 }
 
 

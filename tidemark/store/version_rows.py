@@ -11,11 +11,12 @@ from tidemark.figures.task_logs import unlike
 from tidemark.figures.verdicts.rule import SHOWN, Judgement
 from tidemark.figures.verdicts.version_verdicts import Verdict, verdicts, version_pairs
 from tidemark.figures.version_rates import VersionRate, counting, summarise
+from tidemark.model.labels import figure_title
 from tidemark.model.parameters import Combination
 from tidemark.model.run_spec import RunSpec
 from tidemark.money.run_cost import run_cost, task_seconds
 from tidemark.store.columns import SCHEMA, timestamp
-from tidemark.store.rows import Row, figure_titles
+from tidemark.store.rows import Row
 from tidemark.store.stored_run import StoredRun
 
 Judged = Mapping[tuple[str, str], Collection[Verdict]]
@@ -41,14 +42,13 @@ def version_rate_rows(run: StoredRun, judged: Judged) -> Iterator[Row]:
         "provenance": "imported" if run.plan.imported else "measured",
         "schema": SCHEMA,
     }
-    title = figure_titles(run.plan.suite)
     # The canary, too, which is compared with no version.
     measured = run.plan.request.measured_versions
     orders = {version: run.plan.version_order(version) for version in measured}
     for rate in summarise(run.plan, run.trials, run.exclusions, measured):
         row = {
             "run_id": run.plan.run_id,
-            **_rate_columns(rate, title(*rate.key, rate.unit, rate.direction)),
+            **_rate_columns(rate),
             "version_order": orders[rate.version],
             **_judgement_columns(told.get((rate.version, rate.key))),
             **of_run,
@@ -64,7 +64,7 @@ def _readable(row: Row) -> Row:
     return {**row, **dict.fromkeys(overflowed)}
 
 
-def _rate_columns(rate: VersionRate, title: str) -> Row:
+def _rate_columns(rate: VersionRate) -> Row:
     return {
         "test": rate.test,
         "metric": rate.metric,
@@ -72,7 +72,7 @@ def _rate_columns(rate: VersionRate, title: str) -> Row:
         "labels": rate.labels,
         "unit": rate.unit,
         "direction": rate.direction,
-        "title": title,
+        "title": figure_title(rate.test, rate.metric, rate.statistic, rate.labels, rate.unit),
         "version": rate.version,
         "trials": rate.trials,
         "planned": rate.planned,

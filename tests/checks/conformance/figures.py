@@ -315,9 +315,10 @@ def _version_rate(rates: list[Row], runs: Mapping[str, Row]) -> Row:
     middle = _ordered_sum(values) / len(values)
     scatter = _ordered_sum((value - middle) * (value - middle) for value in values)
     logarithms = [math.log(value) for value in values if value > 0]
-    copied = (*_FIGURE, "unit", "direction", "title", "version_order")
+    copied = (*_FIGURE, "unit", "direction", "version_order")
     return {
         **{column: last[column] for column in copied},
+        "title": title(last),
         "trials": len(values),
         "mean": middle,
         "stddev": _spread(scatter, len(values)),

@@ -353,6 +353,21 @@ def test_level_changes_are_those_of_the_newest_run_alone():
     assert [row["sizes"] for row in found] == ["unknown", "1 × 5,000"]
 
 
+def test_a_change_of_level_has_the_name_of_its_metric_in_the_charts():
+    change = {
+        "test": "load", "statistic": "mean", "labels": "", "unit": "s", "direction": "lower",
+        "verdict": "slower", "cause": "version", "change": -0.1, "title": "load time (s)",
+        "run_id": RUN, "changed_run": RUN, "metric": "time",
+    }  # fmt: skip
+    changes = {keys.table("changes", "rocksdb", RUN): packed([change])}
+    engine = LocalEngine({**changes, **tables_of("rocksdb", RUN, rates=NAMED_ALIKE)})
+    columns, rows = engine.ask((QUERIES / "level_changes.sql").read_text(encoding="utf-8"))
+    (row,) = rows
+
+    found = dict(zip([column for column, _ in columns], row, strict=True))
+    assert found["rate"] == "load time (s) of load: time mean, lower is better"
+
+
 def test_a_newest_run_without_changes_hides_those_that_a_dead_writer_left():
     assert level_changes_of({OLDER: ["1"], NEWER: []}) == []
 
@@ -414,24 +429,50 @@ def test_suspicions_are_an_event_of_their_own_and_drifts_are_none():
     ]
 
 
-@pytest.mark.parametrize("name", ["rates_by_version", "rates_by_run", "version_pairs"])
-def test_a_figure_has_the_title_of_its_newest_run_in_all_runs(name):
-    later = {"1.0": "20261102T000000Z-0000aa", "1.1": "20261103T000000Z-0000aa"}
+NAMED_ALIKE = [
+    {
+        **mean_rate("load", metric, version, value, "s", "lower"),
+        "run_id": RUN, "trial": trial, "started_at": "2026-11-01 00:00:00.000",
+    }
+    for trial, version in enumerate(("1.0", "1.1"), start=1)
+    for metric, value in (("time", 2.0), ("load_time", 40.0))
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "name", ["rates_by_version", "rates_by_run", "trials_of_newest_runs", "version_pairs"]
+)
+def test_two_metrics_of_one_written_name_are_two_series(name):
+    run = {"run_id": RUN, "started_at": "2026-11-01 00:00:00.000", "versions": ["1.0", "1.1"]}
+
+    rows = answer_of(name, NAMED_ALIKE, [run])
+
+    series = {row["metric"]: (row["rate"], row["series"]) for row in rows}
+    for metric in ("time", "load_time"):
+        rate = f"load time (s) of load: {metric} mean, lower is better"
+        assert series[metric] == (rate, f"rocksdb: {rate}")
+
+
+@pytest.mark.parametrize(
+    "name", ["rates_by_version", "rates_by_run", "trials_of_newest_runs", "version_pairs"]
+)
+@pytest.mark.parametrize(("metric", "direction"), [("load_time", "lower"), ("time", "higher")])
+def test_a_metric_of_a_new_name_or_direction_is_another_series(name, metric, direction):
+    started, later = "2026-11-01 00:00:00.000", "20261102T000000Z-0000aa"
     rates = [
-        {**rate(version, 2.0, run_id=run_id), "title": title}
-        for version, run_id, title in (
-            ("1.0", RUN, "t m (s)"), ("1.0", later["1.0"], "t m (s)"),
-            ("1.1", later["1.1"], "t m (s) of t: m mean, higher is better"),
+        {**mean_rate("load", *measured), "run_id": run_id, "trial": 1, "started_at": started}
+        for run_id, measured in (
+            (RUN, ("time", "1.0", 2.0, "s", "lower")),
+            (later, (metric, "1.1", 40.0, "s", direction)),
         )
-    ]  # fmt: skip
-    started = "2026-11-01 00:00:00.000"
-    runs = [{"run_id": run_id, "started_at": started} for run_id in (RUN, *later.values())]
+    ]
+    runs = [{"run_id": run_id, "started_at": started} for run_id in (RUN, later)]
 
     rows = answer_of(name, rates, runs)
 
-    titles = {(row["rate"], row["series"]) for row in rows}
-    newest = "t m (s) of t: m mean, higher is better"
-    assert titles == {(newest, f"rocksdb: {newest}")}
+    told = f"rocksdb: load time (s) of load: {metric} mean, {direction} is better"
+    before = "rocksdb: load time (s) of load: time mean, lower is better"
+    assert {row["series"] for row in rows} == {before, told}
 
 
 def pairs_of(rates, runs=(), verdicts=()):

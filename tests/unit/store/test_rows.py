@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from tests.plans import naming, plan_of, rocksdb
+from tests.plans import naming, plan_of
 from tests.unit import measured_runs as runs
 from tidemark import __version__
 from tidemark.figures.trial_status import trial_result
@@ -21,13 +21,7 @@ from tidemark.model.results import (
     Usage,
 )
 from tidemark.store.columns import PARTITIONS, TABLES
-from tidemark.store.rows import (
-    packed,
-    rate_rows,
-    run_row,
-    sample_rows,
-    usage_rows,
-)
+from tidemark.store.rows import packed, rate_rows, run_row, sample_rows, usage_rows
 from tidemark.store.stored_run import StoredRun
 from tidemark.store.version_rows import judged_against_bases, verdict_rows, version_rate_rows
 
@@ -99,36 +93,6 @@ def test_every_row_has_exactly_the_columns_of_its_table_in_their_types(plan):
         fits(row, "task_usage")
         assert row["second"] == 1.5
     fits(run_row(plan, trials, "complete", "", plan.started_at), "runs")
-
-
-def suite_with(*names):
-    """Return a suite whose test ingest has metrics of these names."""
-    suite = rocksdb()
-    test = suite.test("ingest")
-    metrics = tuple(test.metrics[0].model_copy(update={"name": name}) for name in names)
-    return suite.model_copy(update={"tests": (test.model_copy(update={"metrics": metrics}),)})
-
-
-@pytest.mark.parametrize(
-    ("names", "metric", "title"),
-    [
-        (["ingest_rate"], "ingest_rate", "ingest rate (records/s)"),
-        (["size", "rate"], "size", "ingest size (records/s)"),
-        *(
-            (["ingest_rate", "rate"], metric,
-             f"ingest rate (records/s) of ingest: {metric} mean, higher is better")
-            for metric in ("ingest_rate", "rate")
-        ),
-    ],
-)  # fmt: skip
-def test_two_figures_that_people_would_name_alike_are_told_apart_in_each_table(
-    names, metric, title
-):
-    plan = plan_of({"versions": ["9.8.4"]}, suite=suite_with(*names))
-    run = StoredRun(plan, measured(plan), NO_EXCLUSIONS, [])
-
-    for rows in (rate_rows(plan, run.trials), version_rate_rows(run, {})):
-        assert {row["title"] for row in rows if row["metric"] == metric} == {title}
 
 
 def test_a_verdict_tells_whether_the_machines_of_both_versions_differ():
