@@ -16,6 +16,13 @@ from tidemark.model.sentences import shown
 
 _LONGEST_COMPLAINT = 300
 _MOST_PROBLEMS = 50
+_PLAIN = {
+    "found character that cannot start any token": (0, 1, "no value begins with {} outside quotes"),
+    "found unknown escape character": (1, 1, "no escape is \\ with {}; use single quotes"),
+    "found incompatible YAML document": (0, 9, "{} is not read; expected %YAML 1.1 or 1.2"),
+}
+"""What libyaml finds: where behind the mark the refused characters are, how many they are, and
+a sentence that names them."""
 
 
 class _Loader(Composer, yaml.CSafeLoader):
@@ -93,22 +100,29 @@ def read_yaml(path: Path, name: str) -> Document:
 
     ``name`` is the name of the file in the refusal.
     """
+    text = ""
     try:
-        loader = _Loader(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8-sig")  # marks do not count a byte order mark
+        loader = _Loader(text)
         node = loader.get_single_node()
         return Document(None if node is None else loader.construct_document(node), name, node)
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
-        place, words = _complaint(error)
+        place, words = _complaint(error, text)
         words = " ".join(words.split())[:_LONGEST_COMPLAINT]
         printable = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in words)
         raise Refused(f"{name}{place}: not valid YAML: {printable}") from None
 
 
-def _complaint(error: Exception) -> tuple[str, str]:
+def _complaint(error: Exception, text: str) -> tuple[str, str]:
     """Return the line of an error as it follows a file's name, '' for none, and its words."""
     if not isinstance(error, yaml.MarkedYAMLError) or error.problem_mark is None:
         return "", str(error)
-    words = ", ".join(text for text in (error.context, error.problem) if text)
+    mark = error.problem_mark
+    words = ", ".join(part for part in (error.context, error.problem) if part)
     if "undefined alias" in words:
         words += "; write a text that begins with * in quotes"
-    return f":{error.problem_mark.line + 1}", words
+    if error.problem in _PLAIN:
+        behind, length, sentence = _PLAIN[error.problem]
+        start = mark.index + behind
+        words = sentence.format(shown(text[start : start + length]))
+    return f":{mark.line + 1}", words
