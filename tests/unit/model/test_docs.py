@@ -56,3 +56,13 @@ def test_a_link_leads_to_a_file_and_a_heading(page, link):
 
     assert target.exists()
     assert not heading or heading in anchors(target)
+
+
+def test_the_proofs_of_the_security_page_are_there():
+    page = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
+    tests = [*ROOT.glob("tests/**/test_*.py"), *ROOT.glob("packages/*/tests/**/test_*.py")]
+    paths = [path.as_posix() for path in tests]
+
+    named = set(re.findall(r"`([\w/]*test_\w+\.py)`", page))
+    assert named
+    assert {each for each in named if not any(path.endswith(f"/{each}") for path in paths)} == set()
