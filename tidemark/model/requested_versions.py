@@ -106,7 +106,8 @@ def _check_once(versions: Sequence[str], by_word: Mapping[str, str]) -> None:
         if versions.count(version) > 1:
             words = [f", {word} is {version}" for word, last in by_word.items() if last == version]
             raise Refused(
-                f"versions: {version} is given twice{''.join(words)}; name each version once"
+                f"versions: {version} is given twice{''.join(words)}; name each version once, or "
+                "measure one beside itself with `tidemark calibrate`"
             )
 
 

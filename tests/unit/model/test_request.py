@@ -136,7 +136,8 @@ def test_a_stored_request_is_accepted_as_the_input_of_another_run():
         ),
         (
             {"suite": "rocksdb", "versions": ["9.0.0", "9.0.0"]},
-            "versions: 9.0.0 is given twice; name each version once",
+            "versions: 9.0.0 is given twice; name each version once, or measure one beside itself "
+            "with `tidemark calibrate`",
         ),
         (
             {"suite": "rocksdb", "versions": ['9.0" | filter 1']},
@@ -443,7 +444,8 @@ def test_released_versions_are_not_read_if_every_version_is_named():
         (
             ["newest", "9.8.4"],
             ["9.8.4", "9.7.3"],
-            "versions: 9.8.4 is given twice, newest is 9.8.4; name each version once",
+            "versions: 9.8.4 is given twice, newest is 9.8.4; name each version once, or measure "
+            "one beside itself with `tidemark calibrate`",
         ),
     ],
 )
