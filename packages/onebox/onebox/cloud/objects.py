@@ -26,7 +26,7 @@ from moto.s3.responses import S3Response
 from moto.s3.utils import _VersionedKeyStore
 
 from onebox.cloud.replacements import Replacements
-from onebox.store.index import DamagedIndex, DamagedObject
+from onebox.store.index import DamagedObject
 from onebox.store.object_files import Body, ObjectFiles
 
 _CHUNK_BYTES = 1 << 20
@@ -380,7 +380,7 @@ def install(folder: Path) -> ExitStack:
     files = ObjectFiles(folder)
     try:
         files.check_index()  # moto would restore the buckets amid its first requests
-    except DamagedIndex:
+    except BaseException:
         files.close()
         raise
     replacements = Replacements()

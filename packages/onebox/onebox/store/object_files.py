@@ -120,8 +120,12 @@ class ObjectFiles:
         self._replaced: list[Path] = []
         self._whole: dict[tuple[str, str], Sequence[Listed]] = {}
         self._index = Index(folder / "index.sqlite")
-        if self._index.is_new:
-            self._create_index()
+        try:
+            if self._index.is_new:
+                self._create_index()
+        except BaseException:
+            self._index.close()
+            raise
 
     def close(self) -> None:
         """Let another process open the folder."""
@@ -243,7 +247,6 @@ class ObjectFiles:
 
     def _create_index(self) -> None:
         if any(self._bodies.iterdir()):
-            self._index.close()
             raise DamagedIndex(
                 f"{self.folder} has bodies of objects but not their index; restore index.sqlite "
                 "from a backup, or let `tidemark doctor --repair` name runs and trials by what "

@@ -12,6 +12,7 @@ import urllib.parse
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from unittest.mock import Mock
 
 import boto3
 import pytest
@@ -24,6 +25,7 @@ from onebox.cloud.deployment import bootstrap, upload
 from onebox.cloud.endpoint import Endpoint
 from onebox.cloud.objects import FileKey, install
 from onebox.store.index import DamagedIndex
+from onebox.store.object_files import ObjectFiles
 
 MEBIBYTE = 1 << 20
 
@@ -520,6 +522,17 @@ def test_a_cloud_does_not_start_with_a_damaged_index(s3, restart, folder):
 
     with pytest.raises(DamagedIndex, match=r"index.sqlite is damaged: the row of k is .*`tide"):
         install(folder)
+
+
+def test_a_cloud_that_cannot_check_its_index_keeps_no_lock(s3, restart, folder, monkeypatch):
+    FileKey.files.close()
+    with monkeypatch.context() as broken:
+        broken.setattr(ObjectFiles, "check_index", Mock(side_effect=OSError("broken")))
+        with pytest.raises(OSError, match="broken") as failed:
+            install(folder)
+
+    ObjectFiles(folder).close()
+    assert failed.tb  # keeps the first attempt's objects alive
 
 
 def test_an_unfinished_file_of_a_dead_process_is_removed(s3, restart, folder):

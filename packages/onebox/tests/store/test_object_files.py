@@ -6,6 +6,7 @@ import shutil
 import sqlite3
 from functools import partial
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -14,6 +15,7 @@ from onebox.store.index import (
     DamagedObject,
     Entry,
     FolderInUse,
+    Index,
     ObjectFilesError,
     readable,
 )
@@ -101,6 +103,17 @@ def test_a_commit_is_on_the_disk_before_it_returns(folder):
     assert files._index._rows("PRAGMA synchronous") == [(2,)]  # FULL: the log is synced
     assert files._index._rows("PRAGMA journal_mode") == [("wal",)]
     files.close()
+
+
+def test_an_index_that_could_not_be_made_keeps_no_lock(folder, monkeypatch):
+    no_room = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    with monkeypatch.context() as full:
+        full.setattr(Index, "create", Mock(side_effect=no_room))
+        with pytest.raises(OSError, match="No space") as failed:
+            ObjectFiles(folder)
+
+    assert contents(folder) == {}
+    assert failed.tb  # keeps the first attempt's objects alive
 
 
 def test_a_folder_is_of_one_process_at_a_time(folder, stored):
