@@ -32,6 +32,7 @@ from onebox.store.index import (
     Entry,
     Index,
     Listed,
+    ObjectFilesError,
     is_writable,
     of_earlier_version,
 )
@@ -139,6 +140,8 @@ class ObjectFiles:
         ------
         OSError
             If its changes cannot be written; nothing has changed then.
+        ObjectFilesError
+            If a row or body that the block needs is damaged; nothing has changed then, either.
         """
         with self._lock:
             if self._depth == 0:
@@ -146,7 +149,7 @@ class ObjectFiles:
             self._depth += 1
             try:
                 yield
-            except OSError:
+            except (OSError, ObjectFilesError):
                 self._undo()
                 raise
             finally:
@@ -177,11 +180,11 @@ class ObjectFiles:
         """Store an object with this body, in place of an earlier object with the key."""
         self._begin_writing()
         with self.transaction():
+            self._replace(bucket, key, self._bodies / body.path.name)
             if body.path.parent == self._uploads:
                 body.path = body.path.rename(self._bodies / body.path.name)
                 self._added.append(body.path)
             text = json.dumps(attributes)
-            self._replace(bucket, key, body.path)
             self._index.put(Entry(bucket, key, body.path.name, body.size, body.md5, text))
 
     def remove(self, bucket: str, key: str) -> None:

@@ -189,6 +189,23 @@ def test_a_changed_row_is_named_and_all_others_can_be_read(folder, stored, chang
     assert "replaced" in {entry.key for entry in readable(folder / "index.sqlite")}
 
 
+def test_a_transaction_that_finds_a_damaged_row_changes_nothing(folder, stored):
+    change_row(folder, "size = 7")
+    files = ObjectFiles(folder)
+    bodies = state_of(folder / "bodies")
+
+    def change():
+        with files.transaction():
+            put(files, "replaced", b"third")
+            put(files, "kept", b"other")
+
+    with pytest.raises(DamagedIndex, match="the row of kept is"):
+        change()
+    assert state_of(folder / "bodies") == bodies
+    assert files.find("results", "replaced").read("replaced") == b"second"
+    files.close()
+
+
 @pytest.mark.parametrize("name", ["/etc/hostname", "../../cloud.json", "A" * 32, ""])
 def test_a_body_elsewhere_is_refused_and_never_read_or_deleted(folder, stored, name):
     checksum = Entry("results", "kept", name, 5, "", "{}").checksum()
