@@ -106,10 +106,10 @@ def _take_over(folder: Path, files: ObjectFiles) -> set[str]:
     kept = set()
     for entry in {each[:2]: each for each in readable(folder / "index.sqlite")}.values():
         with suppress(DamagedObject):
-            body = Body(folder / "bodies" / entry.body, entry.size, entry.md5).read(entry.key)
+            body = Body(folder / "bodies" / entry.body, entry.size, entry.md5)
+            kept.add(_sha256(body.read(entry.key)))
             attributes = json.loads(entry.attributes)
-            files.save(entry.bucket, entry.key, files.write([body]), attributes)
-            kept.add(_sha256(body))
+            files.save(entry.bucket, entry.key, files.link(body), attributes)
     return kept
 
 

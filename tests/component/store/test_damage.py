@@ -268,6 +268,7 @@ def test_the_doctor_names_a_key_with_a_changed_bit_and_keeps_all_other_objects(s
     key = keys.table("runs", "rocksdb", SECOND)
     with closing(ObjectFiles(state / "objects")) as files:
         whole = {key: body.read(key) for key, body, _ in files.objects(BUCKET)}
+        plan = files.find(BUCKET, keys.plan(FIRST)).path.stat().st_ino
     change_key(state, key)
 
     assert "the row of sables is not as it was written" in run(state, "doctor").stdout
@@ -276,6 +277,7 @@ def test_the_doctor_names_a_key_with_a_changed_bit_and_keeps_all_other_objects(s
         assert {
             key: body.read(key) for key, body, _ in files.objects(BUCKET)
         }.keys() == whole.keys()
+        assert files.find(BUCKET, keys.plan(FIRST)).path.stat().st_ino == plan  # not copied
 
 
 def test_a_damaged_translation_of_a_statement_is_not_used(state):

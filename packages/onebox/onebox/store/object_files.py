@@ -176,6 +176,16 @@ class ObjectFiles:
             raise
         return Body(path, size, digest.hexdigest(), whole=True)
 
+    def link(self, body: Body) -> Body:
+        """Return a body that no object has yet, with the file of a body of another folder."""
+        self._begin_writing()
+        path = self._uploads / uuid4().hex
+        try:
+            os.link(body.path, path)
+        except OSError:  # a file system without hard links
+            return self.write([body.read(body.path.name)])
+        return Body(path, body.size, body.md5, whole=body.whole)
+
     def save(self, bucket: str, key: str, body: Body, attributes: dict[str, Any]) -> None:
         """Store an object with this body, in place of an earlier object with the key."""
         self._begin_writing()

@@ -327,6 +327,24 @@ def test_a_change_without_room_changes_nothing_and_succeeds_when_there_is_room(
     assert contents(folder) == {**stored, "new": (b"new", {})}
 
 
+@pytest.mark.parametrize("linking", [True, False])
+def test_a_body_of_another_folder_is_linked_or_else_copied(
+    folder, stored, tmp_path, monkeypatch, linking
+):
+    if not linking:
+        monkeypatch.setattr(os, "link", Mock(side_effect=PermissionError))
+    files, others = ObjectFiles(folder), ObjectFiles(tmp_path / "others")
+    body = files.find("results", "kept")
+    others.save("results", "linked", others.link(body), {})
+
+    assert others.find("results", "linked").read("linked") == b"first"
+    assert others.find("results", "linked").path.samefile(body.path) == linking
+    files.remove("results", "kept")
+    files.close()
+    others.close()
+    assert contents(tmp_path / "others") == {"linked": (b"first", {})}
+
+
 def test_an_index_without_room_changes_nothing(folder, stored):
     files = ObjectFiles(folder)
     files._index._rows("PRAGMA max_page_count = 1")  # SQLite then reports a full disk
