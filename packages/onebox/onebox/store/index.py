@@ -14,7 +14,7 @@ import sqlite3
 import tempfile
 from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from threading import RLock
 from typing import Any, NamedTuple
@@ -257,17 +257,30 @@ def _in_place(file: Path) -> sqlite3.Connection:
 def _copied_or_in_place(file: Path) -> sqlite3.Connection:
     try:
         return _copied(file)
-    except (OSError, sqlite3.Error):
+    except (OSError, sqlite3.Error, ObjectFilesError):
         return _in_place(file)
 
 
 def _copied(file: Path) -> sqlite3.Connection:
     """Return a copy in memory of an index that cannot be written; empty if there is none."""
-    copy = _connected(":memory:")
-    with tempfile.TemporaryDirectory() as folder:
-        # The log has what a killed process has not written into the file itself.
-        for part in file.parent.glob(f"{file.name}*"):
-            shutil.copyfile(part, Path(folder) / part.name)
-        with closing(_connected(Path(folder) / file.name)) as original:
-            original.backup(copy)
+    copy, log = _connected(":memory:"), file.with_name(f"{file.name}-wal")
+    with ExitStack() as opened:
+        if not file.exists():
+            return copy
+        if not log.exists() or not log.stat().st_size:
+            original = _in_place(file)
+        else:
+            # The log has what a killed process has not written into the file itself.
+            folder = Path(opened.enter_context(_temporary_folder(file)))
+            for part in (file, log):
+                shutil.copyfile(part, folder / part.name)
+            original = _connected(folder / file.name)
+        opened.enter_context(closing(original)).backup(copy)
     return copy
+
+
+def _temporary_folder(file: Path) -> tempfile.TemporaryDirectory[str]:
+    try:
+        return tempfile.TemporaryDirectory()
+    except OSError as error:
+        raise ObjectFilesError(f"{file} and its log cannot be copied: {error}.") from error

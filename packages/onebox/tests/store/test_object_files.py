@@ -4,6 +4,7 @@ import errno
 import os
 import shutil
 import sqlite3
+import tempfile
 from functools import partial
 from pathlib import Path
 from unittest.mock import Mock
@@ -286,13 +287,32 @@ def killed_after_a_change(folder):
     assert os.waitpid(child, 0)[1] == 0
 
 
+def forbid_writing(monkeypatch):
+    for module in ("index", "object_files"):
+        monkeypatch.setattr(f"onebox.store.{module}.is_writable", lambda _: False)
+
+
+def test_a_folder_is_read_where_no_folder_can_be_written_at_all(folder, stored, monkeypatch):
+    no_room = FileNotFoundError("No usable temporary directory found")
+    monkeypatch.setattr(tempfile, "TemporaryDirectory", Mock(side_effect=no_room))
+    before = state_of(folder)
+    with monkeypatch.context() as forbidden:
+        forbid_writing(forbidden)
+        assert contents(folder) == stored
+    assert state_of(folder) == before
+
+    killed_after_a_change(folder)
+    forbid_writing(monkeypatch)
+    with pytest.raises(ObjectFilesError, match=r"index.sqlite and its log cannot be copied: No us"):
+        ObjectFiles(folder)
+
+
 def test_a_folder_that_cannot_be_written_can_be_read_with_the_last_changes(
     folder, stored, monkeypatch
 ):
     killed_after_a_change(folder)
     before = state_of(folder)
-    for module in ("index", "object_files"):
-        monkeypatch.setattr(f"onebox.store.{module}.is_writable", lambda _: False)
+    forbid_writing(monkeypatch)
 
     assert contents(folder) == {**stored, "new": (b"new", {})}
     files = ObjectFiles(folder)
