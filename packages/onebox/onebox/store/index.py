@@ -262,9 +262,16 @@ def _copied_or_in_place(file: Path) -> sqlite3.Connection:
 
 
 def _copied(file: Path) -> sqlite3.Connection:
-    """Return a copy in memory of an index that cannot be written; empty if there is none."""
+    """Return a copy in memory of an index that cannot be written; empty if there is none.
+
+    Raises
+    ------
+    FolderInUse
+        If a process that this one does not see changed it meanwhile.
+    """
     copy, log = _connected(":memory:"), file.with_name(f"{file.name}-wal")
     with ExitStack() as opened:
+        opened.enter_context(_unchanged(file, log))
         if not file.exists():
             return copy
         if not log.exists() or not log.stat().st_size:
@@ -277,6 +284,24 @@ def _copied(file: Path) -> sqlite3.Connection:
             original = _connected(folder / file.name)
         opened.enter_context(closing(original)).backup(copy)
     return copy
+
+
+@contextmanager
+def _unchanged(*files: Path) -> Iterator[None]:
+    before = [*map(_seen, files)]
+    try:
+        yield
+    finally:
+        if [*map(_seen, files)] != before:
+            raise FolderInUse(f"{files[0]} is in use by another process.")
+
+
+def _seen(file: Path) -> tuple[int, int] | None:
+    try:
+        status = file.stat()
+    except FileNotFoundError:
+        return None
+    return status.st_size, status.st_mtime_ns
 
 
 def _temporary_folder(file: Path) -> tempfile.TemporaryDirectory[str]:

@@ -292,6 +292,27 @@ def forbid_writing(monkeypatch):
         monkeypatch.setattr(f"onebox.store.{module}.is_writable", lambda _: False)
 
 
+@pytest.mark.parametrize("is_damaged", [False, True])
+def test_an_index_that_changes_while_it_is_copied_is_in_use(
+    folder, stored, monkeypatch, is_damaged
+):
+    def copyfile(source, target, copy=shutil.copyfile):
+        copy(source, target)
+        owner.write_bytes(owner.read_bytes() + b"later")
+        if is_damaged:
+            raise sqlite3.DatabaseError("malformed")
+
+    killed_after_a_change(folder)
+    owner = folder / "index.sqlite-wal"
+    forbid_writing(monkeypatch)
+    with monkeypatch.context() as busy:
+        busy.setattr(shutil, "copyfile", copyfile)
+        with pytest.raises(FolderInUse, match=r"index.sqlite is in use by another process"):
+            ObjectFiles(folder)
+
+    assert contents(folder).keys() > stored.keys()
+
+
 def test_a_folder_is_read_where_no_folder_can_be_written_at_all(folder, stored, monkeypatch):
     no_room = FileNotFoundError("No usable temporary directory found")
     monkeypatch.setattr(tempfile, "TemporaryDirectory", Mock(side_effect=no_room))
