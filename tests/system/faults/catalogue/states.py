@@ -95,7 +95,7 @@ def _faults() -> Iterator[Fault]:
                 happens=f"StopExecution of the trial in {state.name}",
                 act=_stopped(state, trial=True),
                 endings=(_COMPLETE if state.measured else Ending("incomplete", lost, 2),),
-                target="test" if state.name == "RestoreSystem" else "faults",
+                target="test" if state.name in ("RunTask", "RestoreSystem") else "faults",
             )
     for state in _STATES:
         yield Fault(
