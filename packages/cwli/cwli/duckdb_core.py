@@ -8,6 +8,8 @@ from __future__ import annotations
 from _duckdb import (
     DuckDBPyConnection,
     Error,
+    FatalException,
+    InternalException,
     InterruptException,
     InvalidInputException,
     IOException,
@@ -18,7 +20,9 @@ from _duckdb import (
 __all__ = [
     "DuckDBPyConnection",
     "Error",
+    "FatalException",
     "IOException",
+    "InternalException",
     "InterruptException",
     "InvalidInputException",
     "__version__",

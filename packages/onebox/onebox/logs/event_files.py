@@ -94,9 +94,23 @@ _OPTIONS = f"FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, ROW_GROUP_SI
 
 
 @cache
-def database(threads: int = 1) -> duckdb.DuckDBPyConnection:
+def _database(threads: int) -> duckdb.DuckDBPyConnection:
     """Return a database for all whole files: to open one takes longer than to read a small file."""
     return duckdb.connect(config={"threads": threads})
+
+
+@contextmanager
+def cursor(threads: int = 1) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Yield a cursor of the database; after an error of DuckDB itself the next is of a new one.
+
+    A database refuses every statement after such an error.
+    """
+    try:
+        with _database(threads).cursor() as connection:
+            yield connection
+    except (duckdb.FatalException, duckdb.InternalException):
+        _database.cache_clear()
+        raise
 
 
 @contextmanager
@@ -109,7 +123,7 @@ def parquet_of(select: str, unfinished: Path, threads: int) -> Iterator[Path]:
         If the rows cannot be read or written.
     """
     try:
-        with database(threads).cursor() as connection:
+        with cursor(threads) as connection:
             connection.execute("SET enable_progress_bar_print = FALSE")
             connection.execute(f"COPY ({select}) TO {quoted(str(unfinished))} ({_OPTIONS})")
         yield unfinished

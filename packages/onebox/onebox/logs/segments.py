@@ -36,7 +36,7 @@ from onebox.logs.event_files import (
     LogEvent,
     LogStoreError,
     check,
-    database,
+    cursor,
     event_of,
     line_of,
     parquet_of,
@@ -184,7 +184,7 @@ class Segments:
             return []
         self._checked.check(self._parquet)
         files = f"read_parquet({_names(self._parquet)})"
-        with database().cursor() as connection, self._naming_damage():
+        with self._naming_damage(), cursor() as connection:
             return connection.execute(f"{select} FROM {files} {where}", values).fetchall()
 
     def damage(self) -> str | None:

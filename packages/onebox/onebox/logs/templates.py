@@ -15,7 +15,7 @@ from typing import NamedTuple
 from cwli.insights.source import quoted_path
 from cwli.insights.templates import CONSTANT, MARK, VARIABLE, variable
 from cwli.insights.values import quoted
-from onebox.logs.event_files import database
+from onebox.logs.event_files import cursor
 
 LEAST_BYTES = 1024**2
 """The minimum size of lines that get templates, and of a Parquet file whose templates are used."""
@@ -84,7 +84,7 @@ def _learned(events: str) -> list[_Learned]:
         for place in range(1, _MOST_VARIABLES + 1)
     )
     sample = f"SELECT message FROM ({events}) USING SAMPLE reservoir({_SAMPLE} ROWS) REPEATABLE (1)"  # noqa: S608
-    with database().cursor() as connection:
+    with cursor() as connection:
         connection.execute("SET enable_progress_bar_print = FALSE")
         rows = connection.execute(
             "SELECT shape, count(*) / any_value(every) AS share, "  # noqa: S608
@@ -134,7 +134,7 @@ class TemplatedFiles:
 
 def _with_template(files: Sequence[Path]) -> Iterable[Path]:
     names = ", ".join(map(quoted_path, files))
-    with database().cursor() as connection:
+    with cursor() as connection:
         rows = connection.execute(
             f"SELECT DISTINCT file_name FROM parquet_schema([{names}]) WHERE name = '{TEMPLATE}'"  # noqa: S608
         ).fetchall()

@@ -22,7 +22,7 @@ from cwli.insights.source import EventSource, TimeRange, over, rows_within
 from cwli.insights.sql import MessageValues
 from cwli.insights.templates import Template
 from cwli.insights.values import quoted
-from onebox.logs.event_files import DIGEST, database, digest_of, has_digest, parquet_of
+from onebox.logs.event_files import DIGEST, cursor, digest_of, has_digest, parquet_of
 from onebox.logs.templates import REST, TEMPLATE
 
 MOST_BYTES = 1024**3
@@ -69,7 +69,7 @@ class StoredFiles:
         inside = rows_within(self.sql, (start, end))
         if inside == self.sql:
             return True
-        with database().cursor() as connection:
+        with cursor() as connection:
             counts = f"(SELECT count(*) FROM ({inside})), (SELECT count(*) FROM ({self.sql}))"  # noqa: S608
             ((some, every),) = connection.execute(f"SELECT {counts}").fetchall()
         return bool(some == every)

@@ -4,8 +4,9 @@ import json
 
 import pytest
 
+from cwli import duckdb_core as duckdb
 from cwli.insights import run
-from onebox.logs.event_files import LogEvent, event_of, is_whole, line_of
+from onebox.logs.event_files import LogEvent, cursor, event_of, is_whole, line_of
 from onebox.logs.store import LogStore, LogStoreError
 
 EVENT = LogEvent("1", 2, 3, "stream", 'a "message", "crc32": 7}')
@@ -70,3 +71,15 @@ def test_a_changed_line_gets_no_digest_with_its_segment(tmp_path):
     assert list(file.parent.glob("*.parquet")) == []
     with pytest.raises(LogStoreError, match="line 2 changed"):
         LogStore(tmp_path).fold()
+
+
+@pytest.mark.parametrize("error", [duckdb.FatalException, duckdb.InternalException])
+def test_a_database_that_broke_is_opened_anew(error):
+    with cursor() as connection:
+        connection.execute("CREATE TABLE of_the_broken (place INTEGER)")
+
+    with pytest.raises(error), cursor():
+        raise error("database has been invalidated")
+
+    with cursor() as connection:
+        assert connection.execute("SHOW TABLES").fetchall() == []
