@@ -118,7 +118,7 @@ def command(
 
 
 class Commented(NamedTuple):
-    """What somebody comments on, with its figures."""
+    """The run or comparison that a comment is on, with its figures."""
 
     plan: Plan
     figures: Figures

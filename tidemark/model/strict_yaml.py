@@ -21,8 +21,8 @@ _PLAIN = {
     "found unknown escape character": (1, 1, "no escape is \\ with {}; use single quotes"),
     "found incompatible YAML document": (0, 9, "{} is not read; expected %YAML 1.1 or 1.2"),
 }
-"""What libyaml finds: where behind the mark the refused characters are, how many they are, and
-a sentence that names them."""
+"""By libyaml's message: the offset of the refused characters from the mark, their number, and a
+sentence that names them."""
 
 
 class _Loader(Composer, yaml.CSafeLoader):

@@ -191,7 +191,7 @@ class Document(NamedTuple):
     """A document without its names: what each is, and the text."""
 
     names: Mapping[str, str]
-    """What names stand for: a run, ``NEW against BASE``, or the ``suite``."""
+    """The subjects by their names: a run, ``NEW against BASE``, or the ``suite``."""
     text: str
 
 

@@ -147,7 +147,7 @@ def _why_hopeless(pairs: Estimate, criteria: Criteria) -> str:
     if is_hopeless(pairs, criteria):
         return HOPELESS
     in_time = criteria.in_time
-    # What disturbs the first pairs may be over before the time is.
+    # A neighbour that disturbs the first pairs may be gone before the time is over.
     return TOO_SHORT if 2 * pairs.count >= in_time.most and is_hopeless(pairs, in_time) else ""
 
 

@@ -1,7 +1,6 @@
 """The machines of a run and their differences, tasks at two levels, and jobs with too little work.
 
-What else tasks logged of their set-up is here, too: packages, images and data sets.
-
+The packages, images and data sets that the tasks logged are here, too.
 
 A changed machine looks like a changed version, and the mean of two levels describes neither.
 """

@@ -1,4 +1,4 @@
-"""What is installed for one version, each in a folder of the cache that is whole or not there.
+"""The installation of a version, in a folder of the cache that is whole or not there.
 
 uv makes the Python environment of a program: its packages and the tools of the harness. A command
 of the workload installs any other version, or its user has built its jars.

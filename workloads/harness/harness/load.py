@@ -1,4 +1,4 @@
-"""What loads of users share: the level that a search asks for, and times as lines of the log.
+"""The level of users that a search asks for, and times as lines of the log.
 
 A level is an object in S3 that the trial writes anew.
 """

@@ -1,6 +1,6 @@
 """The answers over logs of eight kinds are those of plain DuckDB over the same files.
 
-Of any bytes as a log each line is right, or it is skipped and counted.
+Whatever bytes a log has, each line is read right, or skipped and counted.
 """
 
 import bz2
