@@ -24,6 +24,8 @@ from tidemark.one_machine.app import deploy, machine_app
 from tidemark.client.history import columns, histories
 from tidemark.client.tables import ask_saved
 from tidemark.dashboard.page import build
+from tidemark.store.run_ends import find_outcome
+from tidemark.store.run_objects import all_trials, find_report
 
 with start_cloud(machine_app({"systems": sys.argv[2]}), Path(sys.argv[1])) as cloud:
     app = deployed_stack(cloud.endpoint.client, deploy(cloud, schedules=False), poll_seconds=0.1)
@@ -31,7 +33,7 @@ with start_cloud(machine_app({"systems": sys.argv[2]}), Path(sys.argv[1])) as cl
     while app.runs.active(run):
         time.sleep(0.1)
     app.runs.await_end([run.run_id])
-    results = app.runs.bucket
+    bucket = app.runs.bucket
     report = find_report(bucket, "kiwi", run.run_id, "report.md")
     rates = ask_saved(app.tables, "rates_by_version").records()
     logged = app.tables.ask("SELECT labels, value FROM task_rates WHERE version = '12.4'")
