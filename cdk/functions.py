@@ -276,7 +276,7 @@ def module_of(state: str) -> str:
 
 
 def _code(suites: Mapping[str, Suite], systems: Path) -> Code:
-    """Return the asset of all functions, bundled without Docker; its hash is that of its files.
+    """Return the asset of all functions, bundled without Docker and named by a hash of its files.
 
     ``systems`` is the folder that the suites were read from.
     """
