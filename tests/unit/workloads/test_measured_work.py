@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from harness import log
+from harness import clocks, log
 from harness.engine import Tally
 from harness.measurement import Compaction, Ingest
 from harness.storage import Storage
@@ -90,6 +90,8 @@ def storage(configuration):
 @pytest.fixture
 def scratch(tmp_path, monkeypatch):
     monkeypatch.setattr(log, "_SYSTEM", "lists")
+    # Children of the tests before it may be busy in this process; test_clocks.py tests the wait.
+    monkeypatch.setattr(clocks, "wait_until_idle", lambda: None)
     folder = tmp_path / "scratch"
     folder.mkdir()
     return folder
