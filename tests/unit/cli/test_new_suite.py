@@ -59,8 +59,9 @@ def test_a_new_suite_of_at_most_twenty_lines_is_accepted_as_it_is(systems, templ
 
     assert sorted(written) == sorted(str(path) for path in systems.rglob("*") if path.is_file())
     assert len((systems / "suites" / "sorted" / "suite.yaml").read_text().splitlines()) <= 20
+    metrics = "2 metrics" if template == "command" else "1 metric"
     assert invoked("check").stdout == (
-        f"{systems}/suites/sorted/suite.yaml: accepted, 1 test, 1 metric, 2 versions\n"
+        f"{systems}/suites/sorted/suite.yaml: accepted, 1 test, {metrics}, 2 versions\n"
     )
 
 
@@ -74,10 +75,10 @@ def test_the_form_of_a_line_finds_what_the_program_logs(systems, template, lines
     done = measured(systems, "sorted")
 
     assert done.returncode == 0, done.stderr
-    (pattern,) = re.findall(r"^\| parse @message /(.*\?<value>.*)/$", shown, re.MULTILINE)
-    found = re.findall(pattern.replace("?<", "?P<"), done.stdout)
-    assert len(found) == lines
-    assert all(float(value) > 0 for value in found)
+    patterns = re.findall(r"^\| parse @message /(.*\?<value>.*)/$", shown, re.MULTILINE)
+    found = [re.findall(each.replace("?<", "?P<"), done.stdout) for each in patterns]
+    assert [len(values) for values in found] == [lines] * (2 if template == "command" else 1)
+    assert all(float(value) > 0 for values in found for value in values)
 
 
 def test_the_text_of_one_query_is_shown_alone():

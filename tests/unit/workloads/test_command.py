@@ -22,20 +22,22 @@ def lines(monkeypatch, tmp_path, capfd):
 
 
 def test_the_machine_the_lines_of_the_command_and_its_time_are_logged(lines):
-    code, (environment, value, took) = lines("echo rate=$TIDEMARK_VERSION | tr -d .")
+    work = "python -c 'sum(range(1_000_000))'"
+    code, (environment, value, took, used) = lines(f"{work}; echo rate=$TIDEMARK_VERSION | tr -d .")
 
     assert (code, value) == (0, "rate=240")
     facts = json.loads(environment.partition("Environment: ")[2])
     assert facts["package"] == "sortedcontainers==2.4.0"
     assert {"arch", "cpu_model", "package_digest", "version"} <= facts.keys()
     assert float(took.partition("Command took ")[2].removesuffix(" s")) > 0
+    assert float(used.partition("Command used ")[2].removesuffix(" s of CPU time")) > 0
 
 
 def test_each_figure_of_a_file_of_results_is_logged_without_an_exponent(lines):
     code, logged = lines(f"echo '{json.dumps(HYPERFINE)}' > $TIDEMARK_RESULTS")
 
     assert code == 0
-    assert [line.partition("  - ")[2] for line in logged[2:]] == [
+    assert [line.partition("  - ")[2] for line in logged[3:]] == [
         "Benchmark 0.25 s of sort a n=7",
         "Benchmark 0.00001 s of sort a n=7",
     ]
@@ -70,7 +72,7 @@ def test_times_are_logged_in_seconds_whatever_unit_a_benchmark_has(lines, file, 
 def test_a_benchmark_without_a_figure_is_not_logged(lines, file):
     code, logged = lines(f"echo '{json.dumps(file)}' > $TIDEMARK_RESULTS")
 
-    assert (code, len(logged)) == (0, 2)
+    assert (code, len(logged)) == (0, 3)
 
 
 def test_a_run_that_failed_fails_the_task_even_if_hyperfine_ignored_it(lines):

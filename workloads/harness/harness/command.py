@@ -1,7 +1,8 @@
 """Run the command of a test, a line of shell: ``python -m harness.command LINE``.
 
 The command logs its figures itself, or a benchmark tool writes its file of results, as JSON, to the
-path in ``TIDEMARK_RESULTS``: each figure in it is logged. So is the time of the whole command.
+path in ``TIDEMARK_RESULTS``: each figure in it is logged. So are the time of the whole command, and
+the CPU time of all processes that it started and waited for.
 
 Exit codes: that of the command, and 1 if its file of results cannot be read.
 """
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -35,7 +37,7 @@ def main(line: str) -> int:
     )
     with tempfile.TemporaryDirectory(prefix="tidemark-") as folder:
         results = Path(folder, "results.json")
-        began = time.perf_counter()
+        began, used = time.perf_counter(), _cpu_seconds()
         # The shell passes no signal on; the task's own watcher kills what is left.
         program = subprocess.Popen(
             ["sh", "-c", line],
@@ -55,7 +57,14 @@ def main(line: str) -> int:
             log.error("Command", f"The command ended with exit code {code}: {last[0]}")
             return code
         log.info("Command", f"Command took {seconds:.6f} s")
+        log.info("Command", f"Command used {_cpu_seconds() - used:.6f} s of CPU time")
         return _log_results(results) if results.is_file() else 0
+
+
+def _cpu_seconds() -> float:
+    """Return the CPU time of all ended children of this process, and of theirs [s]."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def _copy(errors: IO[bytes], last: list[str]) -> None:
