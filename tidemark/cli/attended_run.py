@@ -145,9 +145,18 @@ def _whereabouts(cloud: Deployed, seconds: float) -> str:
 
 
 def measure(
-    client: RunClient, run: Run, target: Target, console: Console, *, exact: bool = False
+    client: RunClient,
+    run: Run,
+    target: Target,
+    console: Console,
+    *,
+    exact: bool = False,
+    options: str = "",
 ) -> int:
-    """Follow a run to its end and print its result, perhaps all digits; return the exit code."""
+    """Follow a run to its end and print its result, perhaps all digits; return the exit code.
+
+    Commands that go on from the result have its ``options``, too, such as `` --fail-on slower``.
+    """
     try:
         console.print(f"Run [bold]{run.run_id}[/]")
         if target.stack and (link := console_link(run.execution_arn)):
@@ -158,8 +167,8 @@ def measure(
             _leave(run, target, console)
         _stop(client, run, target, console)
         # Exit instead of returning: Ctrl-C does not wait for the runs of other terminals.
-        sys.exit(show_result(client, run, target, console, exact=exact) or 1)
-    return show_result(client, run, target, console, exact=exact)
+        sys.exit(show_result(client, run, target, console, exact=exact, options=options) or 1)
+    return show_result(client, run, target, console, exact=exact, options=options)
 
 
 def _leave(run: Run, target: Target, console: Console) -> NoReturn:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
 from rich.console import Console
@@ -86,6 +86,7 @@ def follow(client: RunClient, run: Run, target: Target, console: Console) -> Non
         if plan is None:
             return
         outlook = Outlook(client.bucket, plan, target)
+        console.print(thinned(plan), end="")
         where, active = Place(client, run), True
         while active:
             active = client.active(run)
@@ -128,11 +129,18 @@ def _number(trial: PlannedTrial | TrialResult, plan: Plan) -> str:
 
 
 def show_result(
-    client: RunClient, run: Run, target: Target, console: Console, *, exact: bool = False
+    client: RunClient,
+    run: Run,
+    target: Target,
+    console: Console,
+    *,
+    exact: bool = False,
+    options: str = "",
 ) -> int:
     """Print the table of the run and the reason of a failure; return the exit code.
 
-    An ``exact`` table has all digits, another one those that the spreads support.
+    An ``exact`` table has all digits, another one those that the spreads support. The commands that
+    go on from the result have the target's flags and the ``options``.
 
     Raises
     ------
@@ -146,7 +154,7 @@ def show_result(
         raise Refused(refused.reason)
     plan = find_plan(client.bucket, run.run_id)
     if plan:
-        _print_report(client, plan, target, console, exact=exact)
+        _print_report(client, plan, target, console, exact=exact, options=options)
     outcome = find_outcome(client.bucket, run.run_id)
     for change in outcome.level_changes if outcome else ():
         console.print(change.sentence, soft_wrap=True, markup=False)
@@ -161,13 +169,13 @@ def show_result(
     # The spent budget would end the run again at once.
     budget = " --budget-usd USD" if reason.startswith("budget_usd: ") else ""
     progress = read_progress(client.bucket, run.run_id)
-    if hint := resume_hint(run.run_id, progress, budget + target.flags):
+    if hint := resume_hint(run.run_id, progress, budget + options + target.flags):
         console.print(f"Its finished trials are kept; {hint}.", soft_wrap=True)
     return 1
 
 
 def _print_report(
-    client: RunClient, plan: Plan, target: Target, console: Console, *, exact: bool
+    client: RunClient, plan: Plan, target: Target, console: Console, *, exact: bool, options: str
 ) -> None:
     blocks = find_report(client.bucket, plan.suite.name, plan.run_id, f"report.{keys.BLOCKS}")
     if blocks:
@@ -177,10 +185,17 @@ def _print_report(
         console.print(plan.of_unknown_order, soft_wrap=True, markup=False)
     for file in ("search.json", "advice.json"):
         told = find_report(client.bucket, plan.suite.name, plan.run_id, file)
-        if told and (sentence := json.loads(told)["sentence"]):
+        if told and (sentence := _told(json.loads(told), options + target.flags)):
             console.print(sentence, soft_wrap=True, markup=False)
     for path in save_report(client.bucket, plan.suite.name, plan.run_id, target.state):
         console.print(f"{_kind(path.name)}: {path}", soft_wrap=True, markup=False)
+
+
+def _told(told: Mapping[str, str], options: str) -> str:
+    """Return a sentence; its commands, which semicolons part, end in the options."""
+    command = told.get("command", "")
+    asked = "; ".join(f"{each}{options}" for each in command.split("; "))
+    return told["sentence"].replace(command, asked) if command else told["sentence"]
 
 
 def _results(report: Report, plan: Plan, *, exact: bool) -> Iterator[Block]:
@@ -201,8 +216,18 @@ def _print_trial(trial: TrialResult, plan: Plan, console: Console) -> None:
 
 def is_printed(trial: TrialResult, plan: Plan) -> bool:
     """Tell whether a finished trial has a line: it failed, or is one of the few of a long run."""
-    every = math.ceil(len(plan.all_trials) / _MOST_TRIALS)
-    return trial.status != "ok" or trial.trial % every == 0
+    return trial.status != "ok" or trial.trial % _lines_apart(plan) == 0
+
+
+def _lines_apart(plan: Plan) -> int:
+    """Return how many trials in sequence have one line together."""
+    return math.ceil(len(plan.all_trials) / _MOST_TRIALS)
+
+
+def thinned(plan: Plan) -> str:
+    """Return a line that says which trials have lines, '' if all have."""
+    every = _lines_apart(plan)
+    return f"One trial in {every} has a line here, and each that fails.\n" if every > 1 else ""
 
 
 def _kind(file: str) -> str:

@@ -290,6 +290,12 @@ class _End(NamedTuple):
     commented: bool
     """Whether the pull request of the job gets a comment."""
 
+    @property
+    def options(self) -> str:
+        """The options that ask a further run for the same end."""
+        wishes = {"--fail-on slower": self.gated, "--pull-request": self.commented}
+        return "".join(f" {option}" for option, is_wished in wishes.items() if is_wished)
+
 
 def _measure(
     fields: Mapping[str, object], suite: Suite, target: Target, console: Console, end: _End
@@ -299,7 +305,7 @@ def _measure(
 
 
 def _follow(cloud: Deployed, run: Run, target: Target, console: Console, end: _End) -> int:
-    code = measure(cloud.runs, run, target, console, exact=end.exact)
+    code = measure(cloud.runs, run, target, console, exact=end.exact, options=end.options)
     if end.commented:
         try:
             console.print(comment_on_run(cloud, run.run_id), soft_wrap=True, markup=False)

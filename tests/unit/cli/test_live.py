@@ -12,7 +12,7 @@ from rich.console import Console
 from tests.plans import DATABASES, naming, plan_of, with_axes
 from tests.unit.fakes import FakeBucket
 from tests.unit.measured_runs import bucket_of, ended, failed, measured, planned, with_values
-from tidemark.cli.live import Place, ahead, is_printed, place, show_result
+from tidemark.cli.live import Place, ahead, is_printed, place, show_result, thinned
 from tidemark.cli.target import Target
 from tidemark.client.runs import Run
 from tidemark.figures.verdicts.sequential_run import SequentialRun, after
@@ -106,11 +106,11 @@ def test_an_alarm_is_not_told_before_new_pairs_confirm_it():
     assert not any("ingest_rate" in line for line in left.decided)
 
 
-def result(bucket, status=("SUCCEEDED", None), *, state=Path(), exact=False, width=None):
+def result(bucket, status=("SUCCEEDED", None), *, state=Path(), width=None, **wishes):
     """Return the exit code and the output of a run that has ended."""
     client = SimpleNamespace(await_end=lambda _: True, status=lambda _: status, bucket=bucket)
     console = Console(file=io.StringIO(), width=width)
-    code = show_result(client, Run("r", "arn"), Target(state, None), console, exact=exact)
+    code = show_result(client, Run("r", "arn"), Target(state, None), console, **wishes)
     return code, console.file.getvalue()
 
 
@@ -188,6 +188,19 @@ def test_a_run_prints_what_to_measure_for_a_missing_verdict(tmp_path):
     assert printed == f"{sentence}\n"
 
 
+def test_the_commands_that_go_on_from_a_run_keep_its_wishes(tmp_path):
+    command = "tidemark run rocksdb --until decided; tidemark run kiwi"
+    told = {"sentence": f"These would: {command}. It takes 3 s.", "command": command}
+    bucket = bucket_of(planned(name="r"), files={"advice.json": json.dumps(told).encode()})
+
+    _, printed = result(bucket, state=tmp_path, width=200, options=" --fail-on slower")
+
+    assert printed == (
+        "These would: tidemark run rocksdb --until decided --fail-on slower; "
+        "tidemark run kiwi --fail-on slower. It takes 3 s.\n"
+    )
+
+
 def test_a_run_prints_the_changes_of_level_that_its_message_tells():
     change = LevelAlarm(
         test="ingest", metric="ingest_rate", name="ingest_rate", run_id="20260926T030511Z-0a1b2c",
@@ -226,6 +239,8 @@ def test_a_long_run_prints_ten_of_its_trials_and_each_that_failed():
     printed = [trial.trial for trial in trials if is_printed(trial, plan)]
 
     assert printed == list(range(10, 101, 10))
+    assert thinned(plan) == "One trial in 10 has a line here, and each that fails.\n"
+    assert thinned(PLAN) == ""
     assert is_printed(failed(trials[0]), plan)
     assert all(is_printed(each, PLAN) for each in measured(PLAN))
 

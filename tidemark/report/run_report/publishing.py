@@ -258,7 +258,8 @@ def _files(run: MeasuredRun) -> Iterator[tuple[str, str]]:
     contents = report(run)
     yield "report.html", page(contents)
     advised = advice_on_run(run)
-    yield "advice.json", json.dumps({"sentence": advised.sentence if advised else ""})
+    told = (advised.sentence, advised.text) if advised else ("", "")
+    yield "advice.json", json.dumps(dict(zip(("sentence", "command"), told, strict=True)))
     if run.plan.request.bisect:
         yield "search.json", search_path(run, run.plan.request.bisect).json()
     yield f"report.{keys.BLOCKS}", dump(contents)
