@@ -230,10 +230,10 @@ def test_the_first_finished_test_makes_the_outlook_exact(first_run):
     assert asked_too_early == unknown
     assert unknown[0].trial < unknown[1].trial
     declared = 5 / 3.22 * (3.22 + 2.7)
-    assert (fast.trial, slow.trial) == pytest.approx((declared + 0.8 * 0.8, declared + 0.8 * 1.4))
+    assert (fast.trial, slow.trial) == pytest.approx((declared + 0.8 * 0.5, declared + 0.8 * 1.4))
     longer = compaction.ended_at + timedelta(seconds=5)
     finish(bucket, compaction.model_copy(update={"ended_at": longer}))
-    assert outlook.bounds(trial, now=4.0)[0].trial == pytest.approx(15 + 0.8 * 0.8)
+    assert outlook.bounds(trial, now=4.0)[0].trial == pytest.approx(15 + 0.8 * 0.5)
 
 
 def test_nobody_asks_for_the_tests_of_a_first_trial_that_is_finished(first_run):

@@ -109,7 +109,7 @@ def test_a_second_suite_is_refused():
 def test_a_first_run_says_that_it_is_the_first(start):
     output, _ = start()
 
-    assert "tasks 1; about 3 min 34 s (the first run here), on AWS" in output
+    assert "tasks 1; about 3 min 29 s (the first run here), on AWS" in output
 
 
 def test_the_time_of_a_suite_that_declares_none_is_told_by_its_first_trial(start, monkeypatch):
