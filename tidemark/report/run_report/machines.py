@@ -203,7 +203,8 @@ class _Split(NamedTuple):
         )
         return (
             f"The tasks of {name} have two levels in {self.quantity.name}, so that their mean "
-            f"describes neither: {both}."
+            f"describes neither: {both}. Unlike hosts, other programs or the version itself make "
+            "such levels."
         )
 
 
