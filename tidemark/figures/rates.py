@@ -12,6 +12,7 @@ from tidemark.figures.statistic import (
     QUANTILES,
     histogram_mean,
     histogram_quantile,
+    histogram_text,
     merged,
     of_samples,
     of_streams,
@@ -250,6 +251,7 @@ def _rate(
     in_round: bool,
 ) -> Rate:
     values = _finite(group.samples)
+    first = next((each for each in metric.statistics if each in QUANTILES), None)
     records = [sample.records for sample in group.samples if sample.value is not None]
     n = sum(row.n for row in group.answered)
     not_finite = len(group.samples) - len(values)
@@ -271,6 +273,7 @@ def _rate(
         max=max(values, default=None),
         records=sum(filter(None, records)) if records and None not in records else None,
         slices=_slices(group) if in_round and statistic == "mean" and figure > 0 else (),
+        histogram=histogram_text(group.histogram) if statistic == first else "",
     )
 
 

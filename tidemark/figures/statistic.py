@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
+from tidemark.figures.verdicts.intervals import quantile as students_t
 from tidemark.model.metric import Basis, Statistic, basis
 
-QUANTILES: Mapping[Statistic, float] = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99}
+QUANTILES: Mapping[str, float] = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99}
 
 
 def of_samples(statistic: Statistic, values: Sequence[float], seconds: float | None) -> float:
@@ -78,6 +79,7 @@ _SAMPLES: Mapping[Basis, Callable[[Sequence[float]], float]] = {
 
 Histogram = Mapping[float, int]
 """The number of values of each bucket, by the least value of the bucket."""
+_UNSURE = 0.05
 # Buckets below a value, and their width: 0.1 to 10, 1 to 1,000, and 10 above.
 _WIDTHS = ((10.0, 0.1), (1_000.0, 1.0), (math.inf, 10.0))
 _TEXT = re.compile(r"\d{1,9}(\.\d)?:[1-9]\d{0,14}( \d{1,9}(\.\d)?:[1-9]\d{0,14})*")
@@ -88,6 +90,17 @@ class Estimate(NamedTuple):
 
     value: float
     error: float
+
+
+class Pooled(NamedTuple):
+    """A quantile of the values of several trials together, and its 95 % interval."""
+
+    value: float
+    low: float | None
+    high: float | None
+    """None for an end beyond all values, and for both ends without a second trial."""
+    values: int
+    """The number of values of all trials."""
 
 
 def histogram(text: str) -> Histogram:
@@ -102,6 +115,13 @@ def histogram(text: str) -> Histogram:
         least, count = pair.split(":")
         counts[_bucket(float(least), least)] += int(count)
     return counts
+
+
+def histogram_text(values: Histogram) -> str:
+    """Return the text of a histogram, from which ``histogram`` reads it."""
+    return " ".join(
+        f"{f'{least:.1f}'.removesuffix('.0')}:{values[least]}" for least in sorted(values)
+    )
 
 
 def merged_histogram(histograms: Iterable[Histogram]) -> Histogram:
@@ -120,11 +140,11 @@ def histogram_mean(values: Histogram) -> Estimate:
     return Estimate(middle, error)
 
 
-def histogram_quantile(values: Histogram, share: float) -> Estimate:
+def histogram_quantile(values: Histogram, share: float, *, exact: bool = False) -> Estimate:
     """Return a quantile of one value or more, between the two nearest values where it lies there.
 
     It is that of ``quantile``, which lies between the quantiles of the least and of the
-    greatest values of the buckets.
+    greatest values of the buckets. ``exact`` buckets have no width: each is a value itself.
     """
     ascending = sorted(values)
     ends = list(accumulate(values[least] for least in ascending))
@@ -132,8 +152,43 @@ def histogram_quantile(values: Histogram, share: float) -> Estimate:
     below, above = (_at(ascending, ends, rank) for rank in (math.floor(place), math.ceil(place)))
     part = place - math.floor(place)
     least = below + (above - below) * part
-    width = _width(below) + (_width(above) - _width(below)) * part
+    width = 0.0 if exact else _width(below) + (_width(above) - _width(below)) * part
     return Estimate(least + width / 2, width / 2)
+
+
+def pooled_quantile(trials: Sequence[Histogram], share: float, *, exact: bool) -> Pooled:
+    """Return a quantile of the values of all trials, each of which has one value or more.
+
+    Its interval has the quantiles of the shares within which ``share`` lies. The values of a trial
+    resemble each other, so that the error of a share is that of a ratio of sums over trials.
+    ``exact`` buckets are values themselves.
+
+    Sources: Woodruff, JASA 47 (1952), for the interval; Cochran, Sampling Techniques (1977), 6.3,
+    for the error of the ratio.
+    """
+    merged = merged_histogram(trials)
+    value = histogram_quantile(merged, share, exact=exact).value
+    sizes = [sum(each.values()) for each in trials]
+    total, count = sum(sizes), len(trials)
+    if count < 2:
+        return Pooled(value, None, None, total)
+    # Many values may lie in the bucket of the quantile: a part of them is below it.
+    bucket = max(least for least in merged if least <= value)
+    before = sum(n for least, n in merged.items() if least < bucket)
+    part = min(1.0, max(0.0, (share * total - before) / merged[bucket]))
+    below = [
+        sum(n for least, n in each.items() if least < bucket) + part * each.get(bucket, 0)
+        for each in trials
+    ]
+    found = sum(below) / total
+    squares = sum((low - found * size) ** 2 for low, size in zip(below, sizes, strict=True))
+    error = math.sqrt(squares * count / (count - 1)) / total
+    reach = students_t(_UNSURE, count - 1) * error
+    low, high = (
+        histogram_quantile(merged, end, exact=exact).value if 0 <= end <= 1 else None
+        for end in (share - reach, share + reach)
+    )
+    return Pooled(value, low, high, total)
 
 
 def _at(ascending: list[float], ends: list[int], rank: int) -> float:

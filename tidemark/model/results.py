@@ -185,6 +185,9 @@ class Rate(Frozen):
     """The text of an imported figure, digit for digit."""
     slices: tuple[float, ...] = Field(default=(), exclude_if=operator.not_)
     """The values of a round in the order of its blocks, none of them warming up; () in trials."""
+    histogram: str = Field(default="", exclude_if=operator.not_)
+    """The values in [buckets](suites/metrics.md#histograms), of the first quantile of a metric that
+    has histograms; '' otherwise."""
 
     @property
     def name(self) -> str:

@@ -7,6 +7,7 @@ import random
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import count
+from statistics import NormalDist
 
 Pairs = Iterator[float]
 """The d = ln(new / base) of one repetition after another, without end."""
@@ -142,3 +143,23 @@ UNLIKE: dict[str, Noise] = {
 
 The other version is normal, with the same standard deviation or, if it is quiet, half of it.
 """
+
+
+def of_p99(requests: int, chance: random.Random, scatter: float) -> Pairs:
+    """Yield pairs of the p99 of as many lognormal latencies, on a machine that scatters beside.
+
+    ``scatter`` is the standard deviation of d that the machine adds. The p99 lies between two order
+    statistics: the lower one is drawn from its beta distribution, and the other from its own.
+    """
+    place = 0.99 * (requests - 1)
+    rank, part = math.floor(place) + 1, place % 1
+    latency = NormalDist()
+
+    def p99() -> float:
+        below = chance.betavariate(rank, requests + 1 - rank)
+        above = 1 - (1 - below) * chance.random() ** (1 / (requests - rank))
+        low, high = (math.exp(latency.inv_cdf(each)) for each in (below, above))
+        return math.log(low + (high - low) * part)
+
+    while True:
+        yield p99() - p99() + chance.gauss(0, scatter)

@@ -6,12 +6,15 @@ same tables. The exit code is 1 if a figure misses its limit.
 
 from __future__ import annotations
 
+import math
 import random
 import sys
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from statistics import NormalDist
 from typing import TypeVar
 
 from tests.checks.bench.histories import NOISES as RUN_NOISES
@@ -23,18 +26,28 @@ from tests.checks.bench.histories import (
     unchanged,
     version_slower,
 )
-from tests.checks.bench.noises import CLOSELY, CORRELATED, NOISES, UNLIKE, normal, off_by_two
+from tests.checks.bench.noises import (
+    CLOSELY,
+    CORRELATED,
+    NOISES,
+    UNLIKE,
+    normal,
+    of_p99,
+    off_by_two,
+)
 from tests.checks.bench.profiled_functions import NOISES as FUNCTION_NOISES
 from tests.checks.bench.profiled_functions import any_told
 from tests.checks.bench.verdict_runs import Ended, Metric, fixed, searched, until_decided
 from tests.checks.docs import write_part
+from tidemark.figures.statistic import Pooled, pooled_quantile
 from tidemark.figures.verdicts.bisection import MISLED
 from tidemark.figures.verdicts.rule import ALARMS, UNCONFIRMED, Judgement, Word
 from tidemark.model.run_spec import FEWEST, Search
 from tidemark.model.suite_files import read_suites
 
-RUNS, FEW_RUNS = 4_000, 1_000
-"""The runs of a cell of wrong alarms where noise is not alike, and of any other cell."""
+RUNS, FEW_RUNS, _FEWEST_RUNS = 4_000, 1_000, 300
+"""The runs of a cell of wrong alarms where noise is not alike, of any other cell, and of a cell
+that draws each request."""
 SCATTERS, UNLIKE_SCATTERS = (0.03, 0.07, 0.12), (0.07, 0.15)
 PLANNED, PROFILED = (5, 12, 30), (3, 5, 10)
 TIMES, FIRST_RUN = (12, 26), 4
@@ -309,6 +322,58 @@ def functions(runs: int) -> Iterator[Row]:
             yield f"{name}, {count} profiles a side", [Figure(share, limit or None)]
 
 
+_REQUESTS, _BESIDE, _MEAN_SECONDS, _LIMIT = (500, 1_000, 2_000, 5_000), 2.0, 0.002, 300
+"""The requests of a version in a round; the time of a round beside them, the mean time of a
+request, and the limit of a run [s]."""
+_TAIL = 1 - 1 / 1.2
+"""The loss of a p99 that takes a fifth longer, as a rate has it."""
+
+
+def tails(runs: int) -> Iterator[Row]:
+    """Yield how often a run of five minutes finds a p99 that is a fifth longer, and is wrong.
+
+    The mean of the requests decides, too.
+    """
+    for requests in _REQUESTS:
+        pairs = int(_LIMIT / (_BESIDE + 2 * requests * _MEAN_SECONDS))
+        noise = partial(of_p99, requests)
+        found, alike = (
+            simulated(
+                partial(until_decided, Metric(noise, 0.03, loss, metrics=2, time_for=pairs)), each
+            )
+            for loss, each in ((_TAIL, runs), (0.0, 4 * runs))
+        )
+        least = 80 if requests in _REQUESTS[1:-1] else None
+        yield (
+            f"{requests:,} requests",
+            (
+                Figure(pairs),
+                Figure(percentage([end.word == "slower" for end in found]), least, least=True),
+                Figure(percentage([end.word in ALARMS for end in alike]), 1),
+            ),
+        )
+
+
+def pooled(runs: int) -> Iterator[Row]:
+    """Yield how often the interval of a p99 over all trials has the true one."""
+    truth = math.exp(NormalDist().inv_cdf(0.99))
+    for trials in (5, 12, 30):
+        cells = []
+        for scatter in (0.0, 0.05):
+            chance = random.Random(20261128)
+            found = [_of_all(chance, trials, scatter) for _ in range(runs)]
+            inside = [(each.low or 0) <= truth <= (each.high or math.inf) for each in found]
+            cells.append(Figure(percentage(inside), 92, least=True))
+        yield f"{trials} trials of 1,000 requests", cells
+
+
+def _of_all(chance: random.Random, trials: int, scatter: float) -> Pooled:
+    """Return the p99 of the requests of trials, each slowed or sped up by the machine."""
+    levels = [math.exp(chance.gauss(0, scatter)) for _ in range(trials)]
+    values = [Counter(each * chance.lognormvariate(0, 1) for _ in range(1_000)) for each in levels]
+    return pooled_quantile(values, 0.99, exact=True)
+
+
 _MEASURED = ("measured [%]",)
 TABLES = {
     "wrong": Table(
@@ -359,6 +424,16 @@ TABLES = {
         "Searches for a slowdown of 15 %",
         ("found [%]", "another named [%]", "pairs"),
         partial(searches, FEW_RUNS),
+    ),
+    "tails": Table(
+        "Runs of five minutes and a p99 that is a fifth longer",
+        ("pairs in five minutes", "found [%]", "wrong without a change [%]"),
+        partial(tails, FEW_RUNS),
+    ),
+    "pooled": Table(
+        "Intervals of a p99 over all trials that contain the true one",
+        ("trials alike [%]", "trials that scatter by 0.05 [%]"),
+        partial(pooled, _FEWEST_RUNS),
     ),
     "histories": Table("Histories that alarm", _MEASURED, partial(histories, RUNS)),
     "functions": Table("Functions told without a change", _MEASURED, partial(functions, FEW_RUNS)),

@@ -3,6 +3,7 @@
 import math
 import random
 import statistics
+from collections import Counter
 
 import pytest
 
@@ -10,9 +11,11 @@ from tidemark.figures.statistic import (
     histogram,
     histogram_mean,
     histogram_quantile,
+    histogram_text,
     merged_histogram,
     of_samples,
     of_streams,
+    pooled_quantile,
     quantile,
 )
 from tidemark.model.metric import basis
@@ -55,6 +58,38 @@ def test_a_quantile_is_that_of_hyndman_and_fan_7(size, percent):
 
 def test_the_quantile_of_one_value_is_the_value():
     assert quantile([7.0], 0.99) == 7.0
+
+
+def test_a_pooled_quantile_is_that_of_all_values_with_an_interval_around_it():
+    trials = [[level + number / 100 for number in range(1000)] for level in (0.0, 0.4, 0.2)]
+
+    found = pooled_quantile([Counter(trial) for trial in trials], 0.9, exact=True)
+
+    every = [value for trial in trials for value in trial]
+    assert found.value == pytest.approx(quantile(every, 0.9))
+    assert found.values == 3000
+    assert found.low < found.value < found.high
+    # Student's t of two degrees of freedom is 4.3, and the quantiles of the trials scatter by 0.2.
+    assert (found.high - found.low) / 2 == pytest.approx(4.3 * 0.2 / math.sqrt(3), rel=0.15)
+
+
+def test_trials_that_are_alike_have_their_quantile_and_one_alone_has_no_interval():
+    one = Counter(range(1, 102))
+
+    assert pooled_quantile([one], 0.99, exact=True)[:3] == (100.0, None, None)
+    assert pooled_quantile([one, one], 0.99, exact=True)[1:3] == pytest.approx((100.0, 100.0))
+
+
+def test_an_interval_that_reaches_beyond_all_values_has_no_end_there():
+    trials = [Counter({1.0: 90, 9.0: 10}), Counter({1.0: 100})]
+
+    assert pooled_quantile(trials, 0.99, exact=True).high is None
+
+
+def test_a_histogram_has_the_text_that_it_is_read_from():
+    text = "0.3:2 7:4 17:5 1010:1"
+
+    assert histogram_text(histogram(text)) == text
 
 
 def text_of(values):

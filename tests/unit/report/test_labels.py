@@ -1,6 +1,8 @@
 """A metric with labels in the tables, the report, the comparison and the progress of a run."""
 
 import json
+import math
+from collections import Counter
 
 import pytest
 
@@ -9,9 +11,11 @@ from tests.unit.measured_runs import charts, measured, planned, row, with_ingest
 from tidemark.cli import live
 from tidemark.figures.query_rows import MetricRows
 from tidemark.figures.rates import rates
+from tidemark.figures.statistic import histogram_text
+from tidemark.model.labels import canonical
 from tidemark.model.results import NO_EXCLUSIONS
 from tidemark.pages.shell import json_for_script
-from tidemark.report.blocks import brief
+from tidemark.report.blocks import Details, brief
 from tidemark.report.comparison.contents import comparison
 from tidemark.report.comparison.publishing import comment
 from tidemark.report.comparison.sides import sides
@@ -61,6 +65,55 @@ def with_latencies(trial, metric, operations):
         }
     )
     return trial.model_copy(update={"tests": (ours, *others)})
+
+
+def with_buckets(trial):
+    """Return a trial whose latencies are kept in buckets, and not one by one."""
+    ingest, *others = trial.tests
+    counted = {}
+    for sample in ingest.samples:
+        key = canonical(sample.labels)
+        counted.setdefault(key, Counter())[float(math.floor(sample.value))] += 1
+    kept = tuple(
+        rate.model_copy(update={"histogram": histogram_text(counted[canonical(rate.labels)])})
+        if rate.statistic == "p99"
+        else rate
+        for rate in ingest.rates
+    )
+    ours = ingest.model_copy(update={"rates": kept, "samples": ()})
+    return trial.model_copy(update={"tests": (ours, *others)})
+
+
+def test_a_report_has_the_quantiles_of_all_trials_together_from_values_and_from_buckets():
+    run = run_of(latency_plan(), ["create"])
+    table = pooled(run)
+    assert [row.cells[:5] for row in table.rows] == [
+        ("latency p99 [ms]", "create", "9.0.0", "5", "15"),
+        ("latency p99 [ms]", "create", "9.8.4", "5", "15"),
+    ]
+    # The 13.86th of 15 values lies between the two greatest, 30.4 and 30.5.
+    assert [row.cells[5] for row in table.rows] == ["30.49", "60.49"]
+
+    metrics = {"samples": None, "histograms": "x"}
+    suite = run.plan.suite
+    ingest, *others = suite.tests
+    metric = ingest.metrics[0].model_copy(update=metrics)
+    binned = suite.model_copy(
+        update={"tests": (ingest.model_copy(update={"metrics": (metric,)}), *others)}
+    )
+    plan = run.plan.model_copy(update={"suite": binned})
+    of_buckets = pooled(StoredRun(plan, [*map(with_buckets, run.trials)], NO_EXCLUSIONS, []))
+    assert [row.cells[:5] for row in of_buckets.rows] == [row.cells[:5] for row in table.rows]
+    assert float(of_buckets.rows[0].cells[5]) == pytest.approx(30.49, abs=0.51)
+
+
+def pooled(run):
+    (results,) = (each for each in report(measured_run(run)).sections if each.heading == "Results")
+    (details,) = (
+        each for each in results.blocks
+        if isinstance(each, Details) and each.name == "Quantiles over all trials"
+    )  # fmt: skip
+    return details.blocks[1]
 
 
 def run_of(plan, operations=OPERATIONS):

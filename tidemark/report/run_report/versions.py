@@ -6,14 +6,15 @@ A test's operations are also shown by their share of the time.
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
+from tidemark.figures.statistic import QUANTILES, Histogram, histogram, pooled_quantile
 from tidemark.figures.verdicts.version_verdicts import Verdict
 from tidemark.figures.version_rates import Quantity, VersionRate
-from tidemark.model.labels import labelled_name
+from tidemark.model.labels import canonical, labelled_name
 from tidemark.model.numerals import (
     MISSING,
     NONE,
@@ -41,6 +42,12 @@ _EXPLANATION = (
     "mean over the pairs of trials. It is not the change of the rates. "
 )
 
+_POOLED = "Quantiles over all trials"
+_OF_POOLED = (
+    "The values of all trials together have this quantile, and the rate above is the mean of the "
+    "trials' own quantiles. The interval follows from how much the trials differ (Woodruff). The "
+    "verdict is from the pairs of trials."
+)
 _FIGURES = ("Trials", "Samples", "Min", "Max")
 ALL_DIGITS = "All digits and samples"
 """The name of the table of results in all digits."""
@@ -203,6 +210,7 @@ def results(run: MeasuredRun) -> Section:
     more = (rest,) if len(shown) < len(rows) else ()
     details = (
         Details(ALL_DIGITS, (_rates(shown, exact=True),)),
+        *_pooled(run),
         Details("How to read the figures", (_explanation(run),)),
     )
     return Section("Results", (*_levels(run), _rates(shown), *more, *details))
@@ -218,6 +226,59 @@ def _rates(rows: Sequence[tuple[Quantity, _Step]], *, exact: bool = False) -> Ta
         rows=tuple(Row(_result(*row, labels, exact=exact)) for row in rows),
         numbers=frozenset(figures),
     )
+
+
+def _pooled(run: MeasuredRun) -> Iterator[Block]:
+    """Yield the table of quantiles over the values of all trials; none without such values."""
+    quantiles = [quantity for quantity in run.quantities if quantity.statistic in QUANTILES]
+    labels, figures = label_columns(quantiles), ("Trials", "Values", "Quantile", "95 % interval")
+    rows = tuple(
+        Row((name, *label_cells(quantity, labels), rate.version, *_pooled_cells(quantity, trials)))
+        for quantity in quantiles[:_MOST_ROWS]
+        for name in [f"{quantity.without_labels.name} [{quantity.metric.unit}]"]
+        for rate in run.rates_of(quantity)
+        if (trials := _values(run, quantity, rate.version))
+    )
+    if rows:
+        columns = ("Metric", *labels, "Version", *figures)
+        table = Table(_POOLED, columns, rows, frozenset(figures))
+        yield Details(_POOLED, (_OF_POOLED, table))
+
+
+def _values(run: MeasuredRun, quantity: Quantity, version: str) -> list[Histogram]:
+    """Return the values of each trial of a version that counts, without trials that have none."""
+    counting = (
+        each for each in run.measurements(quantity) if each.counts and each.trial.version == version
+    )
+    values = (
+        _binned(each, quantity)
+        if quantity.metric.histograms
+        else Counter(sample.value for sample in each.samples if sample.value is not None)
+        for each in counting
+    )
+    return list(filter(None, values))
+
+
+def _binned(measurement: Measurement, quantity: Quantity) -> Histogram:
+    """Return the values of a trial in buckets, which one figure of the metric has for all."""
+    of_metric = quantity.metric.name, quantity.labels
+    rates = measurement.result.rates
+    texts = (each.histogram for each in rates if (each.metric, canonical(each.labels)) == of_metric)
+    text = next(filter(None, texts), "")
+    return histogram(text) if text else {}
+
+
+def _pooled_cells(quantity: Quantity, trials: Sequence[Histogram]) -> tuple[str, ...]:
+    exact = quantity.metric.histograms is None
+    pooled = pooled_quantile(trials, QUANTILES[quantity.statistic], exact=exact)
+    ends = [end for end in (pooled.low, pooled.high) if end is not None]
+    half = max(abs(end - pooled.value) for end in ends) if ends else None
+    low, value, high = (
+        MISSING if each is None else supported(each, half)[0]
+        for each in (pooled.low, pooled.value, pooled.high)
+    )
+    interval = f"{low} to {high}" if ends else MISSING
+    return str(len(trials)), f"{pooled.values:,}", value, interval
 
 
 def label_columns(quantities: Iterable[Quantity]) -> tuple[str, ...]:
