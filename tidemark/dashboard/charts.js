@@ -2,10 +2,9 @@
 
 const HEIGHT = 240;
 const BAR = 56; // the height of a bar with its label above it
-// The colours of reports, in light and in dark; QuickSight's definition has those in light.
-const DECIDED = { slower: "var(--worse)", faster: "var(--better)", same: "var(--ink)" };
-const isUnclear = (word) => isVerdict(word) && !(word in DECIDED); // its bars are hollow
-const colorOf = (word) => DECIDED[word] ?? (isUnclear(word) ? "var(--unclear)" : undefined);
+const UNCLEAR = "cannot tell"; // verdicts without a colour of their own have that of this one
+const isUnclear = (word) => isVerdict(word) && (word === UNCLEAR || !(word in words.colors)); // its bars are hollow
+const colorOf = (word) => words.colors[isUnclear(word) ? UNCLEAR : word];
 const LEAST_END = 0.05; // of an axis around zero
 const MOST_END = 1; // the bar of a change of more than 100 % ends there, in an arrow
 const MOST_NAMED = 8;

@@ -20,7 +20,7 @@ from tidemark.model.sentences import plural
 from tidemark.pages import shell, vega_lite
 from tidemark.pages.vega_lite import Json, as_it_is, figures
 from tidemark.report.blocks import Link
-from tidemark.report.marks import CHANGES, MARKS, MOST_NAMES
+from tidemark.report.marks import CHANGES, COLORS, MARKS, MOST_NAMES
 
 _FOLDER = Path(__file__).parent
 _SCRIPTS = ("numbers.js", "figures.js", "tables.js", "answers.js", "charts.js", "page.js")
@@ -80,7 +80,12 @@ def _script_data(dashboard: Dashboard, rows: Mapping[str, Rows]) -> dict[str, An
         },
         "parameters": dashboard.parameters,
         "rules": RULES._asdict(),
-        "words": {"marks": MARKS, "changes": CHANGES, "most_names": MOST_NAMES},
+        "words": {
+            "marks": MARKS,
+            "colors": COLORS,
+            "changes": CHANGES,
+            "most_names": MOST_NAMES,
+        },
         "sheets": [
             {
                 "id": sheet.id,

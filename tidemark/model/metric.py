@@ -24,6 +24,10 @@ MOST_POINTS = 600
 _PLACE = ("@logStream", "at")
 
 
+def _is_missing(value: object) -> bool:
+    return value is None
+
+
 class Series(Frozen):
     """A quantity of one test over time, which a chart shows."""
 
@@ -36,6 +40,8 @@ class Series(Frozen):
     statistic: Literal["total", "mean", "max", "min", "p50", "p90", "p95", "p99"] = "total"
     """The figure of all log streams that have a value at the same time; a quantile is that of the
     [histograms](#histograms) of this time."""
+    limit: float | None = Field(default=None, strict=True, exclude_if=_is_missing)
+    """The greatest accepted value, at which its chart has a line."""
 
     @property
     def of_histograms(self) -> bool:
@@ -98,10 +104,6 @@ def contradicting_bounds(margin: float, same_within: float) -> Iterator[Problem]
             "expected {:.12g}, the margin, or more: a change between both would have no verdict"
         )
         yield problem(("same_within",), sentence.format(margin))
-
-
-def _is_missing(value: object) -> bool:
-    return value is None
 
 
 class Metric(Consistent):

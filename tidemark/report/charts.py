@@ -26,6 +26,10 @@ CROSS: Json = {
 }  # fmt: skip
 HIT = Mark("var(--ink)", "✕", "a limit was hit")
 """The mark of a level of users that hit a limit, and its entry in a legend."""
+LIMIT = Mark("var(--worse)", "┅", "limit")
+"""The line of a limit, and its entry in a legend."""
+# A limit that is farther above all values would press their lines together.
+_NEAR = 2.0
 
 Points = Sequence[tuple[float, float]]
 
@@ -55,18 +59,25 @@ def lines(
     *,
     steps: bool = False,
     failed: Sequence[Line] = (),
+    limit: float | None = None,
 ) -> Chart:
     """Return the chart of lines, from the start of the test to the end of the longest line.
 
     There are at most ``MOST_GROUPS`` groups; the caption names groups without a line. ``value`` is
     the quantity on the axis, with its unit. Lines are straight between points, or ``steps``. The
-    points of ``failed`` lines are crosses: a limit was hit there.
+    points of ``failed`` lines are crosses: a limit was hit there. A ``limit`` is the greatest
+    accepted value: it is drawn, or if it lies far above all values the caption has it.
     """
     names = [group.name for group in groups]
     measured = {line.group for line in series}
     if missing := [name for name in names if name not in measured]:
         caption += f" Without a line: {', '.join(missing)}."
     longest = max(second for line in series for second, _ in line.points) or 1.0
+    largest = max(number for line in series for _, number in line.points)
+    is_near = limit is not None and limit <= _NEAR * largest
+    if limit is not None:
+        where = "" if is_near else ", far above these values"
+        caption += f" The limit is {limit:,.12g}{where}."
     return Chart(
         caption=caption,
         spec=vega_lite.chart(
@@ -84,20 +95,33 @@ def lines(
                 "tooltip": tooltip("version", "trial", numbers=("second", "value")),
             },
             layer=[
-                each
-                for place, name in enumerate(names)
-                for each in _layers(
-                    place,
-                    [line for line in series if line.group == name],
-                    [point for line in failed if line.group == name for point in _points([line])],
-                    steps=steps,
-                )
+                *(
+                    each
+                    for place, name in enumerate(names)
+                    for each in _layers(
+                        place,
+                        [line for line in series if line.group == name],
+                        [each for line in failed if line.group == name for each in _points([line])],
+                        steps=steps,
+                    )
+                ),
+                *([limit_line(limit)] if limit is not None and is_near else []),
             ],
         ),
         width=24,
         table=table,
-        legend=(*group_marks(names), *([HIT] if any(line.points for line in failed) else [])),
+        legend=(
+            *group_marks(names),
+            *([HIT] if any(line.points for line in failed) else []),
+            *([LIMIT] if is_near else []),
+        ),
     )
+
+
+def limit_line(limit: float) -> Json:
+    """Return the line of a limit across a chart, on the axis of its field ``value``."""
+    rule = {"type": "rule", "color": LIMIT.color, "strokeWidth": 2, "strokeDash": [6, 4]}
+    return layer("limit", [{"value": limit}], rule, {"x": None, "tooltip": None, "detail": None})
 
 
 def group_marks(names: Sequence[str]) -> Iterator[Mark]:

@@ -6,8 +6,10 @@ import pytest
 import vl_convert
 
 from tests.unit.drawn_charts import plots
+from tests.unit.load_results import load_run
 from tests.unit.measured_runs import charts, measured, planned
 from tidemark.model.results import NO_EXCLUSIONS, MeasuredSeries, Point
+from tidemark.report.charts import LIMIT, Group, Line, lines, means_and_largest
 from tidemark.report.comparison.contents import comparison
 from tidemark.report.comparison.sides import sides
 from tidemark.report.markdown import markdown
@@ -104,6 +106,29 @@ def test_the_legend_has_the_colour_of_each_line_also_if_a_version_has_none(witho
 
 def svg_of(spec):
     return vl_convert.vegalite_to_svg({**spec, "width": 600})
+
+
+@pytest.mark.parametrize(("limit", "is_drawn"), [(30.0, True), (60.0, True), (61.0, False)])
+def test_a_limit_is_a_line_unless_it_lies_far_above_all_values(limit, is_drawn):
+    measured = [Line("9.0.0", 1, [(0.0, 10.0), (10.0, 30.0)])]
+    table = means_and_largest("T", measured)
+
+    chart = lines("L.", [Group("9.0.0", ())], measured, "ms", table, limit=limit)
+
+    drawn = [each["data"]["values"] for each in chart.spec["layer"] if each["name"] == "limit"]
+    assert drawn == ([[{"value": limit}]] if is_drawn else [])
+    assert (LIMIT in chart.legend) == is_drawn
+    far = "" if is_drawn else ", far above these values"
+    assert chart.caption == f"L. The limit is {limit:g}{far}."
+    (plot,) = plots(svg_of(chart.spec))
+    at = [plot.y.value(line.at.y) for line in plot.named("limit")]
+    assert at == ([pytest.approx(limit, abs=plot.y.unit)] if is_drawn else [])
+
+
+def test_the_limit_of_a_series_is_that_of_its_suite():
+    (chart, *_) = charts(report(measured_run(load_run())), "latency_p99 of bounded")
+
+    assert chart.caption.endswith("The limit is 2,000, far above these values.")
 
 
 def test_a_comparison_draws_the_series_of_both_sides():

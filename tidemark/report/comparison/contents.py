@@ -11,6 +11,7 @@ from tidemark.model.labels import figure_name, labelled_name
 from tidemark.model.numerals import MISSING, NONE, change, figure, interval
 from tidemark.model.parameters import Combination
 from tidemark.model.sentences import plural
+from tidemark.model.suite import Test
 from tidemark.report import grown_functions, setup
 from tidemark.report.blocks import Block, Bullets, Details, Report, Row, Section, Table
 from tidemark.report.charts import Group
@@ -24,7 +25,7 @@ from tidemark.report.marks import FAILURES, Told, answer_items, headline, marked
 from tidemark.report.rule import note, rule
 from tidemark.report.run_report import trials
 from tidemark.report.run_report.course import course
-from tidemark.report.run_report.load import Limits, limit_charts, limits_of
+from tidemark.report.run_report.load import limit_charts, limits_of, series_limits
 from tidemark.report.run_report.versions import MOST_CHARTS, label_cells, label_columns
 from tidemark.report.samples_chart import Column, chart
 from tidemark.report.setup import unlike_work
@@ -102,8 +103,11 @@ def _sections(sides: Sides, functions: Sequence[Grown]) -> Iterator[Section]:
         own = [pair for pair in of_test if pair.quantity.axes == axes]
         name = labelled_name(test, axes)
         # The section of supported users has the chart of the first limit.
-        limits = dict(islice(_limits(sides, test).items(), 1, None))
-        graphs = (*course(name, _groups(sides, test, axes), limits), *_charts(own, sides))
+        measured = _measured(sides, test)
+        limits = dict(islice(limits_of(measured).items(), 1, None))
+        groups = _groups(sides, test, axes)
+        drawn = course(name, groups, limits, series_limits(measured))
+        graphs = (*drawn, *_charts(own, sides))
         yield Section(f"Graphs: {name}", graphs, details=True)
 
 
@@ -226,14 +230,14 @@ def _groups(sides: Sides, test: str, axes: Combination) -> list[Group]:
 def _over_users(sides: Sides) -> Iterator[Block]:
     """Yield the chart of each load's first limit over the users."""
     for test, axes in product(sides.tests(), sides.combinations()):
-        first = dict(islice(_limits(sides, test).items(), 1))
+        first = dict(islice(limits_of(_measured(sides, test)).items(), 1))
         yield from limit_charts(labelled_name(test, axes), _groups(sides, test, axes), first)
 
 
-def _limits(sides: Sides, name: str) -> Limits:
-    """Return the limits of a test's load on the new side, or on the base if that alone has it."""
+def _measured(sides: Sides, name: str) -> Test:
+    """Return a test as the new side has it, or as the base does if that alone has it."""
     tests = (test for side in (sides.new, sides.base) for test in side.tests)
-    return limits_of(next(test for test in tests if test.name == name))
+    return next(test for test in tests if test.name == name)
 
 
 def _charts(pairs: Sequence[Pair], sides: Sides) -> Iterator[Block]:

@@ -22,7 +22,7 @@ from tidemark.report.charts import (
     lines,
     means_and_largest,
 )
-from tidemark.report.run_report.load import Limits, limits_of, load_blocks
+from tidemark.report.run_report.load import Limits, limits_of, load_blocks, series_limits
 from tidemark.report.run_report.measured import MeasuredRun
 
 _SHARES = (0.25, 0.5, 0.75, 1.0)
@@ -101,8 +101,11 @@ def _when(points: Points, share: float) -> float:
     return next(second for second, done in points if done >= wanted)
 
 
-def _series_charts(test: str, groups: Sequence[Group]) -> Iterator[Block]:
-    """Yield a chart for each series of a test, and sentences on series that are not known."""
+def _series_charts(test: str, groups: Sequence[Group], limits: Limits) -> Iterator[Block]:
+    """Yield a chart for each series of a test, and sentences on series that are not known.
+
+    ``limits`` are those of the series, by name.
+    """
     results = [(group.name, trial.trial, result) for group in groups
                for trial, result in group.results]  # fmt: skip
     logged = {series.name: series.unit for _, _, result in results for series in result.series}
@@ -117,7 +120,8 @@ def _series_charts(test: str, groups: Sequence[Group]) -> Iterator[Block]:
         title = f"{name} of {test} [{unit}]"
         if drawn:
             table = means_and_largest(f"{title}, by trial", drawn)
-            yield lines(f"{title} over time.", groups, drawn, f"{name} [{unit}]", table)
+            caption, limit = f"{title} over time.", limits.get(name)
+            yield lines(caption, groups, drawn, f"{name} [{unit}]", table, limit=limit)
         else:
             yield f"There is no value of {name} to draw."
         for _, trial, _, series in found:
@@ -134,10 +138,12 @@ def _series_points(result: TestResult, series: MeasuredSeries) -> Points:
     ]
 
 
-def course(test: str, groups: Sequence[Group], limits: Limits) -> Iterator[Block]:
+def course(
+    test: str, groups: Sequence[Group], limits: Limits, of_series: Limits
+) -> Iterator[Block]:
     """Yield the charts of a test over time, or a sentence if there are too many groups.
 
-    ``limits`` are those of the test's load.
+    ``limits`` are those of the test's load, and ``of_series`` those of its series.
     """
     if len(groups) > MOST_GROUPS:
         yield (
@@ -146,7 +152,7 @@ def course(test: str, groups: Sequence[Group], limits: Limits) -> Iterator[Block
         )
         return
     work = progress(test, groups)
-    others = [*load_blocks(test, groups, limits), *_series_charts(test, groups)]
+    others = [*load_blocks(test, groups, limits), *_series_charts(test, groups, of_series)]
     if isinstance(work, Chart) or not others:
         yield work
     yield from others
@@ -164,9 +170,8 @@ def sections(run: MeasuredRun) -> Iterator[Section]:
             for version in versions
         ]
         name = labelled_name(test.name, axes)
-        yield Section(
-            f"{name} over time", tuple(course(name, groups, limits_of(test))), details=True
-        )
+        blocks = course(name, groups, limits_of(test), series_limits(test))
+        yield Section(f"{name} over time", tuple(blocks), details=True)
 
 
 _MB = 10**6

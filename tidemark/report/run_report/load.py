@@ -13,21 +13,22 @@ from tidemark.model.sentences import listed
 from tidemark.model.suite import Test
 from tidemark.pages import vega_lite
 from tidemark.pages.vega_lite import Json, figures, layer, tooltip
-from tidemark.report.blocks import Block, Bullets, Chart, Mark, Row, Table
+from tidemark.report.blocks import Block, Bullets, Chart, Row, Table
 from tidemark.report.charts import (
     CROSS,
     HIT,
+    LIMIT,
     Group,
     Line,
     group_marks,
+    limit_line,
     line_mark,
     lines,
     means_and_largest,
 )
 
 Limits = Mapping[str, float]
-"""The greatest accepted value of each column of a load."""
-_LIMIT = "var(--worse)"
+"""The greatest accepted values, by the column of a load or by the series."""
 # The label of an end stands at its place, and not within it.
 _USERS_AXIS = {"grid": False, "tickCount": 5, "labelFlush": False}
 
@@ -35,6 +36,11 @@ _USERS_AXIS = {"grid": False, "tickCount": 5, "labelFlush": False}
 def limits_of(test: Test) -> Limits:
     """Return the limits of a test's load, none without a load."""
     return {name: most for load in test.loads for name, most in load.limits.items()}
+
+
+def series_limits(test: Test) -> Limits:
+    """Return the limits of a test's series by name, without series that have none."""
+    return {series.name: series.limit for series in test.series if series.limit is not None}
 
 
 class _Loaded(NamedTuple):
@@ -119,7 +125,6 @@ def _over_users(
     columns = ("Users", "Mean", "Levels", "Over the limit")
     layers = [each for place, group in enumerate(groups) for each in _by_users(place, [
         mean for mean in means if mean.group == group.name])]  # fmt: skip
-    rule = {"type": "rule", "color": _LIMIT, "strokeWidth": 2, "strokeDash": [6, 4]}
     told = "the mean of all levels with this number of users; the limit is"
     return Chart(
         caption=f"{title}, {told} {limit:,.12g}.",
@@ -129,7 +134,7 @@ def _over_users(
                 "x": figures("users", _USERS_AXIS, field="users"),
                 "y": figures(name, {"tickCount": 5, "domain": False}, field="value"),
             },
-            layer=[*layers, layer("limit", [{"value": limit}], rule, {"x": None})],
+            layer=[*layers, limit_line(limit)],
         ),
         width=20,
         table=Table(
@@ -141,7 +146,7 @@ def _over_users(
         legend=(
             *group_marks([group.name for group in groups]),
             *([HIT] if any(mean.fails for mean in means) else []),
-            Mark(_LIMIT, "┅", "limit"),
+            LIMIT,
         ),
     )
 
