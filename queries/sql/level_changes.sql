@@ -2,7 +2,8 @@
 -- The places in the history of each suite where the level of a metric changed, the newest first:
 -- the first run on the new level, both levels, the cause that the history shows, the size of the
 -- runs, and the version that mended a slower one. A change of the state suspected has one run, and
--- for a drift no version is to blame.
+-- for a drift no version is to blame. The levels of the state spread are standard deviations, as
+-- shares of the figures.
 SELECT
     told.suite,
     told.run_id,

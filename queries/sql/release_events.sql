@@ -1,7 +1,8 @@
 -- Events of releases
 -- What each release changed over all figures of its suite, the newest first: how many became slower
 -- and faster, their median change, the largest one, and how many slower levels nobody mended or
--- accepted. Suspicions of the newest run have an event of their own; drifts blame no release.
+-- accepted. Suspicions of the newest run have an event of their own; drifts blame no release, and
+-- changes of spread are in level_changes.sql alone.
 WITH
 told AS (
     SELECT
@@ -24,7 +25,7 @@ placed AS (
             PARTITION BY suite, changed_run, event, verdict ORDER BY change NULLS LAST, figure
         ) AS place
     FROM told
-    WHERE changed_run IS NOT NULL AND state <> 'drift'
+    WHERE changed_run IS NOT NULL AND state NOT IN ('drift', 'spread')
 ),
 -- The median of several changes is the mean of the two in the middle.
 middle AS (

@@ -25,7 +25,7 @@ from tidemark.model.sentences import listed, plural
 _MOST_NAMED = 5
 _FEW = 8
 """The most figures whose changes have a sentence each."""
-_ORDER = ("slower", "faster")
+_ORDER = ("slower", "faster", "less steady", "steadier")
 
 
 class Event(NamedTuple):

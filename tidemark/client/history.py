@@ -208,7 +208,7 @@ def histories(
         _of_several(ordered, series_of, "unit", "direction"),
     )
     # The newest change comes first, and stays.
-    changed = {_key(row): row for row in reversed(changes)}
+    changed = {_key(row): row for row in reversed(changes) if row["state"] != "spread"}
     silent: defaultdict[_Key, list[str]] = defaultdict(list)
     for row in untold:
         silent[series_of(row)].append(_text(row, "untold"))
@@ -233,7 +233,9 @@ def sentences(changes: Sequence[Row]) -> Iterator[str]:
 
 
 def sentence(change: Row) -> str:
-    """Return a change of level in words, from a row of ``level_changes.sql``."""
+    """Return a change of level or of spread in words, from a row of ``level_changes.sql``."""
+    if change["state"] == "spread":
+        return f"{figure_of(change)} {_of_spread(change)}{_CAUSES[_text(change, 'cause')]}."
     before, after = (figure(float(_text(change, f"level_{side}"))) for side in ("before", "after"))
     because = _CAUSES[_text(change, "cause")]
     if until := change["acknowledged_until"]:
@@ -260,6 +262,14 @@ def _event(change: Row) -> str:
         span = f"in {version} alone" if last == version else f"from {version} to {last}"
         return f"was {share}{word} {span}, {ended} {mended}"
     return f"has been {share}{word} since run {run} ({at})"
+
+
+def _of_spread(change: Row) -> str:
+    before, after = (percent(float(_text(change, f"level_{side}"))) for side in ("before", "after"))
+    word, version, run = (_text(change, name) for name in ("verdict", "version", "changed_run"))
+    at = versions_at(version, _text(change, "version_before"))
+    around = f"its figures scatter by {after} around their level instead of {before}"
+    return f"has been {word} since run {run} ({at}): {around}, by the Fligner-Killeen test"
 
 
 def _drift(change: Row, share: str) -> str:

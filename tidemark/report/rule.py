@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 
+from tidemark.figures.spread import TEST
 from tidemark.figures.verdicts.rule import ALARM, ALARMS, EQUIVALENCE, UNCONFIRMED
 from tidemark.figures.verdicts.sequential_metric import Stage
 from tidemark.figures.verdicts.version_verdicts import Verdict
 from tidemark.model.metric import Metric
-from tidemark.model.numerals import bound
+from tidemark.model.numerals import bound, percent
 from tidemark.model.run_spec import FEWEST
 from tidemark.model.sentences import listed
 
@@ -60,6 +61,17 @@ def left_out(verdict: Verdict | None) -> str:
     repetitions = listed([str(each) for each in verdict.outliers])
     named = "repetition" if len(verdict.outliers) == 1 else "repetitions"
     return f"without the pair of {named} {repetitions}, far from all others"
+
+
+def steadiness(verdicts: Iterable[Verdict]) -> Iterator[str]:
+    """Yield a sentence for each change of spread that a comparison found."""
+    for verdict in verdicts:
+        if found := verdict.spread:
+            yield (
+                f"{verdict.quantity.name} is {found.word} with {verdict.version}: its trials "
+                f"scatter by {percent(found.after)} of their mean, and those of {verdict.base} by "
+                f"{percent(found.before)} ({TEST}, p = {found.p_value:.2g})."
+            )
 
 
 def within(metric: Metric) -> str:

@@ -200,6 +200,7 @@ _OF_ALL_RUNS: Mapping[str, Mapping[str, str]] = {
         "unlike_machines": "boolean",  # the machines of both versions differ
         "outliers": "string",  # repetitions whose pairs lie far from all others, '' for none
         "odd": "int",  # the repetition that scatters most, null if the verdict is told
+        "steadiness": "string",  # less steady | steadier, null if neither is certain
     },
     # One row per frame of a profile. Key: run_id, path.
     "profiles": {
@@ -242,7 +243,7 @@ _OF_NEWEST_RUN: Mapping[str, Mapping[str, str]] = {
         "level_before": "double",  # [unit]
         "level_after": "double",  # [unit]
         "change": "double",  # (after - before) / before, null after a level of zero
-        "verdict": "string",  # slower | faster
+        "verdict": "string",  # slower | faster; of a spread less steady | steadier
         "cause": "string",  # version | environment | alternation
         "accepted_level": "double",  # since the change [unit]
         "acknowledged_until": "string",  # the last day, null if nobody accepted the new level
@@ -252,7 +253,8 @@ _OF_NEWEST_RUN: Mapping[str, Mapping[str, str]] = {
         "untold": "string",
         "schema": "int",
         "title": "string",  # as in rates
-        # Since 7: suspected | confirmed | new | lasting | drift, for which no version is to blame.
+        # Since 7: suspected | confirmed | new | lasting | drift, for which no version is to blame |
+        # spread, whose levels are standard deviations, as shares of the figures.
         "state": "string",
         "is_open": "boolean",  # slower, not mended and not accepted
         # The last run on the new level or of a drift, null if it goes on.

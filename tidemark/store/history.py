@@ -189,7 +189,8 @@ def _alarm(change: Change, newest: str) -> LevelAlarm:
         name=change.series.name,
         version=change.versions[1],
         version_before=change.versions[0],
-        verdict=change.word,
+        # No change of spread alarms.
+        verdict="slower" if change.word == "slower" else "faster",
         change=change.change,
         told_by=newest,
     )

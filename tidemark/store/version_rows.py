@@ -165,4 +165,5 @@ def _columns(verdict: Verdict) -> Row:
         "change": verdict.change,
         "outliers": ", ".join(map(str, verdict.outliers)),
         "odd": verdict.odd,
+        "steadiness": verdict.spread.word if verdict.spread else None,
     }

@@ -10,7 +10,7 @@ import math
 import random
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from tests.checks.bench.drawn_histories import (
@@ -93,6 +93,30 @@ def drifting() -> Iterator[Case]:
                 right.append((len(steps), len(drifts)) == (0, 1))
             name = f"{slope:.1%} a release, scatter {deviation:g}: one drift, no version blamed"
             yield _case(name, percentage(right), 90, least=True)
+
+
+_SPREADS = 60
+
+
+def spreads() -> Iterator[Case]:
+    """Yield how often one spread is called two, and how often a wider one is found."""
+    for correlation in (0.0, 0.6, 0.8):
+        chance = random.Random(7)
+        series = [autoregressive(chance, 300, correlation) for _ in range(_SERIES)]
+        alarms = percentage([bool(_spreads(values)) for values in series])
+        yield _case(f"AR(1), φ {correlation:g}, 300 runs: one spread called two", alarms, 3)
+    for times, after, limit in ((3, 40, 90), (5, 20, 90), (5, 10, 40)):
+        found = []
+        for seed in range(_SPREADS):
+            chance = random.Random(seed)
+            widths = [0.01] * 100 + [0.01 * times] * after
+            found.append(bool(_spreads([100 * math.exp(chance.gauss(0, each)) for each in widths])))
+        name = f"{times} times as wide for {after} runs, behind 100: found"
+        yield _case(name, percentage(found), limit, least=True)
+
+
+def _spreads(values: list[float]) -> Sequence[LevelChange]:
+    return judged_levels(list(map(RunFigure, values))).spreads
 
 
 def nights() -> Iterator[Case]:
@@ -217,6 +241,7 @@ def main() -> int:
     tables = {
         "Histories without a change that have one": steady(),
         "Masking and drifts": iter([*masked(), *drifting()]),
+        "Spread": spreads(),
         "Nightly figures": nights(),
         "Releases": of_releases(),
         "CPU time": times(),

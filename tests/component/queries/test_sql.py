@@ -421,7 +421,8 @@ def test_a_change_from_zero_is_the_largest_of_its_event():
 def test_suspicions_are_an_event_of_their_own_and_drifts_are_none():
     change = {"verdict": "slower", "change": -0.1}
 
-    events = events_of(change, {**change, "state": "suspected"}, {**change, "state": "drift"})
+    others = ({**change, "state": state} for state in ("suspected", "drift", "spread"))
+    events = events_of(change, *others)
 
     assert [(event["state"], event["slower"]) for event in events] == [
         ("changed", 1),

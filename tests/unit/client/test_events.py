@@ -66,6 +66,7 @@ def test_a_release_is_one_event_with_the_median_of_its_changes():
         slower("c", -0.4, changed_run=RUN, mended_version="1.1"),
         slower("d", None, changed_run=RUN),
         slower("e", 0.5, changed_run=RUN, verdict="faster"),
+        slower("a", 4.0, verdict="less steady", state="spread", changed_run=RUN),
         slower("f", -0.5, state="suspected", version="1.3", changed_run="20261204T000000Z-abcdef"),
     ]
 
@@ -73,7 +74,8 @@ def test_a_release_is_one_event_with_the_median_of_its_changes():
 
     assert first == (
         "9.8.4: 3 of 20 figures slower (median −30.00 %): d from zero, c −40.00 % (mended in 1.1), "
-        "b −20.00 %; 1 of 20 figures faster (median +50.00 %): e +50.00 %."
+        "b −20.00 %; 1 of 20 figures faster (median +50.00 %): e +50.00 %; "
+        "1 of 20 figures less steady (median +400.00 %): a +400.00 %."
     )
     assert second == "1.2: 1 of 20 figures slower (median −10.00 %): a −10.00 %."
     assert suspected.startswith("1.3, suspected of one run alone: 1 of 20 figures slower")

@@ -476,10 +476,30 @@ def test_a_plot_that_cannot_be_drawn_is_refused(monkeypatch, options, sentence):
             "has been slower since run 20261120T124455Z-abcdef (9.8.4 after 9.0.0): "
             "5.000 instead of 0.0 records/s.",
         ),
+        (
+            {
+                "state": "spread",
+                "verdict": "less steady",
+                "level_before": "0.01",
+                "level_after": "0.05",
+                "change": "4.0",
+            },
+            "has been less steady since run 20261120T124455Z-abcdef (9.8.4 after 9.0.0): "
+            "its figures scatter by 5.00 % around their level instead of 1.00 %, "
+            "by the Fligner-Killeen test.",
+        ),
     ],
 )
 def test_each_kind_of_change_has_its_words(more, text):
     assert sentence(change(**more)) == f"ingest_rate {text}"
+
+
+def test_a_change_of_spread_is_no_level_of_its_figure():
+    wide = change(state="spread", verdict="less steady", changed_run="20261204T124455Z-abcdef")
+
+    (found,) = histories([row("9.8.4")], [wide, change()])
+
+    assert found.figures["ingest_rate"].changed_run == change()["changed_run"]
 
 
 def test_a_change_that_mends_another_is_in_the_sentence_of_that_one():

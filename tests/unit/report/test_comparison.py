@@ -30,10 +30,13 @@ from tidemark.model.results import NO_EXCLUSIONS, Exclusion
 from tidemark.model.subject import Subject
 from tidemark.report.comparison import publishing
 from tidemark.report.comparison.contents import comparison
+from tidemark.report.comparison.document import document
 from tidemark.report.comparison.publishing import comment
 from tidemark.report.comparison.sides import sides
 from tidemark.report.markdown import markdown
 from tidemark.report.page import page
+from tidemark.report.run_report.measured import measured_run
+from tidemark.report.run_report.publishing import report
 from tidemark.run.run_outcome import planned_outcome
 from tidemark.store.columns import timestamp
 from tidemark.store.keys import run_of_version
@@ -373,6 +376,24 @@ def test_a_field_of_a_version_makes_no_machines_unlike():
     assert "unlike machines" not in text
     assert "not measured alike" not in text
     assert row(text, "Logged: duckdb_module") == ["Logged: duckdb_module", "m9.0.0", "m9.8.4"]
+
+
+def test_a_version_that_is_less_steady_is_a_finding_of_its_own():
+    plan, trials = steady(
+        [1000, 1015, 990, 1005, 988, 1010, 1002, 996, 1009, 994],
+        [1040, 900, 1110, 970, 850, 1180, 1010, 930, 1080, 990],
+    )
+    sentence = (
+        "ingest_rate is less steady with 9.8.4: its trials scatter by 9.98 % of their mean, and "
+        "those of 9.0.0 by 0.90 % (Fligner-Killeen test, p = 0.0014)."
+    )
+    run = run_of(plan, trials)
+
+    assert f"Steadiness:\n\n- {sentence}\n" in section(markdown_of(plan, trials), "Comments")
+    assert f"- {sentence}" in section(markdown(report(measured_run(run))), "Steadiness")
+    told = document(sides((run, "9.0.0"), (run, "9.8.4"))).metrics
+    assert [metric.steadiness for metric in told] == ["less steady", None]
+    assert "Steadiness" not in markdown_of(*steady([1000] * 10, [900] * 10))
 
 
 def test_the_machine_of_a_trial_that_is_left_out_does_not_count():

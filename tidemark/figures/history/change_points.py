@@ -171,9 +171,7 @@ def _prepared(values: Sequence[float], count: int) -> tuple[list[float], float]:
     unit = _scatter(without) or 1.0
     middle = statistics.median(without)
     series = [(value - middle) / unit for value in without]
-    rest = [
-        value - level for value, level in zip(series, _running_median(series, _LEVELS), strict=True)
-    ]
+    rest = around_levels(series)
     middle = statistics.median(rest)
     rest = [value - middle for value in rest]
     # A change leaves large residuals beside it, which resemble each other.
@@ -376,6 +374,12 @@ def _running_median(values: Sequence[float], window: int) -> list[float]:
     first = [median(values[: index + half + 1]) for index in range(ends)]
     last = range(max(ends, len(values) - half), len(values))
     return [*first, *inner, *(median(values[index - half :]) for index in last)]
+
+
+def around_levels(values: Sequence[float]) -> list[float]:
+    """Return the distances of values from their running median, whatever the level does."""
+    levels = _running_median(values, _LEVELS)
+    return [value - level for value, level in zip(values, levels, strict=True)]
 
 
 def _variance(values: Sequence[float]) -> float:

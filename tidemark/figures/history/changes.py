@@ -26,6 +26,7 @@ from tidemark.figures.history.levels import (
 from tidemark.figures.history.newest import FEWEST, Credible, Newest, Suspicion, credible
 from tidemark.figures.history.run_medians import Median, RunMedians, Series
 from tidemark.figures.history.untold import Judged, Untold, change_of
+from tidemark.figures.verdicts.rule import ALARM
 from tidemark.model.outcome import Acknowledgement
 from tidemark.model.version_order import release_numbers, release_order
 
@@ -132,7 +133,7 @@ class Change(NamedTuple):
     before: float
     after: float
     """The medians of the runs near the change, on either side."""
-    word: Literal["slower", "faster"]
+    word: Literal["slower", "faster", "less steady", "steadier"]
     cause: Cause
     state: State
     accepted: float
@@ -253,6 +254,8 @@ def judged(
                     for change in _of_level(history, told, said, now)
                     if change.run.run_id not in told_before
                 )
+            of_spreads = _of_spreads(history, levels.spreads, len(judgements))
+            found += (each for each in of_spreads if each.run.run_id not in told_before)
             if of_line is lines.main:
                 silent += _omissions(history, levels, of_line, last[history.series])
     found.sort(key=lambda change: (change.run.run_id, change.series))
@@ -384,6 +387,27 @@ def _of_level(
             mended=history.runs[level.last + 1] if level.is_mended and level.last else None,
             each=level.each,
         )
+
+
+def _of_spreads(history: _History, found: Sequence[LevelChange], family: int) -> Iterator[Change]:
+    """Yield the changes of spread that are certain over a family of figures, and large enough."""
+    for level in found:
+        before, after = level.point.before, level.point.after
+        if level.p_value <= ALARM / family and abs(after - before) >= history.margin:
+            yield Change(
+                series=history.series._replace(unit="of the level"),
+                run=history.runs[level.point.index],
+                versions=history.versions(level),
+                before=before,
+                after=after,
+                word="less steady" if after > before else "steadier",
+                cause=level.cause,
+                state=level.state,
+                accepted=after,
+                acknowledgement=None,
+                alarms=False,
+                family=family,
+            )
 
 
 def _is_news(told: datetime | None, decision: Acknowledgement | None) -> bool:

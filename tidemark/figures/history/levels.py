@@ -17,11 +17,14 @@ from tidemark.figures.history.change_points import (
     ChangePoint,
     Scaled,
     Windows,
+    around_levels,
     change_points,
     clipped,
     scaled_values,
 )
 from tidemark.figures.history.newest import Newest, Unclear, newest, unclear
+from tidemark.figures.spread import changed_places, deviation
+from tidemark.figures.verdicts.rule import ALARM
 
 _SHORTEST = 12
 """The fewest releases of a drift; a level that moves in fewer has steps."""
@@ -194,9 +197,9 @@ _TOGETHER = 3
 _NEAR, _MOST_COMMON = 8, 0.25
 
 Cause = Literal["version", "environment", "alternation"]
-State = Literal["suspected", "confirmed", "new", "lasting", "drift"]
+State = Literal["suspected", "confirmed", "new", "lasting", "drift", "spread"]
 """One run alone is suspected and a second one confirms it; three may be a new level, and eight one
-that lasts. No version is to blame for a drift."""
+that lasts. No version is to blame for a drift. A change of spread is of no level."""
 
 
 class RunFigure(NamedTuple):
@@ -241,6 +244,8 @@ class Levels(NamedTuple):
     """The change that the run before the newest one was suspected of, if the newest denies it."""
     unclear: Unclear | None = None
     """The newest run, if more runs can tell whether its level is another."""
+    spreads: Sequence[LevelChange] = ()
+    """The changes of spread: each level is the standard deviation, as a share of the figures."""
 
 
 def judged_levels(runs: Sequence[RunFigure], known: Windows | None = None) -> Levels:
@@ -300,7 +305,28 @@ def _levels(
     short = {each.last for each in ended if each.is_mended and each.state == "new"}
     returned = [each._replace(returns=each.point.index - 1 in short) for each in ended]
     waits = unclear(scaled, start) if not last and start < len(values) - 1 else None
-    return Levels(returned, before, waits)
+    return Levels(returned, before, waits, list(_spreads(runs, scaled, steps)))
+
+
+def _spreads(
+    runs: Sequence[RunFigure], scaled: Scaled, steps: Sequence[ChangePoint]
+) -> Iterator[LevelChange]:
+    """Yield the changes of spread around the levels, whatever these do; none without logarithms."""
+    if not scaled.is_log:
+        return
+    edges = [0, *(point.index for point in steps), len(scaled.values)]
+    apart = [
+        abs(distance)
+        for start, end in pairwise(edges)
+        for distance in around_levels(scaled.values[start:end])
+    ]
+    found = changed_places(apart, ALARM)
+    ends = [0, *(index for index, _ in found), len(apart)]
+    for (index, p_value), start, end in zip(found, ends, ends[2:], strict=False):
+        sides = deviation(apart[start:index]), deviation(apart[index:end])
+        point = ChangePoint(index, *sides, lasts=True, earliest=index, latest=index)
+        cause: Cause = "environment" if _environment_changes(runs, index) else "version"
+        yield LevelChange(point, cause, "spread", p_value=p_value)
 
 
 def _present_level(steps: Sequence[ChangePoint], drifts: Sequence[Drift], count: int) -> int:

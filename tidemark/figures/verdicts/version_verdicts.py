@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple, Protocol
 
+from tidemark.figures.spread import SpreadChange, spread_change
 from tidemark.figures.verdicts.intervals import MIXTURE_T, PAIRED_T, Method, equally, holm
 from tidemark.figures.verdicts.pairs import Pairs, differences, in_round
 from tidemark.figures.verdicts.power import detectable, missing
@@ -76,6 +77,8 @@ class Verdict(NamedTuple):
     """The repetition whose pair most of the scatter is of, if that leaves a verdict open."""
     nearer: str = ""
     """The end of a search that the version is nearer to, which is no verdict; '' for none."""
+    spread: SpreadChange | None = None
+    """The change of the trials' spread, None if it is small or not certain."""
 
 
 class _Series(NamedTuple):
@@ -240,6 +243,9 @@ def _verdict(
         more_pairs=missing(pairs, criteria) if undecided else None,
         outliers=series.repetitions(pairs.outliers),
         odd=series.odd(pairs, judgement),
+        spread=spread_change(
+            [*series.base.values()], [*series.new.values()], criteria.margins.alarm, criteria.alpha
+        ),
     )
 
 

@@ -66,6 +66,8 @@ class ComparedMetric(Frozen):
     """The repetitions whose pairs lie far from all others and do not count."""
     odd: int | None
     """The repetition whose pair scatters most, if that is why nothing can be told; else null."""
+    steadiness: Literal["less steady", "steadier"] | None = None
+    """Whether the trials of the new side scatter more or less; null if that is not certain."""
 
 
 class SaidComment(Frozen):
@@ -183,6 +185,7 @@ def _metric(pair: Pair, sides: Sides) -> ComparedMetric:
         detectable=verdict.detectable if verdict else None,
         outliers=verdict.outliers if verdict else (),
         odd=verdict.odd if verdict else None,
+        steadiness=verdict.spread.word if verdict and verdict.spread else None,
     )
 
 

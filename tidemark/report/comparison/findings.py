@@ -15,7 +15,7 @@ from tidemark.report import advice
 from tidemark.report.blocks import Block, Bullets, Command
 from tidemark.report.comparison.sides import Pair, Reading, Side, Sides, why_incomparable
 from tidemark.report.marks import CHANGES, MOST_NAMES, first_names
-from tidemark.report.rule import left_out, within
+from tidemark.report.rule import left_out, steadiness, within
 from tidemark.report.run_report import trials
 from tidemark.report.run_report.machines import differences, level_sentences, work_sentences
 from tidemark.report.setup import differing_settings, unlike_work
@@ -85,6 +85,7 @@ def comments(sides: Sides) -> tuple[Block, ...]:
     machines = " on unlike machines" if sides.unlike_machines else ""
     groups = {
         "Changes:": list(_changes(metrics, sides.new.name, machines)),
+        "Steadiness:": list(steadiness(metric.verdict for metric in metrics)),
         "The same:": list(_same(metrics, machines)),
         "Undecided:": [*_undecided(metrics), *_not_comparable(sides)],
         "Suspicious:": list(_suspicious(sides)),

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
+from tidemark.figures.spread import spread_change
 from tidemark.figures.task_logs import unlike
-from tidemark.figures.verdicts.rule import Margins
+from tidemark.figures.verdicts.rule import ALARM, Margins
 from tidemark.figures.verdicts.version_verdicts import Verdict
 from tidemark.figures.verdicts.welch import APART, judge_apart
 from tidemark.figures.version_rates import Quantity, VersionRate, change, version_rate
@@ -216,6 +217,11 @@ class Sides:
         ]
         return f"only one published figure is known of {listed(alone)}" if alone else APART
 
+    @property
+    def _alpha(self) -> float:
+        """The share of a metric in the changes by chance, over all metrics of the new side."""
+        return ALARM / max(1, len(self.new.run.quantities))
+
     def _apart(self, base: Reading, new: Reading) -> Verdict:
         return Verdict(
             quantity=new.quantity,
@@ -229,6 +235,7 @@ class Sides:
             trials_new=len(new.values),
             margins=Margins.of(new.metric),
             family=1,
+            spread=spread_change(base.values, new.values, new.metric.margin, self._alpha),
         )
 
     def readings(self, pair: Pair) -> tuple[tuple[Reading | None, Side], ...]:

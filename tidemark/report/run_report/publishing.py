@@ -98,6 +98,7 @@ def _report_sections(run: MeasuredRun) -> Iterator[Section]:
         yield versions.results(run)
     if sentences := machines.differences(run.counting()):
         yield Section("The trials did not run alike", (Bullets(tuple(sentences)),))
+    yield from versions.steadiness_sections(run)
     yield from machines.level_sections(run)
     yield from machines.work_sections(run)
     if troubles := trials.troubles(run):

@@ -30,7 +30,7 @@ from tidemark.model.sentences import plural
 from tidemark.report import charts
 from tidemark.report.blocks import Block, Bullets, Details, Row, Section, Table
 from tidemark.report.marks import CHANGES, FAILURES, Told, answer_items, headline, marked
-from tidemark.report.rule import left_out, note, rule
+from tidemark.report.rule import left_out, note, rule, steadiness
 from tidemark.report.run_report import trials
 from tidemark.report.run_report.measured import MeasuredRun, Measurement
 from tidemark.report.samples_chart import Column, chart
@@ -467,3 +467,15 @@ def _shares(rates: Sequence[VersionRate], totals: Sequence[float]) -> Iterator[s
     for rate, total in zip(rates, totals, strict=True):
         share = _time(rate) / total if total and rate.value is not None else None
         yield from (f"{rate.samples:,}", _supported(rate)[0], percent(share, 1))
+
+
+def steadiness_sections(run: MeasuredRun) -> Iterator[Section]:
+    """Yield a section with the changes of spread, against the base of each version."""
+    judged = (
+        verdict
+        for quantity in run.quantities
+        for rate in run.rates_of(quantity)
+        if (verdict := run.against_base(quantity, rate))
+    )
+    if found := tuple(steadiness(judged)):
+        yield Section("Steadiness", (Bullets(found),))
