@@ -3,12 +3,14 @@
 from tests.plans import RUN, STARTED
 from tidemark.model.checkout import ROOT
 from tidemark.model.request import resolve_request
-from tidemark.model.results import TestResult, TrialResult, no_rate
+from tidemark.model.results import TaskResult, TestResult, TrialResult, Usage, no_rate
 from tidemark.model.suite_files import read_suite
 from tidemark.run.plan_run import make_plan
 
 MEAN = {"half": 240.0, "one": 60.0, "two": 40.0}
 """The mean latency of the slower operation by size [ms]; the limit is 100."""
+MEMORY = {"half": 950.0, "one": 1_400.0, "two": 1_500.0}
+"""The memory that the server uses by size [MiB]."""
 USERS = {"half": 8.0, "one": 16.0, "two": 30.0}
 """The supported users by size; 12 are asked for."""
 
@@ -34,6 +36,11 @@ def sized_trials(plan, means=MEAN):
     return [_measured(plan, trial, means) for trial in plan.trials]
 
 
+def _usage(task, memory):
+    unknown = dict.fromkeys(("cpu", "network_in", "network_out", "disk_read", "disk_written"), None)
+    return Usage(task_id=task, logged_at="2026-11-20 12:45:00.000", memory=memory, **unknown)
+
+
 def _measured(plan, trial, means):
     size = trial.axes["size"]
     _, bounded, unbounded = plan.suite.tests
@@ -48,6 +55,8 @@ def _measured(plan, trial, means):
         TestResult(
             test=name,
             status="ok",
+            tasks=(TaskResult(index=1, status="ok", service="server", task_arn="arn:x/server"),),
+            usages=(_usage("server", MEMORY[size]), _usage("load", 9_999.0)),
             rates=tuple(
                 no_rate(metric, statistic, labels | trial.axes).model_copy(update={"value": value})
                 for test, metric, statistic, labels, value in figures

@@ -12,7 +12,7 @@ from tidemark.cli.saving import format_option, show
 from tidemark.cli.target import Target, stored, target_options
 from tidemark.figures.sizing import Held, Sized, bounded, sizing
 from tidemark.model.labels import labelled_name
-from tidemark.model.numerals import supported
+from tidemark.model.numerals import percent, supported
 from tidemark.model.plan import Plan
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed
@@ -69,6 +69,7 @@ def _row(row: Sized, plan: Plan, form: str) -> Mapping[str, str | None]:
         SIZE: row.size,
         "vcpu": f"{cpu:g}",
         "memory_mib": str(memory) if memory else None,
+        "memory_used": None if row.memory_used is None else percent(row.memory_used, places=0),
         **{held.figure.name: number(held.value) for held in row.figures},
         "holds": _word(row),
         "because": _because(row),

@@ -59,6 +59,9 @@ class Sized(NamedTuple):
     figures: Sequence[Held]
     trials: int
     """The number of its trials that count; without any it is not known whether it holds."""
+    memory_used: float | None = None
+    """The greatest share of its memory that a service used; None if it has no limit, or if no usage
+    is known."""
     smallest: bool = False
     """Whether it is the smallest size that is known to hold."""
 
@@ -115,7 +118,21 @@ def _rows(
         services = plan.suite.services.items()
         sizes = {each: size for each, service in services if (size := service.size(axes))}
         figures = [_worst(plan, figure, found) for figure in bounded(plan.suite)]
-        yield Sized(version, others, name, sizes, figures, len(found))
+        used = _memory_used(found, sizes)
+        yield Sized(version, others, name, sizes, figures, len(found), used)
+
+
+def _memory_used(trials: Sequence[TrialResult], sizes: Mapping[str, Size]) -> float | None:
+    """Return the greatest share of its memory that a service with a limit used."""
+    shares = [
+        usage.memory / memory
+        for test in (test for trial in trials for test in trial.tests)
+        for limits in [{task.task_id: sizes[task.service].memory for task in test.tasks
+                        if task.service in sizes}]
+        for usage in test.usages
+        if usage.memory is not None and (memory := limits.get(usage.task_id))
+    ]  # fmt: skip
+    return max(shares, default=None)
 
 
 def _worst(plan: Plan, figure: Bounded, trials: Sequence[TrialResult]) -> Held:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+import socket
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException
 from statistics import fmean
-from time import perf_counter
+from time import perf_counter, sleep
 from typing import Any, NamedTuple
 
 USER = "tidemark"
@@ -43,15 +44,48 @@ class Answered(NamedTuple):
     statements: Statements
 
 
+_PIECE = 65_536
+
+
+class Network(NamedTuple):
+    """A slow network between the client and the server, beside the one that is there."""
+
+    round_trip: float
+    """The wait before each call [s]."""
+    bytes_per_second: float
+    """The most bytes of an answer that arrive in a second."""
+
+    def read(self, read: Callable[[int], bytes], pause: Callable[[float], None] = sleep) -> bytes:
+        """Return all that can be read, in pieces that arrive one after the other."""
+        pieces = []
+        while piece := read(_PIECE):
+            pieces.append(piece)
+            pause(len(piece) / self.bytes_per_second)
+        return b"".join(pieces)
+
+
+NETWORKS: Mapping[str, Network | None] = {
+    "near": None,
+    # From one continent to another, over a connection of 20 Mbit/s.
+    "far": Network(round_trip=0.15, bytes_per_second=20e6 / 8),
+}
+"""The network of each value of the parameter ``network``."""
+
+
 class Session:
     """A user who has logged in at a server, and makes one call after another.
 
     ``answered`` has the calls with an answer, in order; the first one is the log-in.
     """
 
-    def __init__(self, host: str, port: int) -> None:
+    def __init__(self, host: str, port: int, network: Network | None = None) -> None:
         self.answered: list[Answered] = []
+        self._network = network
         self._connection = HTTPConnection(host, port, timeout=_PATIENCE_SECONDS)
+        if network:
+            self._connection.connect()
+            # The server sends no more than the client takes, but for what their buffers hold.
+            self._connection.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _PIECE)
         self._headers = {"Content-Type": "application/json"}
         self._headers["Cookie"] = f"sessionid={self.call('Auth.login', USER, USER)}"
 
@@ -94,9 +128,11 @@ class Session:
     ) -> tuple[bytes, str]:
         """Return the body of an answer, and the header that has its statements."""
         try:
+            if self._network:
+                sleep(self._network.round_trip)
             connection.request("POST", path, content, self._headers)
             response = connection.getresponse()
-            body = response.read()
+            body = self._network.read(response.read) if self._network else response.read()
         except (OSError, HTTPException):
             # http.client refuses every later request of a connection without an answer.
             connection.close()

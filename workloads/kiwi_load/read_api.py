@@ -7,7 +7,7 @@ from contextlib import closing
 
 from harness import log
 from harness.task import CheckFailedError
-from json_rpc import Session
+from json_rpc import NETWORKS, Session
 
 _SEARCHES = ("TestCase.filter", "TestRun.filter")
 # As often as in the chapter "Hardware and performance" of Kiwi TCMS's documentation.
@@ -17,7 +17,8 @@ _FOUND = {"summary__startswith": "Record "}
 
 def run(host: str, port: int, variables: Mapping[str, str]) -> None:
     """Search for as many records as the variables of the task ask for, at a server."""
-    with closing(Session(host, port)) as session:
+    network = NETWORKS[variables["TIDEMARK_NETWORK"]]
+    with closing(Session(host, port, network)) as session:
         measure(session, int(variables["TIDEMARK_RECORDS"]))
 
 

@@ -40,8 +40,8 @@ def test_the_table_says_which_sizes_hold_and_why_others_do_not(printed):
     lines = printed(plan, sized_trials(plan)).stdout.splitlines()
 
     words = [line.split() for line in lines[3:6]]
-    assert [row[2:5] for row in words] == [
-        ["half", "0.5", "1024"], ["one", "1", "2048"], ["two", "2", "4096"]
+    assert [row[2:6] for row in words] == [
+        ["half", "0.5", "1024", "93"], ["one", "1", "2048", "68"], ["two", "2", "4096", "37"]
     ]  # fmt: skip
     assert "latency {operation: slow} is above 100 ms; supported_users is below 12" in lines[3]
     assert lines[-1] == (

@@ -29,6 +29,13 @@ def test_the_smallest_size_that_holds_has_every_figure_within_its_bound(plan):
     assert (users.value, users.bound, users.holds) == (8.0, 12.0, False)
 
 
+def test_a_size_has_the_greatest_share_of_its_memory_that_its_service_used(plan):
+    rows = sized(plan, sized_trials(plan))
+
+    used = [row.memory_used for row in rows.values()]
+    assert used == pytest.approx([950 / 1024, 1400 / 2048, 1500 / 4096])
+
+
 def test_a_size_with_a_failed_trial_does_not_hold_unless_it_is_excluded(plan):
     trials = sized_trials(plan)
     place = next(at for at, trial in enumerate(trials) if trial.axes["size"] == "one")

@@ -3,7 +3,9 @@
 import json
 import threading
 from collections import Counter
+from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from io import BytesIO
 
 import pytest
 from harness.task import CheckFailedError
@@ -94,6 +96,20 @@ def session(kiwi_load, kiwi):
     session = kiwi_load("json_rpc").Session("127.0.0.1", kiwi.port)
     yield session
     session.close()
+
+
+def test_a_slow_network_lets_an_answer_arrive_in_pieces_as_fast_as_it_is(kiwi_load, kiwi):
+    rpc = kiwi_load("json_rpc")
+    answer, pauses = BytesIO(bytes(150_000)), []
+
+    body = rpc.NETWORKS["far"].read(answer.read, pauses.append)
+
+    assert len(body) == 150_000
+    assert [round(1e6 * pause) for pause in pauses] == [26_214, 26_214, 7_571]
+    quick = rpc.Network(round_trip=0.001, bytes_per_second=1e9)
+    with closing(rpc.Session("127.0.0.1", kiwi.port, quick)) as session:
+        assert session.call("Product.create", {}) == {"id": 1}
+        assert session.answered[-1].seconds >= quick.round_trip
 
 
 def test_a_sequence_reports_each_case_once_in_each_run(kiwi_load, session, kiwi):
