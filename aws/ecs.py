@@ -84,20 +84,31 @@ class EcsTaskDefinitions:
     def __init__(self, client: ECSClient) -> None:
         self._client = client
 
-    def of_image(self, deployed: str, image: str, containers: Collection[str]) -> str:
+    def of_image(
+        self,
+        deployed: str,
+        image: str,
+        containers: Collection[str],
+        left_out: Sequence[str] = (),
+    ) -> str:
         """Return the ARN of a definition that differs from the ``deployed`` one in its image.
 
-        ``containers`` are the names of those that run the image.
+        ``containers`` are the names of those that run the image, and ``left_out`` of those that it
+        does not have.
 
-        Its family is the deployed definition's, with a digest of the image's name. A definition
-        that exists is used again, if it still says the same.
+        Its family is the deployed definition's, with a digest of the names of the image and of the
+        containers that are left out. A definition that exists is used again, if it still says the
+        same.
         """
         answer = self._client.describe_task_definition(taskDefinition=deployed, include=["TAGS"])
         wanted = self._request(answer["taskDefinition"])
-        for container in wanted["containerDefinitions"]:
+        kept = [each for each in wanted["containerDefinitions"] if each["name"] not in left_out]
+        for container in kept:
             if container["name"] in containers:
                 container["image"] = image
-        wanted["family"] += f"-{hashlib.sha256(image.encode()).hexdigest()[:_DIGITS]}"
+        wanted["containerDefinitions"] = kept
+        name = " ".join([image, *left_out])
+        wanted["family"] += f"-{hashlib.sha256(name.encode()).hexdigest()[:_DIGITS]}"
         if found := self._newest(wanted):
             return found
         if tags := [tag for tag in answer.get("tags", []) if not tag["key"].startswith(_RESERVED)]:

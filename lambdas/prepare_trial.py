@@ -21,7 +21,8 @@ def handler(event: PrepareTrialEvent) -> object:
     system, trial = event.systems[plan.suite.name], planned(plan, event.trial)
     together = [planned(plan, number) for number in event.every_trial]
     if plan.suite.subject.image:
-        system = with_image(system, plan.suite, trial.package, services.task_definitions())
+        definitions = services.task_definitions()
+        system = with_image(system, plan.suite, trial.package, trial.axes, definitions)
     if plan.suite.subject.instance:
         check_version_of(services.properties(), plan, trial)
     return prepare(plan, together, system, services.bucket_name())

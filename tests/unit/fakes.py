@@ -228,8 +228,15 @@ class FakeBacklog:
 class FakeTaskDefinitions:
     """Task definitions whose ARNs tell what they are made of."""
 
-    def of_image(self, deployed: str, image: str, containers: Collection[str]) -> str:
-        return f"{deployed} with {image} in {', '.join(containers)}"
+    def of_image(
+        self,
+        deployed: str,
+        image: str,
+        containers: Collection[str],
+        left_out: Sequence[str] = (),
+    ) -> str:
+        without = f" without {', '.join(left_out)}" if left_out else ""
+        return f"{deployed} with {image} in {', '.join(containers)}{without}"
 
 
 class FakeTopic:

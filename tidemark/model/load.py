@@ -90,7 +90,7 @@ SETTLE_SECONDS, HOLD_SECONDS, REPORT_SECONDS = 5, 10, 120
 class Load(Consistent):
     """Levels of users that services of the test put on another service."""
 
-    agents: tuple[Name, ...] = Field(min_length=1, max_length=5)
+    agents: tuple[Name, ...] = Field(min_length=1, max_length=7)
     """The services of the test that make the load; they share the users of a level."""
     query: Name
     """The query of what each agent measured at a level: ``<query>.cwli`` beside the suite."""

@@ -74,7 +74,7 @@ def _unlike_fargate(place: Place, cpu: int, memory: int) -> Iterator[Problem]:
 
 
 def unlike_axis(suite: object, services: Mapping[str, Any]) -> Iterator[Problem]:
-    """Yield the services whose sizes are not the values of the suite's axis."""
+    """Yield the services whose sizes or containers are not of the values of the suite's axes."""
     values = mapping(suite, "axes").get(SIZE)
     wanted = values if isinstance(values, Sequence) else ()
     for name in services:
@@ -83,9 +83,16 @@ def unlike_axis(suite: object, services: Mapping[str, Any]) -> Iterator[Problem]
             expected = f"the values of the axis {SIZE}: {listed(map(str, wanted)) or 'none'}"
             sentence = f"there are {listed(map(str, sizes))}; expected {expected}"
             yield problem(("services", name, "sizes"), sentence)
+        for each, container in mapping(mapping(services, name), "task", "beside").items():
+            for axis, value in mapping(container, "under").items():
+                known = mapping(suite, "axes").get(axis)
+                if not isinstance(known, Sequence) or value not in known:
+                    place = ("services", name, "task", "beside", each, "under")
+                    expected = listed(map(str, known)) if known else "an axis of the suite"
+                    yield problem(place, f"{axis} has no {shown(value)}; expected {expected}")
 
 
-MOST_SERVICES = 5
+MOST_SERVICES = 8
 MOST_CONTAINERS = 5
 # The harness prints a line as soon as the service in its container takes requests.
 READY_QUERY = "ready"
@@ -170,6 +177,9 @@ class Container(Frozen):
         default={}, max_length=50
     )
     """Its environment variables; there are no others."""
+    under: dict[Name, VersionText] = Field(default={}, exclude_if=operator.not_)
+    """The values of axes under which the task has it, such as ``{database: mysql}``, by default
+    all."""
 
 
 class ServiceTask(Task):
@@ -190,6 +200,10 @@ class ServiceTask(Task):
     def versioned(self) -> list[str]:
         """The containers that run the image of the version."""
         return [name for name, container in self.beside.items() if container.image is None]
+
+    def beside_under(self, axes: Mapping[str, str]) -> list[str]:
+        """Return the containers beside the program under some values of axes."""
+        return [name for name, each in self.beside.items() if each.under.items() <= axes.items()]
 
 
 class Service(Consistent):

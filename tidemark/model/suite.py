@@ -80,7 +80,7 @@ class Test(Consistent):
     services: tuple[Name, ...] = Field(
         default=(), max_length=MOST_SERVICES, exclude_if=operator.not_
     )
-    """The services that run during the test, up to 5, in the order in which they start."""
+    """The services that run during the test, up to 8, in the order in which they start."""
     steps: tuple[Step, ...] = Field(default=(), max_length=MOST_STEPS, exclude_if=operator.not_)
     """The steps in order, up to 12; by default the tasks run once."""
     seconds: float | None = Field(default=None, strict=True, gt=0, le=86_400)

@@ -8,6 +8,8 @@ from pydantic import Field
 
 from tidemark.model.base import Frozen
 from tidemark.model.instance import KnownInstance, LoggingTask
+from tidemark.model.refusal import Refused
+from tidemark.model.sentences import listed
 from tidemark.model.suite import Suite
 from tidemark.run.ports import TaskDefinitions
 
@@ -67,14 +69,35 @@ def by_value(values: Mapping[str, str]) -> dict[str, list[str]]:
     return keys
 
 
-def with_image(system: System, suite: Suite, image: str, definitions: TaskDefinitions) -> System:
-    """Return a system whose tasks, or whose services' containers, run the image of a version."""
+def with_image(
+    system: System,
+    suite: Suite,
+    image: str,
+    axes: Mapping[str, str],
+    definitions: TaskDefinitions,
+) -> System:
+    """Return a system whose tasks, or whose services' containers, run the image of a version.
+
+    The services have the containers of some values of axes alone.
+
+    Raises
+    ------
+    Refused
+        If none of a service's containers under these values runs the image.
+
+    """
     if suite.runs_images:
         arn = definitions.of_image(system.task_definition, image, [system.container])
         return system.model_copy(update={"task_definition": arn})
-    versioned = {
-        name: definitions.of_image(system.services[name], image, service.task.versioned)
-        for name, service in suite.services.items()
-        if service.task.versioned
-    }
-    return system.model_copy(update={"services": {**system.services, **versioned}})
+    found = dict[str, str]()
+    for name, task in ((name, each.task) for name, each in suite.services.items()):
+        kept = task.beside_under(axes)
+        if task.versioned and not {*task.versioned} & {*kept}:
+            needed = sorted({axis for each in task.versioned for axis in task.beside[each].under})
+            raise Refused(f"axes: {name} runs a version under {listed(needed)} alone; name a value")
+        if task.versioned:
+            left_out = [each for each in task.beside if each not in kept]
+            found[name] = definitions.of_image(
+                system.services[name], image, task.versioned, left_out
+            )
+    return system.model_copy(update={"services": {**system.services, **found}})

@@ -112,10 +112,17 @@ class Backlog(Protocol):
 class TaskDefinitions(Protocol):
     """The ECS task definitions of images."""
 
-    def of_image(self, deployed: str, image: str, containers: Collection[str]) -> str:
+    def of_image(
+        self,
+        deployed: str,
+        image: str,
+        containers: Collection[str],
+        left_out: Sequence[str] = (),
+    ) -> str:
         """Return the ARN of a definition that differs from the ``deployed`` one in its image.
 
-        ``containers`` are the names of those that run the image.
+        ``containers`` are the names of those that run the image, and ``left_out`` of those that it
+        does not have.
         """
 
 

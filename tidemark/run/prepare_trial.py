@@ -171,7 +171,7 @@ def _services(
         yield PreparedService(
             name=name,
             index=index,
-            containers=(name, *service.task.beside),
+            containers=(name, *service.task.beside_under(trial.axes)),
             task_definition=system.services[name],
             command=service.command or (name,),
             environment=_variables(values),

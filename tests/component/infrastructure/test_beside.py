@@ -35,14 +35,20 @@ def definitions(template):
 
 
 def test_the_containers_of_a_service_stand_in_one_task(definitions):
-    program, database, app = definitions["server"]["ContainerDefinitions"]
+    program, *beside = definitions["server"]["ContainerDefinitions"]
+    containers = {each["Name"]: each for each in beside}
 
     assert program["EntryPoint"][-2:] == ["python", "serve.py"]
-    assert (database["Name"], app["Name"]) == ("database", "app")
-    assert (database["Image"], app["Image"]) == ("postgres:15.13-bookworm", IMAGE)
-    assert database["Command"][:2] == ["-c", "shared_preload_libraries=pg_stat_statements"]
-    assert {"Name": "MM_SQLSETTINGS_DRIVERNAME", "Value": "postgres"} in app["Environment"]
-    assert all(each["Essential"] for each in (program, database, app))
+    assert {name: each["Image"] for name, each in containers.items()} == {
+        "postgres": "postgres:15.13-bookworm", "mysql": "mysql:8.0.42", "app": IMAGE,
+        "app_mysql": IMAGE,
+    }  # fmt: skip
+    command = containers["postgres"]["Command"]
+    assert command[:2] == ["-c", "shared_preload_libraries=pg_stat_statements"]
+    for app, driver in (("app", "postgres"), ("app_mysql", "mysql")):
+        variable = {"Name": "MM_SQLSETTINGS_DRIVERNAME", "Value": driver}
+        assert variable in containers[app]["Environment"]
+    assert all(each["Essential"] for each in (program, *beside))
 
 
 def test_all_containers_of_a_service_log_beside_its_program(definitions):

@@ -154,8 +154,25 @@ def test_seconds_are_for_an_amount_of_a_number_and_no_choice(tmp_path):
 def test_a_suite_of_images_has_services_if_one_of_their_containers_runs_the_image():
     fields = read_suites(ROOT / "images")["mattermost"].model_dump(mode="json", by_alias=True)
 
-    assert Suite.model_validate(fields).services["server"].task.versioned == ["app"]
+    assert Suite.model_validate(fields).services["server"].task.versioned == ["app", "app_mysql"]
     assert not Suite.model_validate(fields).runs_images
+
+
+@pytest.mark.parametrize(
+    ("axes", "expected"), [("axes: {database: [maria]}\n", "maria"), ("", "an axis of the suite")]
+)
+def test_a_container_under_an_unknown_value_of_an_axis_is_refused(tmp_path, axes, expected):
+    beside = {"mysql": {"image": "mysql:8", "under": {"database": "mysql"}}}
+    fields = {
+        "task": {"workload": "rocksdb", "entry_point": ["x"], "cpu": 512, "memory": 1024,
+                 "storage": 21, "beside": beside},
+        "ready": {"port": 8080},
+    }  # fmt: skip
+    services = f"services: {json.dumps({'server': fields})}\n"
+    place = "services.server.task.beside.mysql.under: database has no 'mysql'; expected"
+
+    text = ROCKSDB.replace("defaults:\n", f"{axes}{services}defaults:\n")
+    assert f"{place} {expected}" in sentences(refusal_of(tmp_path, text))
 
 
 def test_services_without_the_image_of_the_version_are_refused(tmp_path):

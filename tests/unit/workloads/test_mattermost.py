@@ -4,7 +4,8 @@ import json
 import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
+from typing import ClassVar
 
 import pytest
 from harness.task import CheckFailedError
@@ -151,9 +152,69 @@ def test_a_level_is_logged_as_its_query_reads_it(mattermost, tool, capsys):
     [("10.6.0", "10.6.0", "10.6.0"), ("10.6.0-rc3", "10.6.0", "10.6.0-rc3"),
      ("10.6.0-rc3", "10.5.0", "10.5.0")],
 )  # fmt: skip
-def test_a_candidate_reports_the_version_of_its_release(
-    mattermost, monkeypatch, version, answered, reported
-):
-    monkeypatch.setitem(sys.modules, "psycopg2", ModuleType("psycopg2"))
+def test_a_candidate_reports_the_version_of_its_release(serve, version, answered, reported):
+    assert serve.reported(version, answered) == reported
 
-    assert mattermost("serve").reported(version, answered) == reported
+
+@pytest.fixture
+def serve(mattermost, monkeypatch):
+    """Return the program beside the server, over drivers that answer what a test gives them."""
+    for name, error in (("psycopg2", "Error"), ("pymysql", "MySQLError")):
+        driver = ModuleType(name)
+        setattr(driver, error, type(error, (Exception,), {}))
+        driver.connect = lambda *_, **__: SimpleNamespace(cursor=Cursor)
+        monkeypatch.setitem(sys.modules, name, driver)
+    return mattermost("serve")
+
+
+class Cursor:
+    """A cursor whose statements are answered by the first word that they have."""
+
+    answers: ClassVar = {}
+
+    def execute(self, statement, values=()):
+        self._asked = statement % values if values else statement
+
+    def fetchone(self):
+        word = next(word for word in self.answers if word in self._asked)
+        return self.answers[word].pop(0)
+
+    def fetchall(self):
+        return self.fetchone()
+
+
+def test_the_statements_of_postgresql_have_the_p99_of_the_sample_in_its_log(serve, monkeypatch):
+    lines = "".join(
+        f'2026-11-28,"mmuser",LOG,00000,"duration: {ms}.5 ms  execute <unnamed>: SELECT 1"\n'
+        f'2026-11-28,"mmuser",LOG,00000,"duration: 9000.5 ms  parse <unnamed>: SELECT 1"\n'
+        for ms in range(101)
+    )
+    monkeypatch.setattr(Cursor, "answers", {
+        "sum(calls)": [(10, 50.0), (14, 58.0)], "pg_stat_file": [("log", 7), ("log", 107)],
+        "pg_read_binary_file(log, 7, 100)": [(lines.encode(),)],
+    })  # fmt: skip
+
+    statements = serve.DATABASES["postgres"]().statements()
+
+    assert statements.words == "Statements 4 average 2.000000 ms p99 99.500000 ms"
+
+
+def test_the_statements_of_mysql_have_the_p99_of_its_histogram(serve, monkeypatch):
+    monkeypatch.setattr(Cursor, "answers", {
+        "COUNT_STAR": [(100, 1.0), (200, 1.5)],
+        "BUCKET": [[(0.1, 100), (0.2, 100)], [(0.1, 198), (0.2, 200)]],
+    })  # fmt: skip
+
+    statements = serve.DATABASES["mysql"]().statements()
+
+    # The 99th of 100 is the first of two between 0.1 and 0.2 s.
+    assert statements.words == "Statements 100 average 5.000000 ms p99 150.000000 ms"
+
+
+def test_the_goroutines_heap_and_stacks_are_those_of_gos_own_pages(serve):
+    index = "<tr><td>321</td><td><a href='goroutine?debug=1'>goroutine</a></td></tr>"
+    heap = "heap profile: 1: 2 [3: 4]\n# HeapInuse = 2097152\n# Stack = 1048576 / 9\n"
+
+    assert serve.runtime(index, heap) == "Runtime goroutines 321 heap 2.000 MiB stack 1.000 MiB"
+    with pytest.raises(CheckFailedError, match="has no goroutines"):
+        serve.runtime("", heap)
