@@ -1,4 +1,4 @@
-"""A prepared run of the shipped suite kiwi: two versions on two databases, under both loads."""
+"""Prepared runs of the suites kiwi and mattermost: two versions under both loads."""
 
 import math
 from datetime import timedelta
@@ -22,9 +22,13 @@ from tidemark.store.columns import timestamp
 from tidemark.store.stored_run import StoredRun
 
 BASE, NEW = "11.7", "12.4"
+PUBLISHED = ("10.5.0", "10.6.0-rc3")
+"""The versions of a comparison that Mattermost's developers published."""
 OPERATIONS = ("TestCase.filter", "TestExecution.update", "TestRun.create", "TestRun.filter")
 # The supported users that Mattermost published, of the base and of the new version.
-USERS = {"mariadb": (8552, 9994), "postgresql": (8682, 10045)}
+USERS = {"mariadb": (8552, 9994), "mysql": (8552, 9994)}
+USERS |= dict.fromkeys(("postgresql", "postgres"), (8682, 10045))
+DATABASES = ("mariadb", "postgresql")
 LOGGED = {
     **ENVIRONMENT, "load_tool": "Locust 2.47.0", "database": "MariaDB 11.4.5",
     "data_set_mariadb": "0a1b2c3d",
@@ -35,7 +39,7 @@ CRASH = (
 )
 
 
-def load_run(repetitions=1, change=lambda trial, result: result, databases=tuple(USERS), **fields):
+def load_run(repetitions=1, change=lambda trial, result: result, databases=DATABASES, **fields):
     """Return the run; ``change`` returns the result of a test in a trial."""
     plan = load_plan(repetitions, databases, **fields)
     return StoredRun(
@@ -43,12 +47,12 @@ def load_run(repetitions=1, change=lambda trial, result: result, databases=tuple
     )
 
 
-def load_plan(repetitions, databases, name=RUN, **fields):
+def load_plan(repetitions, databases, name=RUN, suite=None, versions=(BASE, NEW), **fields):
     """Return the plan of the tests bounded and unbounded."""
-    suite = read_suites()["kiwi"]
+    suite = suite or read_suites()["kiwi"]
     tests = tuple(test for test in suite.tests if test.name != "api_baseline")
     wanted = {
-        "versions": [BASE, NEW], "repetitions": repetitions,
+        "versions": [*versions], "repetitions": repetitions,
         "axes": {"database": list(databases)}, **fields,
     }  # fmt: skip
     return plan_of(wanted, suite=suite.model_copy(update={"tests": tests}), name=name)
@@ -86,7 +90,7 @@ def _measured(plan, trial, change):
 
 def _result(trial, test):
     # The new version answers faster, and its test lasts half as long again.
-    is_new = trial.version == NEW
+    is_new = _is_new(trial)
     seconds = 90 if is_new else 60
     began = STARTED + timedelta(seconds=200 * trial.trial + (100 if test.services[1:] else 0))
     tasks = tuple(_tasks(trial, test, began, seconds))
@@ -118,13 +122,18 @@ def _rates(trial, test):
             yield rate.model_copy(update={"value": _value(trial, metric, operation), "samples": 9})
 
 
+def _is_new(trial):
+    return trial.version in (NEW, PUBLISHED[1])
+
+
 def _value(trial, metric, operation):
-    is_new = trial.version == NEW
+    is_new = _is_new(trial)
     if metric.name == "supported_users":
         return float(USERS[trial.axes["database"]][is_new])
     if metric.name == "latency":
         slower = 1.2 if is_new and operation == "TestRun.create" else 1.0
-        return (20.0 + OPERATIONS.index(operation)) * slower * (1 + trial.repetition / 100)
+        place = OPERATIONS.index(operation) if operation else 0
+        return (20.0 + place) * slower * (1 + trial.repetition / 100)
     return {
         "failures": 0.0, "throughput": 9.9, "load_cpu": 0.08, "load_late": 1.0,
         "ramp_up_requests": 12.0, "database_time": 4.0, "statements": 12.0,

@@ -16,6 +16,7 @@ _SETTING = re.compile(
 )
 
 
+_FIGURE = re.compile(r"[+−]?[\d.,/]+ ?%?")
 _NAMES = f"---\nsuite: rocksdb\nx: {ENGINE}/9.8.4 against {ENGINE}/8.8.1\n---\n"
 
 
@@ -45,13 +46,23 @@ def test_the_documentation_has_the_output_of_each_template(state, folder, templa
         assert (FOLDER / picture).is_file()
 
 
-def test_a_page_has_everything_in_one_file(state, folder):
-    publish(state, "load", folder, folder / "load.html")
+def test_a_page_has_every_graph_of_each_test_and_database_in_one_file(state, folder):
+    publish(state, "load", folder, folder / "load.html", whole=True)
 
     page = (folder / "load.html").read_text(encoding="utf-8")
     assert "<h1>Performance comparison of a release candidate with the last release</h1>" in page
-    assert page.count("<figure") == 10
+    assert page.count("<figure") == 2 * 2 * 10
     assert "16.86% more" in page
+
+
+def test_each_figure_of_the_five_documents_is_in_the_output_digit_for_digit():
+    text = (FOLDER.parent / "five-documents.md").read_text(encoding="utf-8")
+    for part in text.split("\n## ")[1:]:
+        outputs = re.findall(r"\]\(published/(\w+\.md)\)", part)
+        published = "".join((FOLDER / name).read_text(encoding="utf-8") for name in outputs)
+        figures = [each for each in re.findall(r"`([^`]+)`", part) if _FIGURE.fullmatch(each)]
+        assert bool(figures) == (outputs not in ([], ["baseline.md"])), part
+        assert [each for each in figures if each not in published] == []
 
 
 def test_flame_graphs_are_a_page_beside_the_document(state, folder):
