@@ -164,9 +164,10 @@ class People(Construct):
         """Add the role that workflows of a repository of GitHub take."""
         provider = f"arn:{Aws.PARTITION}:iam::{Aws.ACCOUNT_ID}:oidc-provider/{_GITHUB}"
         # GitHub, "Configuring OpenID Connect in Amazon Web Services": both conditions are needed.
+        subject = repository if ":" in repository else f"{repository}:*"
         conditions = {
             "StringEquals": {f"{_GITHUB}:aud": "sts.amazonaws.com"},
-            "StringLike": {f"{_GITHUB}:sub": f"repo:{repository}:*"},
+            "StringLike": {f"{_GITHUB}:sub": f"repo:{subject}"},
         }
         role = Role(
             self,

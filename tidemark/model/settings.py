@@ -129,7 +129,8 @@ _KEY = form(
     "an ARN such as arn:aws:kms:us-east-1:123456789012:key/<id>",
 )
 _REPOSITORY = form(
-    r"^([A-Za-z0-9-]{1,39}/[A-Za-z0-9._-]{1,100})?$", "a repository such as owner/name, or ''"
+    r"^([A-Za-z0-9-]{1,39}/[A-Za-z0-9._-]{1,100}(:[A-Za-z0-9._/:-]{1,200})?)?$",
+    "a repository such as owner/name, or owner/name:environment:release, or ''",
 )
 _VARIABLE = form(r"^[A-Za-z_][A-Za-z0-9_]{0,63}$", "the name of a variable such as HTTPS_PROXY")
 _POLICY = form(
@@ -264,8 +265,9 @@ class Settings(Consistent):
     among its outputs. Nobody has them until an administrator attaches them."""
     github_repository: str = Field(pattern=_REPOSITORY)
     """The repository of GitHub whose workflows may take the role of pipelines, such as
-    ``owner/name``. Empty makes no such role. The account must have the identity provider
-    ``token.actions.githubusercontent.com``."""
+    ``owner/name``; ``owner/name:environment:release`` or ``owner/name:ref:refs/heads/main`` are
+    those of one environment or branch. Empty makes no such role. The account must have the identity
+    provider ``token.actions.githubusercontent.com``."""
     availability_zones: Annotated[tuple[Zone, ...], BeforeValidator(_separated)]
     """The zones of the new network: one, or two of one region, such as ``us-west-1a,us-west-1c``.
     Empty means the first two zones of the region. Fargate has to be in each zone. The subnets of

@@ -268,22 +268,30 @@ def test_the_endpoints_that_an_existing_network_needs_are_named_in_the_docs():
     assert all(f"`com.amazonaws.<region>.{name}`" in text for name in ("s3", *INTERFACE_ENDPOINTS))
 
 
-def test_github_repository_may_take_a_role_with_the_policy_of_pipelines_alone(changed_template):
-    policies = changed_template.find_resources("AWS::IAM::ManagedPolicy")
+def role_of_workflows(template):
+    """Return the policies of the role of workflows, and the conditions of its trust."""
     (role,) = [
         each
-        for each in properties(changed_template, "AWS::IAM::Role")
-        if each.get("ManagedPolicyArns")
+        for each in properties(template, "AWS::IAM::Role")
+        if "oidc-provider" in json.dumps(each["AssumeRolePolicyDocument"])
     ]
     (trust,) = role["AssumeRolePolicyDocument"]["Statement"]
+    return role["ManagedPolicyArns"], trust["Condition"]
 
-    assert role["ManagedPolicyArns"] == [{"Ref": name} for name in policies]
-    assert trust["Condition"]["StringLike"] == {
-        "token.actions.githubusercontent.com:sub": "repo:perf/database:*"
-    }
-    assert trust["Condition"]["StringEquals"] == {
-        "token.actions.githubusercontent.com:aud": "sts.amazonaws.com"
-    }
+
+def test_github_repository_may_take_a_role_with_the_policy_of_pipelines_alone(
+    changed_template, everything
+):
+    github = "token.actions.githubusercontent.com"
+    policies = changed_template.find_resources("AWS::IAM::ManagedPolicy")
+
+    attached, trust = role_of_workflows(changed_template)
+
+    assert attached == [{"Ref": name} for name in policies]
+    assert trust["StringEquals"] == {f"{github}:aud": "sts.amazonaws.com"}
+    assert trust["StringLike"] == {f"{github}:sub": "repo:perf/database:environment:release"}
+    _, trust = role_of_workflows(everything)
+    assert trust["StringLike"] == {f"{github}:sub": "repo:perf/database:*"}
 
 
 @pytest.mark.parametrize(
