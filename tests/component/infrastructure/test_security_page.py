@@ -1,8 +1,14 @@
 """Answers of docs/security.md to a security team, in a deployment with every option."""
 
+import json
+import re
+
 import pytest
 
 from tests.component.infrastructure.granted import granted, listed
+from tidemark.model.checkout import ROOT
+
+PAGE = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
 
 
 def test_no_role_of_a_program_raises_its_rights_and_roles_are_passed_to_tasks_alone(everything):
@@ -49,3 +55,24 @@ def test_the_bucket_a_topic_and_a_queue_refuse_requests_without_tls(data, everyt
 
     plain = {"Bool": {"aws:SecureTransport": "false"}}
     assert any(each["Effect"] == "Deny" and each.get("Condition") == plain for each in given)
+
+
+def test_the_page_names_each_service_whose_resources_a_deployment_makes(template, data, everything):
+    def services(*templates):
+        kinds = (each["Type"] for it in templates for each in it.to_json()["Resources"].values())
+        return {kind.split("::")[1] for kind in kinds}
+
+    section = PAGE.partition("## Rights of a deployment")[2].partition("\n## ")[0]
+    default, optional = section.split("resources of `")[1].split("with `schedules`")
+
+    assert {*re.findall(r"`([A-Z]\w+)`", f"`{default}")} == services(template, data)
+    assert {*re.findall(r"`([A-Z]\w+)`", optional)} - {"DeployerPolicy"} == services(
+        everything
+    ) - services(template, data)
+
+
+def test_the_command_line_of_the_cdk_sends_nothing_to_its_makers():
+    settings = json.loads((ROOT / "cdk.json").read_text(encoding="utf-8"))
+
+    assert settings["versionReporting"] is settings["notices"] is False
+    assert settings["context"]["cli-telemetry"] is False
