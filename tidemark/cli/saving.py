@@ -82,7 +82,7 @@ def save(path: Path, content: bytes) -> None:
     Refused
         If the file cannot be written.
     OSError
-        If the disk is full.
+        If the disk is full, or fails.
 
     """
     try:
@@ -103,6 +103,6 @@ def save(path: Path, content: bytes) -> None:
         # The command names the file, so a power failure must not lose it.
         sync_folder(path.parent)
     except OSError as error:
-        if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+        if error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EIO}:
             raise
         raise Refused(f"{path} cannot be written: {error.strerror}") from None

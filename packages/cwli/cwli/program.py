@@ -18,6 +18,13 @@ from click.exceptions import NoArgsIsHelpError
 _FAILED, _REFUSED = 1, 2
 _OBJECTS = 100_000
 _INTERRUPTED = 130  # 128 and the number of SIGINT, as shells have it
+# What fails on a disk that has no room or no sector, and what to do.
+_ROOM = ("written", "free some space, and run the command again")
+_OF_DISK = {
+    errno.ENOSPC: _ROOM,
+    errno.EDQUOT: _ROOM,
+    errno.EIO: ("read or written", "check the disk, and run the command again"),
+}
 _LONGEST_SENTENCE = 4_000  # characters: an argument of 1 MB may be part of it
 ENDED = object()
 """The result of a command that has closed all that it used, and has written all its output."""
@@ -82,10 +89,15 @@ def _lack(error: OSError | RuntimeError) -> str:
             "no more processes or threads can be started: this user has as many as `ulimit -u` or "
             "a control group allows; end some, or raise the limit"
         )
-    if code in {errno.ENOSPC, errno.EDQUOT} and isinstance(error, OSError):
+    if code in _OF_DISK and isinstance(error, OSError):
+        verb, advice = _OF_DISK[code]
         place = error.filename or "the state folder"
-        kept = "what was stored is kept: free some space, and run the command again"
-        return f"{place} cannot be written: {error.strerror}; {kept}"
+        return f"{place} cannot be {verb}: {error.strerror}; what was stored is kept: {advice}"
+    if code in {errno.EMFILE, errno.ENFILE}:
+        return (
+            f"no more files and connections can be opened: {os.strerror(code)}; raise the limit "
+            "of `ulimit -n`"
+        )
     return ""
 
 

@@ -56,6 +56,18 @@ def test_an_argument_of_a_megabyte_is_not_printed_whole(ended):
             "report.html cannot be written: No space left on device; what was stored is kept: "
             "free some space, and run the command again",
         ),
+        (
+            OSError(errno.EIO, "disk I/O error", "index.sqlite"),
+            1,
+            "index.sqlite cannot be read or written: disk I/O error; what was stored is kept: "
+            "check the disk, and run the command again",
+        ),
+        (
+            OSError(errno.EMFILE, "Too many open files", "plan.json"),
+            1,
+            "no more files and connections can be opened: Too many open files; raise the limit of "
+            "`ulimit -n`",
+        ),
     ],
 )
 def test_an_error_is_one_sentence_with_an_exit_code(ended, monkeypatch, raised, code, sentence):
