@@ -9,7 +9,7 @@ import click
 from onebox.cloud.cloud_note import find_cloud
 from onebox.store.index import ObjectFilesError
 from tidemark.cli.options import state_flag, state_option
-from tidemark.cli.this_machine import await_files, check_state, in_use
+from tidemark.cli.this_machine import await_files, check_room, check_state, in_use
 from tidemark.model.checkout import written_stack
 from tidemark.model.refusal import Refused
 
@@ -36,6 +36,9 @@ def command(repair: bool, state: Path) -> None:
     if found := find_cloud(state):
         raise Refused(in_use(state, found.endpoint, found.pid).message)
     await_files(state)
+    if repair:
+        # A repair of the index writes another one beside it, and links the files of the objects.
+        check_room(state, sum(file.stat().st_size for file in state.glob("objects/index.sqlite*")))
     # The import of what writes reports takes time, which a refusal does not need.
     from onebox.doctor import examine  # noqa: PLC0415
     from tidemark.one_machine.contents import StackContents  # noqa: PLC0415

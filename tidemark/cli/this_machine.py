@@ -306,14 +306,14 @@ def _stack(found: Presence) -> Stack:
     return Stack(found.stack.arn, found.stack.outputs)
 
 
-def check_room(state: Path) -> None:
-    """Refuse a state folder on a disk without room for the files of a cloud."""
+def check_room(state: Path, more_bytes: int = 0) -> None:
+    """Refuse a state folder on a disk without room for the files of a cloud, and for more."""
     existing = next(folder for folder in (state, *state.parents) if folder.exists())
-    free = shutil.disk_usage(existing).free
-    if free < _LEAST_ROOM_BYTES:
+    free, least = shutil.disk_usage(existing).free, _LEAST_ROOM_BYTES + more_bytes
+    if free < least:
         raise Refused(
             f"--state: {free >> 20:,} MiB are free on the disk of {state}; expected at least "
-            f"{_LEAST_ROOM_BYTES >> 20:,} MiB"
+            f"{least >> 20:,} MiB"
         )
 
 

@@ -6,6 +6,7 @@ import shutil
 import sqlite3
 from contextlib import closing
 from datetime import UTC, datetime
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
@@ -16,6 +17,7 @@ from onebox.store.object_files import ObjectFiles
 from tests.checks.bench.commands import BUCKET, store_runs
 from tidemark.cli import tidemark
 from tidemark.model.outcome import Acknowledgement, LevelAlarm, Outcome
+from tidemark.model.refusal import Refused
 from tidemark.model.task import KeptFile
 from tidemark.one_machine.stored import FileBucket, results_bucket
 from tidemark.store import claims, keys
@@ -154,6 +156,17 @@ def test_the_doctor_writes_again_what_follows_from_the_trials(state):
     assert run(state, "runs").stdout == runs
     assert run(state, "history", "rocksdb").stdout == history
     assert run(state, "show", SECOND).stdout == shown
+
+
+def test_a_repair_needs_room_for_another_index_and_changes_nothing_without_it(state, monkeypatch):
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=64 << 20))
+    damage(state, keys.report("rocksdb", SECOND, "report.md"))
+
+    refused = run(state, "doctor", "--repair").exception
+
+    assert isinstance(refused, Refused)
+    assert " 64 MiB are free on the disk of " in str(refused)
+    assert run(state, "doctor").exit_code == 1  # it only reads
 
 
 def test_the_doctor_writes_a_damaged_outcome_again_from_the_row_of_its_run(state):
