@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from threading import Lock
 from typing import Any
 
 from moto.cloudwatch.models import Alarm, CloudWatchBackend, MetricDatum, cloudwatch_backends
@@ -24,6 +25,8 @@ from onebox.cloud.replacements import Replacements, not_honoured
 from onebox.cloud.resource_types import invalid, resource_type
 
 _ALARM = "AWS::CloudWatch::Alarm"
+# CloudWatch keeps values for months; alarms look at those of one period.
+_MOST_VALUES = 10_000
 # The one evaluation that alarms have here.
 _EVALUATED = {
     "ComparisonOperator": "GreaterThanOrEqualToThreshold",
@@ -74,13 +77,17 @@ def replace_methods(replacements: Replacements) -> None:
     put = replacements.set(CloudWatchBackend, "put_metric_data", None)
     add = replacements.set(Queue, "add_message", None)
     delete = replacements.set(Queue, "delete_message", None)
+    putting = Lock()
 
     def put_metric_data(
         backend: CloudWatchBackend, namespace: str, metric_data: Sequence[Mapping[str, Any]]
     ) -> None:
-        before = len(backend.metric_data)
-        put(backend, namespace, metric_data)
-        for datum in _single(backend.metric_data[before:]):
+        with putting:
+            del backend.metric_data[:-_MOST_VALUES]
+            before = len(backend.metric_data)
+            put(backend, namespace, metric_data)
+            new = backend.metric_data[before:]
+        for datum in _single(new):
             for alarm in list(backend.alarms.values()):
                 if _watches(alarm, datum):
                     _evaluate(backend, alarm, datum)

@@ -32,12 +32,14 @@ from onebox.app import ACCOUNT, REGION
 from onebox.athena import api as athena
 from onebox.cloud.endpoint import Endpoint
 from onebox.cloud.objects import FileKey
-from onebox.cloud.replacements import Replacements, refuse_unknown
+from onebox.cloud.replacements import Replacements, forget_oldest, refuse_unknown
 from onebox.store.index import DamagedObject, Listed
 from onebox.store.table_objects import UndamagedObjects
 
 MOST_ROWS = 1000  # AWS documentation, GetQueryResults: MaxResults
 _THREADS = 4
+# An ended query and the cells of its result stay until newer ones have so many cells.
+_CELLS_OF_QUERY, _MOST_CELLS = 100, 500_000
 # The rows of new runs take a fraction of this time; later closings keep any rows left over.
 _KEEP_SECONDS = 1.0
 _START_QUERY = {
@@ -116,6 +118,8 @@ class _Execution:
         self.cancellation = Cancellation(athena.MOST_SECONDS)
         self.cancellation.hear()
         self.damage: dict[str, None] = {}
+        # A client that repeats its request gets the query of its first request.
+        self.token: str = request.get("ClientRequestToken", self.id)
         self._request = request
         self._cancelled_at: float | None = None
         self._submitted_at = time.time()
@@ -147,6 +151,15 @@ class _Execution:
         if failure is None:
             return "SUCCEEDED"
         return "CANCELLED" if isinstance(failure, _CANCELLING) else "FAILED"
+
+    def cells(self) -> int:
+        """Return the number of cells to keep, 0 if the query has not ended."""
+        if not self.result.done():
+            return 0
+        if self.state != "SUCCEEDED":
+            return _CELLS_OF_QUERY
+        result = self.result.result()
+        return _CELLS_OF_QUERY + len(result.rows) * len(result.columns)
 
     def description(self) -> Answer:
         """Return the query in the form of GetQueryExecution."""
@@ -247,11 +260,11 @@ class AthenaQueries:
             raise InvalidRequestException(str(error)) from error
         execution = _Execution(request, group, _output_location(request, configuration))
         with self._lock:
-            # A client that repeats its request gets the query of its first request.
-            token = request.get("ClientRequestToken", execution.id)
-            if token in self._by_token:
-                return {"QueryExecutionId": self._by_token[token].id}
-            self._by_token[token] = self._executions[execution.id] = execution
+            for old in forget_oldest(self._executions, _Execution.cells, _MOST_CELLS):
+                del self._by_token[old.token]
+            if first := self._by_token.get(execution.token):
+                return {"QueryExecutionId": first.id}
+            self._by_token[execution.token] = self._executions[execution.id] = execution
         limit = configuration.get("BytesScannedCutoffPerQuery", math.inf)
         execution.result = self._threads.submit(
             execution.run, lambda: self._run(execution, query, request, limit)

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from moto.core.common_models import BaseModel
 from moto.moto_api._internal.models import moto_api_backend
 from moto.servicequotas.models import ServiceQuotasBackend
 
@@ -51,6 +52,13 @@ def add_quotas(quotas: Iterable[Quota]) -> Replacements:
         }
 
     original = replacements.set(ServiceQuotasBackend, "get_service_quota", get)
+    return replacements
+
+
+def forget_instances() -> Replacements:
+    """Have Python free what nothing uses any more: moto lists every resource and value."""
+    replacements = Replacements()
+    replacements.set(BaseModel, "__new__", staticmethod(lambda cls, *_, **__: object.__new__(cls)))
     return replacements
 
 
@@ -116,6 +124,7 @@ def start_cloud(
     with ExitStack() as opened:
         # moto keeps its resources for the whole process: the reset lets the next cloud start empty.
         opened.callback(moto_api_backend.reset)
+        opened.callback(forget_instances().restore)
         opened.enter_context(objects.install(state / "objects"))
         for folder in ("assemblies", "functions"):
             remove_unused(state / folder)

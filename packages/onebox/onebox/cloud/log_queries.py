@@ -26,7 +26,7 @@ from cwli import insights
 from cwli.cancellation import Cancellation, Cancelled, TimedOut
 from cwli.insights.source import NoLogGroupError, chosen
 from onebox.app import ACCOUNT, REGION
-from onebox.cloud.replacements import refuse_unknown
+from onebox.cloud.replacements import forget_oldest, refuse_unknown
 from onebox.logs.store import LogStore, LogStoreError
 
 MOST_ROWS = 10_000  # AWS documentation, StartQuery: limit
@@ -38,6 +38,8 @@ Most queries end sooner. A client that finds its query running sleeps before it 
 for longer than the query runs.
 """
 _THREADS = 4
+# An ended query and the cells of its result stay until newer ones have so many cells.
+_CELLS_OF_QUERY, _MOST_CELLS = 100, 500_000
 _GROUPS = ("logGroupName", "logGroupNames", "logGroupIdentifiers")
 _START_QUERY = {*_GROUPS, "endTime", "limit", "queryLanguage", "queryString", "startTime"}
 
@@ -120,6 +122,14 @@ class _Query:
             self.result.cancel()
             self.cancellation.cancel()
 
+    def cells(self) -> int:
+        """Return the number of cells to keep, 0 if the query has not ended."""
+        if not self.result.done():
+            return 0
+        if self.status != "Complete":
+            return _CELLS_OF_QUERY
+        return _CELLS_OF_QUERY + sum(map(len, self.result.result().rows))
+
     def description(self) -> Answer:
         """Return the query in the form of DescribeQueries."""
         return {
@@ -189,6 +199,7 @@ class LogQueries:
         result = self._submitted(compiled, groups, sources, request, cancellation)
         query = _Query(text, list(dict.fromkeys((*groups, *sources))), result, cancellation)
         with self._lock:
+            forget_oldest(self._queries, _Query.cells, _MOST_CELLS)
             self._queries[query.id] = query
         return {"queryId": query.id}
 

@@ -56,10 +56,6 @@ class FileKey(FakeKey):
 
     files: ClassVar[ObjectFiles]
 
-    def __new__(cls, *_: Any, **__: Any) -> FileKey:  # noqa: ANN401 (moto's signature)
-        """Return a key that Python frees after its last use; moto would keep every key."""
-        return object.__new__(cls)
-
     def __init__(self, *arguments: Any, **named: Any) -> None:  # noqa: ANN401
         super().__init__(*arguments, **named)
         self._value_buffer.close()
@@ -110,14 +106,21 @@ class FileKey(FakeKey):
         attributes = {name: getattr(self, name) for name in _KEPT}
         attributes["last_modified"] = self.last_modified.isoformat()
         attributes["metadata"] = dict(self.metadata)
-        attributes["tags"] = _tagger(self).get_tag_dict_for_resource(self.arn)
+        attributes["tags"] = tags = _tagger(self).get_tag_dict_for_resource(self.arn)
+        if not tags:
+            self.forget_tags()
         self.files.save(self.bucket_name, self.name, self._body, attributes)
+
+    def forget_tags(self) -> None:
+        """Remove the tags, and the entry of an object without tags that moto would keep."""
+        _tagger(self).delete_all_tags_for_resource(self.arn)
 
     def restore_from(self, attributes: dict[str, Any]) -> None:
         """Restore the saved attributes."""
         self.last_modified = datetime.fromisoformat(attributes.pop("last_modified"))
-        tagger = _tagger(self)
-        tagger.tag_resource(self.arn, tagger.convert_dict_to_tags_input(attributes.pop("tags")))
+        if tags := attributes.pop("tags"):
+            tagger = _tagger(self)
+            tagger.tag_resource(self.arn, tagger.convert_dict_to_tags_input(tags))
         self.set_metadata(attributes.pop("metadata"))
         for name, value in attributes.items():
             setattr(self, name, value)
@@ -141,6 +144,7 @@ class FileKeys(_VersionedKeyStore):
 
     def pop(self, key: str) -> None:  # type: ignore[override]
         """Remove an object."""
+        self[key].forget_tags()
         super().pop(key)
         FileKey.files.remove(self._bucket, key)
 

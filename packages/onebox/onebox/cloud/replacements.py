@@ -1,12 +1,17 @@
-"""The cloud's replacements of moto's methods, and its refusals of fields and actions."""
+"""The cloud's replacements of moto's methods, its refusals, and what it forgets.
+
+moto keeps everything for ever. AWS forgets what has ended after days or weeks.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from types import ModuleType
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
+
+_Kept = TypeVar("_Kept")
 
 
 def not_honoured(owner: str, name: str, value: object, accepted: str) -> str:
@@ -29,6 +34,22 @@ def refuse_unknown(
     """Raise an error with the name and the value of a field that is not accepted."""
     for name in sorted(fields.keys() - accepted):
         raise error(not_honoured(owner, name, fields[name], ", ".join(sorted(accepted))))
+
+
+def forget_oldest(
+    kept: dict[str, _Kept], size: Callable[[_Kept], float], most: float
+) -> Sequence[_Kept]:
+    """Remove the oldest entries if those after them have the size ``most``, and return them.
+
+    An entry of the size 0 stays: it has not ended.
+    """
+    total, forgotten = 0.0, []
+    for name, entry in reversed(list(kept.items())):
+        own = size(entry)
+        if own and total >= most:
+            forgotten.append(kept.pop(name))
+        total += own
+    return forgotten
 
 
 _INHERITED = object()

@@ -28,7 +28,7 @@ from moto.stepfunctions.models import StateMachine, StepFunctionBackend, stepfun
 from moto.stepfunctions.responses import StepFunctionResponse
 from moto.stepfunctions.utils import cfn_to_api_tags
 
-from onebox.app import REGION
+from onebox.app import ACCOUNT, REGION
 from onebox.asl.definition import InvalidDefinition, read_definition
 from onebox.asl.definition import StateMachine as Definition
 from onebox.asl.errors import StateError
@@ -38,12 +38,14 @@ from onebox.asl.jsonata import OnEvaluate
 from onebox.asl.payload import Json, dump, limited, parse
 from onebox.cloud.endpoint import Endpoint
 from onebox.cloud.integrations import Services, TaskEnds
-from onebox.cloud.replacements import Replacements
+from onebox.cloud.replacements import Replacements, forget_oldest
 
 OnChange = Callable[[Mapping[str, Any]], None]
 
 _PARALLEL_CALLS = 64  # one per connection of the endpoint's clients
 _EVENTS_PER_PAGE = 1000
+# An ended execution stays until newer ones have so many events, of some 1 kB each.
+_MOST_EVENTS = 50_000
 _NOT_RUN_HERE = (
     "create_activity", "create_state_machine_alias", "describe_map_run", "list_map_runs",
     "send_task_failure", "send_task_heartbeat", "send_task_success", "update_map_run",
@@ -68,6 +70,10 @@ class _Run:
     @property
     def status(self) -> str:
         return self.execution.status
+
+    def events(self) -> int:
+        """Return the number of events to keep, 0 if the execution has not ended."""
+        return len(self.execution.history.events) if self.end.done() else 0
 
     def summary(self) -> dict[str, Any]:
         """Return the execution in the form of ListExecutions."""
@@ -182,6 +188,7 @@ class StateMachines:
                 raise AWSError("The one-machine cloud is closing.", "ServiceUnavailable", 503)
             previous = self._runs.get(arn)
             if previous is None:
+                self._forget_oldest()
                 self._runs[arn] = run = self._start(machine, arn, name, text, value)
                 machine.executions.append(run)  # type: ignore[arg-type]  # has all that moto reads
                 return run
@@ -208,6 +215,12 @@ class StateMachines:
         run.end = asyncio.run_coroutine_threadsafe(self._run(run), self._loop)
         run.end.add_done_callback(_report_fault)
         return run
+
+    def _forget_oldest(self) -> None:
+        if forget_oldest(self._runs, _Run.events, _MOST_EVENTS):
+            for machine in stepfunctions_backends[ACCOUNT][REGION].state_machines:
+                known = [run for run in machine.executions if run.execution_arn in self._runs]
+                machine.executions = known
 
     async def _run(self, run: _Run) -> None:
         self._on_change(run.description())

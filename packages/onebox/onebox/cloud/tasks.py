@@ -35,11 +35,13 @@ from onebox.cloud.containers import container_of, refuse_unknown
 from onebox.cloud.endpoint import Endpoint
 from onebox.cloud.logs import CloudWatchLogs
 from onebox.cloud.processes import Guard
-from onebox.cloud.replacements import Replacements
+from onebox.cloud.replacements import Replacements, forget_oldest
 from onebox.cloud.task import Task, scratch_folder
 
 _INSIGHTS_ON = {"name": "containerInsights", "value": "enabled"}
 _MOST_TASKS = 10  # per RunTask
+# A stopped task stays until so many newer ones have stopped.
+_MOST_STOPPED = 5_000
 _RUN_TASK = {
     "clientToken", "cluster", "count", "group", "launchType", "networkConfiguration", "overrides",
     "platformVersion", "propagateTags", "tags", "taskDefinition",
@@ -163,6 +165,7 @@ class Tasks:
         with self._lock:
             if self._closed:
                 raise EcsClientException("The one-machine cloud is closing.")
+            self._forget_oldest()
             if token in self._by_token:
                 return [task.description() for task in self._by_token[token]]
             if token is not None:
@@ -174,6 +177,13 @@ class Tasks:
                     self._give_way(task, insights)
                 task.start(self._endpoint, self._guard, self._cores.all, insights)
         return descriptions
+
+    def _forget_oldest(self) -> None:
+        if forget_oldest(self._tasks, lambda task: task.stopped.done(), _MOST_STOPPED):
+            requests = self._by_token.items()
+            self._by_token = {
+                token: tasks for token, tasks in requests if tasks[0].id in self._tasks
+            }
 
     def _give_way(self, service: Task, insights: ContainerInsights | None) -> None:
         """Keep this cloud off the cores of a service until it has stopped, and log its usage."""

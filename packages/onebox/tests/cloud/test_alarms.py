@@ -2,6 +2,10 @@ import json
 
 import pytest
 from botocore.exceptions import ClientError
+from moto.cloudwatch.models import cloudwatch_backends
+
+from onebox.app import ACCOUNT, REGION
+from onebox.cloud import alarms
 
 WATCHED = [{"Name": "suite", "Value": "rocksdb"}]
 NOON = 1_795_262_400
@@ -80,6 +84,17 @@ def test_only_the_largest_value_of_the_newest_period_counts(cloud):
     put(cloud, 0)
     assert state(cloud) == "ALARM"
     put(cloud, 0, minute=1)
+    assert state(cloud) == "OK"
+
+
+def test_the_oldest_values_are_forgotten(cloud, monkeypatch):
+    monkeypatch.setattr(alarms, "_MOST_VALUES", 2)
+    create(cloud, Alarm=alarm())
+    for minute, value in enumerate([1, 1, 1, 0]):
+        put(cloud, value, minute)
+
+    kept = cloudwatch_backends[ACCOUNT][REGION].metric_data
+    assert [datum.value for datum in kept] == [1, 1, 0]
     assert state(cloud) == "OK"
 
 

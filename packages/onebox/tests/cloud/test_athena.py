@@ -130,6 +130,20 @@ def test_a_query_gives_its_rows_under_the_names_of_its_columns(api, start, await
     ]
 
 
+def test_the_oldest_ended_queries_are_forgotten(api, start, await_end, monkeypatch):
+    monkeypatch.setattr(athena, "_MOST_CELLS", 1)
+    first, second = start("SELECT 1", ClientRequestToken="a" * 32), start("SELECT 2")
+    for query in (first, second):
+        await_end(query)
+    third = start("SELECT 1", ClientRequestToken="a" * 32)
+
+    with pytest.raises(ClientError, match=f"QueryExecution {first} was not found"):
+        api.get_query_execution(QueryExecutionId=first)
+    assert third != first
+    listed = api.list_query_executions(WorkGroup="people")["QueryExecutionIds"]
+    assert set(listed) == {second, third}
+
+
 def test_a_query_scans_only_the_bytes_of_matching_partitions(endpoint, start, await_end):
     execution = await_end(start("SELECT count(*) FROM rates WHERE suite = ?", "'sleeper'"))
     key = "tables/rates/suite=sleeper/year=2026/run.jsonl.gz"

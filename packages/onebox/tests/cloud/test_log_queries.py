@@ -43,6 +43,19 @@ def test_the_record_of_a_pointer_is_its_event(api):
         api.get_log_record(logRecordPointer="x")
 
 
+def test_the_oldest_ended_queries_are_forgotten(api, monkeypatch):
+    monkeypatch.setattr(log_queries, "_MOST_CELLS", 1)
+    query = {"logGroupName": "/app", "queryString": "limit 1", "startTime": 0, "endTime": 1}
+    ids = []
+    for _ in range(3):
+        ids.append(api.start_query(**query)["queryId"])
+        assert api.get_query_results(queryId=ids[-1])["status"] == "Complete"
+
+    with pytest.raises(ClientError, match=f"Query {ids[0]} does not exist"):
+        api.get_query_results(queryId=ids[0])
+    assert api.get_query_results(queryId=ids[1])["status"] == "Complete"
+
+
 def test_log_groups_are_listed_by_a_part_of_their_names(api):
     api.create_log_group(logGroupName="/other")
     listed = api.list_log_groups(logGroupNamePattern="app")["logGroups"]

@@ -19,8 +19,10 @@ import pytest
 from botocore.config import Config
 from botocore.exceptions import ClientError
 from moto.moto_api._internal.models import moto_api_backend
+from moto.s3.models import s3_backends
 from moto.server import ThreadedMotoServer
 
+from onebox.app import ACCOUNT
 from onebox.cloud.deployment import bootstrap, upload
 from onebox.cloud.endpoint import Endpoint
 from onebox.cloud.objects import FileKey, install
@@ -372,6 +374,19 @@ def test_new_tags_are_kept(s3, restart):
 
     tags = s3.get_object_tagging(Bucket="results", Key="k")["TagSet"]
     assert tags == [{"Key": "b", "Value": "2"}]
+
+
+def test_nothing_is_kept_of_a_deleted_object_nor_of_tags_that_are_none(s3, restart):
+    s3.put_object(Bucket="results", Key="plain")
+    s3.put_object(Bucket="results", Key="k", Tagging="a=1")
+    s3.delete_object(Bucket="results", Key="k")
+
+    tagger = s3_backends[ACCOUNT]["aws"].tagger
+    assert not tagger.tags
+    restart()
+    assert not tagger.tags
+    s3.put_object(Bucket="results", Key="k")
+    assert s3.get_object_tagging(Bucket="results", Key="k")["TagSet"] == []
 
 
 def test_an_upload_in_parts_becomes_one_object(s3, restart, folder):

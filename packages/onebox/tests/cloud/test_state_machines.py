@@ -14,6 +14,7 @@ from moto.core.responses import ActionResult
 from moto.ecs.exceptions import ClusterNotFoundException
 from moto.ecs.responses import EC2ContainerServiceResponse
 
+from onebox.cloud import state_machines
 from onebox.cloud.replacements import Replacements
 from onebox.cloud.state_machines import StateMachines
 
@@ -223,6 +224,22 @@ def test_the_same_name_and_input_is_the_same_execution_while_it_runs(states, cre
     assert error["Code"] == "ExecutionAlreadyExists"
     states.stop_execution(executionArn=first)
     assert error_of(states.start_execution, **request)["Code"] == "ExecutionAlreadyExists"
+
+
+def test_the_oldest_ended_executions_are_forgotten(states, create, await_end, monkeypatch):
+    monkeypatch.setattr(state_machines, "_MOST_EVENTS", 1)
+    arn, wait = create({"A": PASS}), create({"A": LONG}, name="w")
+    running = states.start_execution(stateMachineArn=wait)["executionArn"]
+    ended = [states.start_execution(stateMachineArn=arn)["executionArn"] for _ in range(2)]
+    for each in ended:
+        await_end(each)
+    last = states.start_execution(stateMachineArn=arn)["executionArn"]
+
+    error = error_of(states.describe_execution, executionArn=ended[0])
+    assert error["Code"] == "ExecutionDoesNotExist"
+    listed = states.list_executions(stateMachineArn=arn)["executions"]
+    assert {each["executionArn"] for each in listed} == {ended[1], last}
+    assert states.describe_execution(executionArn=running)["status"] == "RUNNING"
 
 
 @pytest.mark.parametrize("text", ["{", "NaN", json.dumps("x" * 256 * 1024)])

@@ -14,6 +14,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from onebox.app import Programs
+from onebox.cloud import tasks as cloud_tasks
 from onebox.cloud.cgroups import NotWritableError, hierarchy
 from onebox.cloud.task import TaskLog
 from onebox.cloud.tasks import Tasks
@@ -443,6 +444,20 @@ def test_one_request_can_start_several_tasks(define, endpoint, await_end):
 def test_a_repeated_request_starts_no_new_task(define, run):
     define("pass")
     assert run(clientToken="once") == run(clientToken="once") != run(clientToken="twice")
+
+
+def test_the_oldest_stopped_tasks_are_forgotten(define, run, await_end, endpoint, monkeypatch):
+    monkeypatch.setattr(cloud_tasks, "_MOST_STOPPED", 1)
+    define("pass")
+    first = run(clientToken="once")
+    await_end(first)
+    second = run()
+    await_end(second)
+
+    assert run(clientToken="once") != first
+    described = endpoint.client("ecs").describe_tasks(cluster="tests", tasks=[first, second])
+    assert [task["taskArn"] for task in described["tasks"]] == [second]
+    assert described["failures"] == [{"arn": first, "reason": "MISSING"}]
 
 
 def test_tasks_are_listed_by_their_family_and_their_status(
