@@ -53,7 +53,8 @@ def test_every_listed_version_of_rocksdb_for_java_has_the_digest_of_its_file():
 
 
 def test_every_base_image_has_a_digest():
-    files = [*(ROOT / "workloads").glob("*/Dockerfile"), *(ROOT / "images").rglob("Dockerfile")]
+    folders = (ROOT / name for name in ("workloads", "images", "tests"))
+    files = [file for folder in folders for file in folder.rglob("Dockerfile")]
     bases = [
         line.split()[1]
         for file in files
@@ -63,3 +64,12 @@ def test_every_base_image_has_a_digest():
 
     assert len(bases) > len(files)
     assert all(re.fullmatch(r"\S+:\S+@sha256:[0-9a-f]{64}", base) for base in bases)
+
+
+def test_every_action_of_a_workflow_in_the_docs_is_named_by_its_commit():
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+    text = "\n".join(page.read_text(encoding="utf-8") for page in pages)
+    actions = re.findall(r"\buses: (\S+)", text)
+
+    assert actions
+    assert all(re.fullmatch(r"[\w-]+/[\w-]+@([0-9a-f]{40}|COMMIT)", each) for each in actions)
