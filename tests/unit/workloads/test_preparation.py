@@ -35,6 +35,11 @@ if [ "$1" = venv ]; then exit 0; fi
 printf '  × No solution found:\\n  ╰─▶ Because there is no version of rocksdict==0.3.23\\n' >&2
 exit 1
 """
+DISTRUSTS = """#!/bin/sh
+if [ "$1" = venv ]; then exit 0; fi
+printf 'error: Request failed\\n  Caused by: invalid peer certificate: UnknownIssuer\\n' >&2
+exit 1
+"""
 HANGS = """#!/bin/sh
 exec sleep 60
 """
@@ -208,6 +213,13 @@ def test_a_package_that_uv_refuses_is_named_with_its_reason(uv, tmp_path):
         "No solution found: Because there is no version of rocksdict==0.3.23"
     )
     assert list((tmp_path / "cache").iterdir()) == []
+
+
+def test_a_proxy_whose_certificate_uv_does_not_trust_is_told_with_the_variable(uv):
+    with pytest.raises(ConfigurationError) as refusal:
+        environment(uv(DISTRUSTS), timeout=60)
+
+    assert "invalid peer certificate: UnknownIssuer (SSL_CERT_FILE names " in str(refusal.value)
 
 
 def test_a_missing_uv_is_named(uv):

@@ -32,6 +32,12 @@ _BUILD = Path("build.txt")
 _RELOCATABLE = ("--relocatable",)
 _DIGITS = 12  # of a digest in the name of a folder
 _LONGEST_REASON = 400
+# uv's words about a certificate, such as a proxy's, that the machine trusts and uv does not.
+_UNTRUSTED = "UnknownIssuer"
+_TRUST = (
+    "(SSL_CERT_FILE names the file of certificates that uv trusts, such as "
+    "/etc/ssl/certs/ca-certificates.crt, which has those of this machine and its proxy.)"
+)
 _COPY = ("--quiet", "--batch-mode", "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy")
 _PYTHON = re.compile(r"3\.[0-9]{1,2}")
 # The requirements are passed to an installer, so no option and no range is accepted.
@@ -193,6 +199,8 @@ class _Uv:
             return ""
         # uv draws its reasons as a tree over several lines.
         message = " ".join(re.sub(r"[^ -~]", " ", done.stderr).split())
+        if _UNTRUSTED in message:
+            return f"{message} {_TRUST}"
         return message or f"exit code {done.returncode}"
 
 
