@@ -119,6 +119,11 @@ _GROUPS = (
     r"method=(?<method>\S+) path=(?<path>\S+) status=(?<status>\d+) latency_ms=(?<ms>\d+) "
     r"bytes=(?<bytes>\d+)"
 )
+_WORKER = r"\[worker-(.*?)\]"
+_LARGEST = (
+    'parse @message "path=/orders/*/items" as order '
+    "| stats count(*) as n by order | sort n desc, order desc | limit 5"
+)
 PAIRS = (
     Pair(
         "a text in few lines, with fields",
@@ -167,9 +172,30 @@ PAIRS = (
         _words,
     ),
     Pair(
+        "dedup with messages, against DuckDB",
+        'parse @message "[worker-*]" as worker | display worker, @message | dedup worker',
+        _duckdb(
+            f"SELECT regexp_extract(line, '{_WORKER}', 1), arg_max(line, left(line, 24)) "
+            "FROM lines GROUP BY 1"
+        ),
+        1.5,
+        1.2,
+        _cells,
+    ),
+    Pair(
+        "the largest of a million groups, against DuckDB",
+        _LARGEST,
+        _duckdb(
+            "SELECT regexp_extract(line, 'path=/orders/(.*?)/items', 1) AS item, count(*) AS n "
+            "FROM lines GROUP BY 1 ORDER BY n DESC, item::BIGINT DESC LIMIT 5"
+        ),
+        1.8,
+        1.5,
+        _cells,
+    ),
+    Pair(
         "the largest of a million groups",
-        'parse @message "path=/orders/*/items" as order '
-        "| stats count(*) as n by order | sort n desc, order desc | limit 5",
+        _LARGEST,
         'mawk \'{ split($7, parts, "/"); n[parts[3]]++ } '
         "END { for (order in n) print order, n[order] }' $LOG "
         "| sort -k 2,2nr -k 1,1nr | head -5",
@@ -235,10 +261,28 @@ PAIRS = (
             "GROUP BY 1",
             _READ.format("$LOG/*.log"),
         ),
-        3.0,
+        2.5,
         2.0,
         _cells,
         many_logs,
+    ),
+    Pair(
+        f"a text in {FILES:,} files, against rg",
+        'filter @message like "upload of" | stats count(*)',
+        "rg -c --no-filename 'upload of' $LOG | mawk '{ n += $1 } END { print n }'",
+        15.0,
+        10.0,
+        _words,
+        many_logs,
+    ),
+    Pair(
+        "start: a file of one line, against DuckDB",
+        "stats count(*)",
+        _duckdb("SELECT count(*) FROM lines"),
+        1.2,
+        1.0,
+        _cells,
+        lambda _: service_log(1),
     ),
 )
 

@@ -359,13 +359,11 @@ class _Executed(NamedTuple):
     rows: list[tuple[Any, ...]]
     operators: list[dict[str, Any]]
 
-    @property
-    def lines(self) -> int | None:
-        """The number of lines, if the statement scanned one text and no other table."""
-        scans = [node for node in _nodes(self.operators) if node["type"] == "TABLE_SCAN"]
-        if [scan["extra_info"].get("Function") for scan in scans] != ["READ_CSV"]:
-            return None
-        return int(scans[0]["intermediate_rows"])
+    def lines(self, texts: int) -> int | None:
+        """Return the number of lines, if the statement scanned so many texts and no other table."""
+        scanned = list(_scanned(self.operators))
+        lines = [number for number in scanned if number is not None]
+        return sum(lines) if len(lines) == len(scanned) == texts else None
 
     @property
     def sorted_rows(self) -> int | None:
@@ -393,7 +391,7 @@ def _count_events(
 
     ``executed`` is the statement that read the events, all of them with ``whole``.
     """
-    lines = executed.lines if whole else None
+    lines = executed.lines(events.parts) if whole else None
     if (lines is not None or sql.matches_all) and events.bytes is not None:
         matched = _matched(connection, sql, executed)
         if matched is not None:
@@ -415,6 +413,19 @@ def _nodes(operators: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     for operator in operators:
         yield operator
         yield from _nodes(operator.get("children", []))
+
+
+def _scanned(
+    operators: list[dict[str, Any]], above: dict[str, Any] | None = None
+) -> Iterator[int | None]:
+    """Yield the number of lines of each scan of a text, None for a scan of another table."""
+    for operator in operators:
+        if operator["type"] == "TABLE_SCAN":
+            # A text that is read whole is one row, which the operator above takes apart.
+            counts = {"READ_CSV": operator, "READ_TEXT": above}
+            counted = counts.get(operator["extra_info"].get("Function", ""))
+            yield int(counted["intermediate_rows"]) if counted else None
+        yield from _scanned(operator.get("children", []), operator)
 
 
 @contextmanager

@@ -38,17 +38,21 @@ class EventSource:
         Whether a search for texts that the query needs found these events, and there are others.
     notes : tuple of str
         What people should know of the events, each in a sentence.
+    parts : int
+        The number of tables or texts that the SELECT reads.
     """
 
     sql: str
     bytes: int | None = field(default=None, kw_only=True)
     found: bool = field(default=False, kw_only=True)
     notes: tuple[str, ...] = field(default=(), kw_only=True)
+    parts: int = field(default=1, kw_only=True)
 
     @classmethod
     def union(cls, sources: Iterable[EventSource], size: int | None = None) -> EventSource:
         """Return the events of all sources, from ``size`` bytes of files; no source has none."""
-        return cls(" UNION ALL ".join(source.sql for source in sources) or _NOTHING, bytes=size)
+        parts = [source.sql for source in sources]
+        return cls(" UNION ALL ".join(parts) or _NOTHING, bytes=size, parts=len(parts))
 
     def within(self, *ranges: TimeRange) -> EventSource:
         """Return the events of time ranges that do not overlap."""

@@ -61,7 +61,8 @@ _MINUTE, _DAY = 60_000, 86_400_000  # [ms]
 _MOST_AHEAD = 14 * 60 * _MINUTE
 ANYTHING = "*"
 """The sign in a format that stands for any text before the time."""
-_ZONE = re.compile(rf"\d\d:\d\d:\d\d(?:[.,]\d+)? ?\[?({_ZONES})\b")
+_ZONE = re.compile(rf"(?:[.,]\d+)? ?\[?({_ZONES})\b")
+"""What follows the seconds of a time with the name of a zone."""
 # The lines that choose the clock of a file.
 _LINES = 200
 # The lines that show whether a log names a zone.
@@ -390,6 +391,8 @@ def _wrapped(first: Sequence[str]) -> Clock | None:
 def _choices(lines: Sequence[str]) -> tuple[Clock, ...]:
     """Return the clocks that lines may have, the first of equally good ones first."""
     keys = {key for line in lines for key in fields_of(line)}
+    if not keys:
+        return CLOCKS
     fields = (
         field_clock(field, _COMMON_LOG if field in _COMMON_LOG_FIELDS else "")
         for field in (*_FIELDS, *_COMMON_LOG_FIELDS)
@@ -451,7 +454,9 @@ def _told_of_zone(clock: Clock | None, first: Sequence[str]) -> Clock | None:
     """Return a clock whose name says that it does not read the zone that lines name, if any."""
     if clock is None or clock.form != "iso":
         return clock
-    zone = _ZONE.search("\n".join(first[:_ZONED_LINES]))
+    found = filter(None, map(_searcher(clock.pattern), first[:_ZONED_LINES]))
+    zones = (_ZONE.match(time.string, time.end(1)) for time in found)
+    zone = next(filter(None, zones), None)
     return clock._replace(name=f"{clock.name}, {zone[1]} read as UTC") if zone else clock
 
 
@@ -517,7 +522,7 @@ def flow_log_clock(header: str) -> Clock | None:
 
 
 @cache
-def _searcher(pattern: str) -> Callable[[str], object]:
+def _searcher(pattern: str) -> Callable[[str], re.Match[str] | None]:
     return re.compile(pattern).search
 
 

@@ -72,14 +72,23 @@ def files_of(paths: Iterable[Path]) -> Iterator[Path]:
 
 def logs_below(folder: Path) -> list[Path]:
     """Return the log files below a folder."""
-    return sorted(filter(_is_log, _files_below(folder, lambda _: None)))
+    return _files_below(folder, _is_log, lambda _: None)
 
 
-def _files_below(folder: Path, unread: Callable[[OSError], object]) -> Iterator[Path]:
-    """Yield the files below a folder; ``unread`` takes the error of each folder without access."""
-    for parent, _, names in os.walk(folder, onerror=unread):
-        paths = (os.path.join(parent, name) for name in names)  # noqa: PTH118
-        yield from map(Path, filter(os.path.isfile, paths))  # Path.is_file raises without access
+def _files_below(
+    folder: Path, is_wanted: Callable[[str], bool], unread: Callable[[OSError], object]
+) -> list[Path]:
+    """Return the files below a folder with a wanted name, in the order of their paths.
+
+    ``unread`` takes the error of each folder without access.
+    """
+    paths = (
+        os.path.join(parent, name)  # noqa: PTH118
+        for parent, _, names in os.walk(folder, onerror=unread)
+        for name in filter(is_wanted, names)
+    )
+    files = filter(os.path.isfile, paths)  # Path.is_file raises without access
+    return list(map(Path, sorted(files, key=lambda path: path.split("/"))))
 
 
 def is_rotated(path: Path, log: Path) -> bool:
@@ -88,16 +97,22 @@ def is_rotated(path: Path, log: Path) -> bool:
     return path.parent == log.parent and path.name != rest and rest[:1] in (".", "-")
 
 
-def _is_log(path: Path) -> bool:
-    hidden = path.name.startswith(".") or path.name == _WRITE_TEST
-    return not hidden and (path.suffix in ("", *SUFFIXES) or _ROTATED.search(path.name) is not None)
+def _is_log(name: str) -> bool:
+    """Tell whether a file in a folder is a log by its name."""
+    if name.startswith(".") or name == _WRITE_TEST:
+        return False
+    suffix = os.path.splitext(name)[1]  # noqa: PTH122 (a folder may have many files)
+    return suffix in ("", ".", *SUFFIXES) or _ROTATED.search(name) is not None
 
 
 def skipped_below(folder: Path) -> list[Path]:
     """Return the files below a folder that no query reads, and the folders without access."""
     unread: list[Path] = []
-    files = _files_below(folder, lambda error: unread.append(Path(error.filename)))
-    skipped = [path for path in files if not _is_log(path) and path.name != _WRITE_TEST]
+    skipped = _files_below(
+        folder,
+        lambda name: not _is_log(name) and name != _WRITE_TEST,
+        lambda error: unread.append(Path(error.filename)),
+    )
     return sorted(skipped + unread)
 
 

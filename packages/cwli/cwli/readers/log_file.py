@@ -41,6 +41,7 @@ _RECORDS = re.compile(
 _DELIVERY = re.compile(rf'{_PAIRS}"messageType"\s*:\s*"(?:DATA|CONTROL)_MESSAGE"')
 # AWS documentation, CloudWatch Logs API: GetQueryResults.
 _RESULTS = re.compile(rf'{_PAIRS}"results"\s*:\s*\[\s*(?:\]|\[\s*\{{\s*"field"\s*:)')
+_JSON = re.compile(r"\s*[{\[]")
 _ARRAY = re.compile(r'\s*\[\s*\{\s*"')
 _OBJECT_OVER_LINES = re.compile(r'\s*\{[ \t]*\r?\n\s*"[^"\n]*"\s*:')
 _NAMES = re.compile(r'"?[A-Za-z_][\w .()-]*"?(?:,"?[A-Za-z_][\w .()-]*"?)+')
@@ -176,8 +177,10 @@ def inspect(
     with opened(path) as file:
         status = original.stat()
         encoding = encoding_of(file)
-        begin = file.read(PEEKED_BYTES).decode(encoding, errors="replace")
         is_plain = isinstance(file, BufferedReader)
+        # Python takes memory for all that it may read, ten times as long as it reads a small file.
+        most = status.st_size + 1 if is_plain and path is original else PEEKED_BYTES
+        begin = file.read(min(most, PEEKED_BYTES)).decode(encoding, errors="replace")
     form = form_of(begin)
     is_json = form is Form.OBJECTS
     first = _first_objects(begin) if is_json else first_lines(begin[:_CLOCK_PEEKED])
@@ -250,6 +253,8 @@ def clock_in(original: Path, first: Sequence[str], before: Clock | None = None) 
 
 def form_of(begin: str) -> Form:
     """Return the form of the events in a file, of its first characters."""
+    if not _JSON.match(begin):
+        return Form.DOWNLOAD if _is_table(begin) else Form.TEXT
     for form, pattern in _BEGINNINGS.items():
         if pattern.match(begin):
             return form
@@ -261,11 +266,8 @@ def form_of(begin: str) -> Form:
         return Form.RESULTS if is_row else Form.LISTED if is_event(first) else Form.OBJECTS
     if _OBJECT_OVER_LINES.match(begin):
         return Form.OBJECTS
-    if _is_table(begin):
-        return Form.DOWNLOAD
     first_line = begin.lstrip().partition("\n")[0]
-    is_json = first_line.startswith("{") and is_event(_value_at(first_line, 0))
-    return Form.EVENTS if is_json else Form.TEXT
+    return Form.EVENTS if is_event(_value_at(first_line, 0)) else Form.TEXT
 
 
 def list_begin(begin: str) -> int:

@@ -117,7 +117,7 @@ class Search(NamedTuple):
         try:
             sizes = {file: file.stat().st_size for file in files}
             small = [file for file, size in sizes.items() if size < self.small]
-            absent = dict.fromkeys(file for file in small if not self._may_hold(file))
+            absent = dict.fromkeys(file for file in small if not self._may_hold(file, sizes[file]))
             sizes = {file: size for file, size in sizes.items() if size >= self.small}
             are_few = len(sizes) <= _FEW
             parts = {
@@ -131,13 +131,14 @@ class Search(NamedTuple):
         copies = {file: _joined([part.copy for part in each]) for file, each in parts.items()}
         return {**absent, **copies}
 
-    def _may_hold(self, file: Path) -> bool:
-        """Tell whether a small file may hold an event with one of the texts."""
+    def _may_hold(self, file: Path, size: int) -> bool:
+        """Tell whether a small file of a size [B] may hold an event with one of the texts."""
         with unpacked(file) as content:
             if is_utf16(content):
                 return True
             # A packed file may hold far more than its size.
-            part = content.read(PEEKED_BYTES)
+            is_plain = isinstance(content, BufferedReader)
+            part = content.read(size + 1 if is_plain else PEEKED_BYTES)
             begin = part.decode(errors="replace").removeprefix("\ufeff")
             if form_of(begin) is not Form.TEXT:
                 return True

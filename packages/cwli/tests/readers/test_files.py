@@ -351,3 +351,33 @@ def test_the_events_of_a_time_range_are_counted(tmp_path, query, matched):
     path.write_text("".join(f"2024-06-02T14:26:0{n}Z {'abcde'[n]}\n" for n in range(5)))
     counts = run(query, log_files([path]), 1_717_338_360, 1_717_338_362).statistics
     assert (counts["recordsScanned"], counts["recordsMatched"]) == (3, matched)
+
+
+def test_many_small_files_have_the_events_that_each_has_alone(tmp_path):
+    texts = [
+        f"2024-06-02T14:26:00Z {number}\n\n{line}2024-06-02T14:27:00Z last".encode()
+        for number, line in enumerate(["", "2024-06-02T14:26:30Z é\n"] * 10)
+    ]
+    texts[1] = b"\xef\xbb\xbf" + texts[1]
+    texts[2] = texts[2].replace(b"\n", b"\r\n")
+    texts[3] = b""
+    paths = [tmp_path / f"{number:02}.log" for number in range(len(texts))]
+    for path, text in zip(paths, texts, strict=True):
+        path.write_bytes(text)
+    query = "fields @timestamp, @log, @logStream, @message | sort @ptr"
+    alone = [row[:4] for path in paths for row in run(query, log_files([path])).rows]
+    result = run(query, log_files(paths))
+    assert sorted(map(str, (row[:4] for row in result.rows))) == sorted(map(str, alone))
+    assert result.statistics["recordsScanned"] == len(alone) == 47
+    counted = run("stats count(*)", log_files(paths)).statistics
+    assert counted["recordsScanned"] == counted["recordsMatched"] == len(alone)
+
+
+def test_many_small_files_with_a_line_that_needs_a_copy_are_refused(tmp_path):
+    paths = [tmp_path / f"{number:02}.log" for number in range(16)]
+    for path in paths:
+        path.write_text("x\n")
+    for text, reason in {"\U0010ffff": "not a character", "\udcff": "valid UTF-8"}.items():
+        paths[7].write_text(f"x{text}\n", errors="surrogateescape")
+        with pytest.raises(EventsError, match=reason):
+            run("stats count(*)", log_files(paths))
