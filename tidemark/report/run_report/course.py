@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise, product
 from statistics import fmean, median
+from typing import NamedTuple
 
 from tidemark.model.labels import labelled_name
 from tidemark.model.numerals import percent, ranges
@@ -198,12 +199,21 @@ def usage(test: str, groups: Sequence[Group]) -> list[Block]:
 
     The tasks of each service have charts of their own, before the charts of the test.
     """
-    results = [result for group in groups for _, result in group.results]
-    services = {task.service for result in results for task in result.tasks if task.service}
+    timed = [
+        _Timed(
+            group.name,
+            trial.trial,
+            result,
+            result.seconds(each.logged_at for each in result.usages),
+        )
+        for group in groups
+        for trial, result in group.results
+    ]
+    services = {task.service for each in timed for task in each.result.tasks if task.service}
     charts = [
         _chart(f"{service or 'the tasks'} of {test}", name, drawn, groups)
         for service, name in product([*sorted(services), ""], _CHARTS)
-        if (drawn := list(_lines(groups, service, _CHARTS[name])))
+        if (drawn := list(_lines(timed, service, _CHARTS[name])))
     ]
     return [*charts, *_unknown(test, groups)] or [
         f"There is no resource usage of the tasks of {test} to draw."
@@ -217,11 +227,19 @@ def _chart(owner: str, name: str, drawn: Sequence[Line], groups: Sequence[Group]
     return lines(caption, groups, drawn, name, table)
 
 
-def _lines(groups: Sequence[Group], service: str, value: _Value) -> Iterator[Line]:
-    for group in groups:
-        for trial, result in group.results:
-            if points := _points(result, service, value):
-                yield Line(group.name, trial.trial, points)
+class _Timed(NamedTuple):
+    """The usages of a test in a trial, with the time of each, which four charts have."""
+
+    group: str
+    trial: int
+    result: TestResult
+    seconds: Sequence[float | None]
+
+
+def _lines(timed: Iterable[_Timed], service: str, value: _Value) -> Iterator[Line]:
+    for each in timed:
+        if points := _points(each.result, each.seconds, service, value):
+            yield Line(each.group, each.trial, points)
 
 
 def _unknown(test: str, groups: Sequence[Group]) -> Iterator[str]:
@@ -238,7 +256,9 @@ def _unknown(test: str, groups: Sequence[Group]) -> Iterator[str]:
             )
 
 
-def _points(result: TestResult, service: str, value: _Value) -> Points:
+def _points(
+    result: TestResult, seconds: Sequence[float | None], service: str, value: _Value
+) -> Points:
     """Return a point for each logging period: the mean usage over the tasks of a service.
 
     The service '' has the tasks of the test itself.
@@ -248,7 +268,6 @@ def _points(result: TestResult, service: str, value: _Value) -> Points:
     """
     by_task: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)
     own = {task.task_id for task in result.tasks if task.service == service}
-    seconds = result.seconds(entry.logged_at for entry in result.usages)
     for entry, second in zip(result.usages, seconds, strict=True):
         amount = value(entry)
         if entry.task_id in own and second is not None and second >= 0 and amount is not None:
@@ -288,6 +307,8 @@ def _by_period(points: Points, start: float, period: float) -> dict[int, list[tu
 
 
 def _mean(points: Points) -> tuple[float, float]:
+    if len(points) == 1:
+        return points[0]
     return fmean(second for second, _ in points), fmean(value for _, value in points)
 
 
