@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -45,6 +46,8 @@ _FEWEST = 20
 """The fewest characters between the ends of the axis of a plot."""
 _ROW = 24  # pixels of a chart
 _SIZE = "Size"
+_OF_VERSION = ("Version number", "Test date", _SIZE)
+"""The columns of a version, before those of its figures."""
 """The column of sizes, which only a suite with trials of several sizes needs."""
 _MARKDOWN_DAY = "%d/%m/%Y"
 """The form of dates in the table that people keep in their documentation."""
@@ -175,7 +178,40 @@ def _print(
         click.echo("\n".join(plots(versions, headings, width, exact=exact)))
     else:
         day = _MARKDOWN_DAY if form == "markdown" else "%Y-%m-%d"
-        show(*_rows(versions, headings, day, exact=exact or form != "table"), form)
+        names, rows = _rows(versions, headings, day, exact=exact or form != "table")
+        if form == "table" and sys.stdout.isatty() and is_too_wide(names, rows):
+            print_by_figure(names, rows)
+        else:
+            show(names, rows, form)
+
+
+def is_too_wide(names: Sequence[str], rows: Sequence[Mapping[str, str]]) -> bool:
+    """Tell whether the terminal would break words of a table."""
+    from tidemark.report.blocks import Row, Table  # noqa: PLC0415
+    from tidemark.report.terminal import breaks_words  # noqa: PLC0415
+
+    lines = tuple(Row(tuple(row.get(name, "") for name in names)) for row in rows)
+    width = shutil.get_terminal_size((_WIDTH, 0)).columns
+    return breaks_words(Table("", tuple(names), lines), width)
+
+
+def print_by_figure(names: Sequence[str], rows: Sequence[Mapping[str, str]]) -> None:
+    """Print the versions of each figure below its name."""
+    from rich.console import Console  # noqa: PLC0415
+
+    from tidemark.report.blocks import Row, Table  # noqa: PLC0415
+    from tidemark.report.terminal import print_blocks  # noqa: PLC0415
+
+    of_version = [name for name in names if name in _OF_VERSION]
+    lines = tuple(
+        Row((figure, *(row.get(name, "") for name in of_version), row[figure]))
+        for figure in names
+        if figure not in _OF_VERSION
+        for row in rows
+        if row.get(figure)
+    )
+    table = Table("Figures by version", ("Figure", *of_version, "Rate"), lines, frozenset({"Rate"}))
+    print_blocks([table], Console(highlight=False))
 
 
 def _has_many_figures(tables: Tables, suite: str) -> bool:

@@ -31,7 +31,8 @@ from tidemark.report.marks import MARKS
 STYLES = {"slower": "bold red", "faster": "bold green", "cannot tell": "yellow"}
 """The style of each verdict on a terminal that has colours."""
 _GAP = 2  # characters between columns, and the indent
-_NARROWEST = 16  # characters of a column whose cells are on several lines
+# A percent sign begins no line.
+_BETWEEN_WORDS = re.compile(r" (?!%)")
 
 
 def screen_lines(report: Report, console: Console) -> list[str]:
@@ -120,6 +121,20 @@ def _widths(table: Table) -> list[int]:
     return [max(len(_one_line(cell)) for cell in column) for column in columns]
 
 
+def breaks_words(table: Table, width: int) -> bool:
+    """Tell whether a table is wider than some characters even with a line for each word."""
+    return _width(_words(table)) > width
+
+
+def _words(table: Table) -> list[int]:
+    """Return the length of the longest word of each column."""
+    columns = zip(table.columns, *(row.cells for row in table.rows), strict=True)
+    return [
+        max(len(word) for cell in column for word in _BETWEEN_WORDS.split(_one_line(cell)))
+        for column in columns
+    ]
+
+
 def _width(widths: Sequence[int]) -> int:
     return sum(widths) + _GAP * (len(widths) - 1)
 
@@ -137,16 +152,15 @@ def _whole(table: Table) -> Grid:
 def _narrow(table: Table, width: int) -> RenderableType:
     """Return a table for a narrow screen: the first cell of a row stands on a line above it.
 
-    Equal first cells of neighbours stand there once. One other column may break into lines.
+    Equal first cells of neighbours stand there once. The widest of the other columns break into
+    lines, between words.
     """
-    _, *widths = _widths(table)
-    room = width - _GAP
-    broken = widths.index(max(widths))
-    excess = _width(widths) - room
-    if excess > 0:
-        widths[broken] -= excess
-        if widths[broken] < _NARROWEST:
+    (_, *widths), (_, *words) = _widths(table), _words(table)
+    while _width(widths) > width - _GAP:
+        broken = max(range(len(widths)), key=lambda at: (widths[at] > words[at], widths[at]))
+        if widths[broken] == words[broken]:
             return _whole(table)
+        widths[broken] -= 1
     head, *columns = table.columns
     parts: list[RenderableType] = ["", _heading(head, "bold")]
     parts.append(_rows(table, widths, [[Text(_one_line(each), "bold") for each in columns]]))
@@ -162,8 +176,22 @@ def _rows(table: Table, widths: Sequence[int], rows: Iterable[Sequence[Text]]) -
     for column, width in zip(table.columns[1:], widths, strict=True):
         grid.add_column(width=width, justify=_justify(table, column), overflow="fold")
     for row in rows:
-        grid.add_row("", *row)
+        grid.add_row("", *map(_broken, row, widths))
     return grid
+
+
+def _broken(text: Text, width: int) -> Text:
+    """Return a text with its lines ended between words, none of which is longer than a line."""
+    ends, end, room = list[int](), 0, width
+    for word in _BETWEEN_WORDS.split(text.plain):
+        if end and len(word) > room:
+            ends.append(end)
+            room = width
+        end, room = end + len(word) + 1, room - len(word) - 1
+    lines = text.divide(ends)
+    for line in lines:
+        line.rstrip()
+    return Text("\n").join(lines)
 
 
 def _justify(table: Table, column: str) -> Literal["left", "right"]:

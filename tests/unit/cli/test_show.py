@@ -1,5 +1,6 @@
 """A report on a terminal."""
 
+import io
 from itertools import pairwise
 
 import pytest
@@ -8,7 +9,7 @@ from rich.console import Console
 from tidemark.cli.show import first_screen, print_comparison, print_lines, print_run
 from tidemark.report.blocks import Bullets, Command, Details, Report, Row, Section, Table
 from tidemark.report.markdown import markdown
-from tidemark.report.terminal import screen_lines
+from tidemark.report.terminal import print_blocks, screen_lines
 
 ROWS = (Row(("latency of a very long operation", "▼ slower")), Row(("rate", "? cannot tell"), True))
 TABLE = Table("Changes", ("Metric", "Verdict"), ROWS)
@@ -55,6 +56,23 @@ def test_parts_have_an_empty_line_between_them(drawn):
     assert "RocksDB" in lines[0]
     assert not any(one == two == "" for one, two in pairwise(lines))
     assert lines[-2:] == [" • one", " • two lines"]
+
+
+def test_columns_break_between_words_and_no_line_begins_with_a_percent_sign():
+    columns = ("Metric", "Verdict", "95 % interval", "Mean of 11.7", "Mean of 12.4")
+    cells = ("a very long name of a metric", "▲ faster", "+16.86 % to +17.86 %", "8,552", "9,994")
+    table = Table("", columns, (Row(cells),), frozenset(columns[2:]))
+    console = Console(width=49, highlight=False, file=io.StringIO())
+
+    print_blocks([table], console)
+
+    assert [line.split() for line in console.file.getvalue().splitlines()[3:]] == [
+        ["Verdict", "95", "%", "Mean", "of", "Mean", "of"],
+        ["interval", "11.7", "12.4"],
+        [*cells[0].split()],
+        ["▲", "faster", "+16.86", "%", "to", "8,552", "9,994"],
+        ["+17.86", "%"],
+    ]
 
 
 def test_a_table_that_is_too_wide_has_the_name_of_each_row_above_it(drawn):
