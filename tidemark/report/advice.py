@@ -202,8 +202,17 @@ def _why(short: Sequence[Verdict], longer: Mapping[str, Value]) -> str:
 
 
 def _names(verdicts: Iterable[Verdict]) -> str:
-    """Return the first names of the metrics of verdicts, and how many more there are."""
-    names = list(dict.fromkeys(verdict.quantity.name for verdict in verdicts))
+    """Return the first names of the metrics of verdicts, and how many more there are.
+
+    Several figures of a metric have its name and their number.
+    """
+    figures: defaultdict[str, dict[str, None]] = defaultdict(dict)
+    for quantity in (verdict.quantity for verdict in verdicts):
+        figures[quantity.metric.name][quantity.name] = None
+    names = [
+        f"{metric} ({len(of_metric)} figures)" if len(of_metric) > 1 else next(iter(of_metric))
+        for metric, of_metric in figures.items()
+    ]
     more = len(names) - _MOST_NAMES
     rest = f" and {plural(more, 'more metric')}" if more > 0 else ""
     return f"{listed(names[:_MOST_NAMES])}{rest}"

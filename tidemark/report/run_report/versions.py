@@ -205,7 +205,8 @@ def results(run: MeasuredRun) -> Section:
     if len(rows) > _MOST_ROWS:
         news = [(quantity, step) for quantity, step in rows if step.base and step.is_news]
         news.sort(key=lambda row: _told(*row, named=False).place)
-        shown = (news or rows)[:_MOST_ROWS]
+        decisive = sorted(rows, key=lambda row: not row[0].metric.decides)
+        shown = (news or decisive)[:_MOST_ROWS]
     rest = f"The sections below have {plural(len(rows) - len(shown), 'more row')}."
     more = (rest,) if len(shown) < len(rows) else ()
     details = (
