@@ -1,9 +1,9 @@
-"""``python -m tests.system.faults.kills``: commands that are ended by a signal at random moments.
+"""``python -m tests.system.faults.kills``: commands that get a signal at random moments.
 
-Commands run over one state folder. A signal ends each at a random moment. Then no process of it may
-be left, nothing stored may be lost or doubled, no file of a report may be empty, and the command
-must work when it is given again. ``--kills`` sets their number, ``--seed`` chooses moments and
-signals. The exit code is 1 if there is a problem.
+Commands run over one state folder. A signal ends each at a random moment, or stops it for a while.
+Then no process of it may be left, nothing stored may be lost or doubled, no file of a report may be
+empty, and the command must work when it is given again. ``--kills`` sets their number, ``--seed``
+chooses moments and signals. The exit code is 1 if there is a problem.
 """
 
 from __future__ import annotations
@@ -30,16 +30,17 @@ from tidemark.model.checkout import ROOT
 
 _TIDEMARK = Path(sys.executable).with_name("tidemark")
 _SMALL = ("--set", "records=2000")
-_OVER_FILES = ("import", "report", "profile import", "acknowledge")
-_IN_A_CLOUD = ("bisect", "up")
+_OVER_FILES = ("import", "report", "profile import", "acknowledge", "exclude")
+_IN_A_CLOUD = ("run", "bisect", "up")
 _COMMANDS = (*_OVER_FILES, *_IN_A_CLOUD)
-_SIGNALS = (signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGHUP)
+_SIGNALS = (signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGSTOP)
 _INTERRUPTED = 130
 _STOPPED = "The run did not complete: stopped: interrupted on the command line"
 _LONGEST_END_SECONDS = 120
 _PR_SET_CHILD_SUBREAPER = 36
 # A companion of a program kills its group within a moment of the command's end.
 _PATIENCE_SECONDS = 10
+_STOPPED_SECONDS = 1.0
 _KEYS = {
     "runs": "run_id",
     "rates": "run_id, trial, test, metric, statistic, labels",
@@ -47,7 +48,7 @@ _KEYS = {
     "verdicts": "run_id, test, metric, statistic, labels, version, baseline",
     "profiles": "run_id, path",
 }
-_DAYS = 24
+_DAYS, _CHANGE = 24, 16
 
 
 class Scene:
@@ -58,13 +59,11 @@ class Scene:
         self._folder = folder
         self._number = 0
         begun = time.monotonic()
-        words = ["--versions", "9.0.0,9.8.4", "--repetitions", "2", *_SMALL]
-        self._run = self._printed_run("run", *words)
+        both = ["--versions", "9.0.0,9.8.4", "--repetitions", "2", *_SMALL]
+        self._run = first_run(self.finish(["run", *both]))
         # A search lasts longer than a run, and only a signal ends `up`.
         self.seconds = dict.fromkeys(_IN_A_CLOUD, time.monotonic() - begun)
-        csv = folder / "nightly.csv"
-        csv.write_text(_nightly(_DAYS, _DAYS - 8), encoding="utf-8")
-        self._changed = self._printed_run("import", str(csv))
+        self._changed = first_run(self.finish(words("import", 0, folder, "", "")))
         for name in _OVER_FILES:
             begun = time.monotonic()
             self.finish(self.words(name))
@@ -73,27 +72,7 @@ class Scene:
     def words(self, name: str) -> list[str]:
         """Return a command that stores something new, where it can."""
         self._number += 1
-        number = self._number
-        match name:
-            case "import":
-                file = self._folder / f"figures{number}.csv"
-                file.write_text(_nightly(6, 3), encoding="utf-8")
-                return ["import", str(file)]
-            case "profile import":
-                file = self._folder / f"{number}.folded"
-                file.write_text(f"main;work {number + 50}\nmain;wait 50\n", encoding="utf-8")
-                version = ["--suite", "rocksdb", "--version", f"8.0.{number}"]
-                return ["profile", "import", str(file), *version, "--date", "2026-01-31"]
-            case "report":
-                return ["report", self._run]
-            case "acknowledge":
-                until = ["--until", f"2099-01-{number % 28 + 1:02}"]
-                return ["acknowledge", self._changed, "--reason", f"number {number}", *until]
-            case "bisect":
-                versions = ["8.8.1", "9.8.4", "--metric", "ingest_engine_rate"]
-                return ["bisect", *versions, "--repetitions", "5", *_SMALL]
-            case _:
-                return ["up"]
+        return words(name, self._number, self._folder, self._run, self._changed)
 
     def command(self, words: Sequence[str]) -> list[str]:
         """Return the whole command."""
@@ -107,10 +86,46 @@ class Scene:
         assert done.returncode in {0, 4}, f"{words}: {done.returncode}: {done.stdout}{done.stderr}"
         return done.stdout
 
-    def _printed_run(self, *words: str) -> str:
-        found = re.search(r"\d{8}T\d{6}Z-[0-9a-f]{6}", self.finish(words))
-        assert found, words
-        return found[0]
+
+def first_run(printed: str) -> str:
+    """Return the first run that a command has printed."""
+    found = re.search(r"\d{8}T\d{6}Z-[0-9a-f]{6}", printed)
+    assert found, printed
+    return found[0]
+
+
+def words(name: str, number: int, folder: Path, run: str, changed: str) -> list[str]:
+    """Return a command, which stores something new for each number, where it can.
+
+    ``folder`` gets its file, ``run`` is a run of RocksDB and ``changed`` an import with a change.
+    """
+    match name:
+        case "import":
+            file = folder / f"figures{number}.csv"
+            file.write_text(_nightly(), encoding="utf-8")
+            return ["import", str(file)]
+        case "profile import":
+            file = folder / f"{number}.folded"
+            file.write_text(f"main;work {number + 50}\nmain;wait 50\n", encoding="utf-8")
+            version = ["--suite", "rocksdb", "--version", f"8.0.{number}"]
+            return ["profile", "import", str(file), *version, "--date", "2026-01-31"]
+        case "report":
+            return ["report", run]
+        case "acknowledge":
+            until = ["--until", f"2099-01-{number % 28 + 1:02}"]
+            return ["acknowledge", changed, "--reason", f"number {number}", *until]
+        case "exclude":
+            verb = ("exclude", "include")[number % 2]
+            return [verb, f"{run}/1", "--reason", f"number {number}"]
+        case "run":
+            return ["run", "--versions", "9.0.0", "--repetitions", "1", *_SMALL]
+        case "sql":
+            return ["sql", f"SELECT count(*) + {number} AS n FROM rates"]
+        case "bisect":
+            versions = ["8.8.1", "9.8.4", "--metric", "ingest_engine_rate"]
+            return ["bisect", *versions, "--repetitions", "5", *_SMALL]
+        case _:
+            return [name]
 
 
 def main() -> int:
@@ -147,6 +162,12 @@ def _killed(scene: Scene, name: str, how: signal.Signals, moment: float) -> Iter
         ) as process:
             time.sleep(moment)
             process.send_signal(how)
+            if how == signal.SIGSTOP:
+                time.sleep(_STOPPED_SECONDS)
+                process.send_signal(signal.SIGCONT)
+                if name == "up":
+                    how = signal.SIGTERM
+                    process.send_signal(how)
             try:
                 code = process.wait(_LONGEST_END_SECONDS)
             except subprocess.TimeoutExpired:
@@ -160,15 +181,15 @@ def _killed(scene: Scene, name: str, how: signal.Signals, moment: float) -> Iter
     # The exit code 1 of a search is that of a run that was stopped.
     if code not in {0, 4, _INTERRUPTED, -how} and not (code == 1 and _STOPPED in printed):
         yield f"its exit code is {code}: {printed[-500:]}"
-    yield from (f"it left the process {left}" for left in _left())
+    yield from (f"it left the process {left}" for left in left())
     yield from problems(scene.state, before, before, [])
-    yield from _empty(scene.state)
+    yield from empty_reports(scene.state)
     if name in _OVER_FILES:
         scene.finish(words)
-    yield from _doubled_rows(scene.state)
+    yield from doubled_rows(scene.state)
 
 
-def _left() -> list[str]:
+def left() -> list[str]:
     """Return the commands of processes that are still there; end them."""
     _, alive = psutil.wait_procs(psutil.Process().children(recursive=True), _PATIENCE_SECONDS)
     commands = []
@@ -179,13 +200,15 @@ def _left() -> list[str]:
     return commands
 
 
-def _empty(state: Path) -> Iterator[str]:
+def empty_reports(state: Path) -> Iterator[str]:
+    """Yield each empty file of a report."""
     for file in (state / "reports").rglob("*"):
         if file.is_file() and file.suffix != ".tmp" and file.stat().st_size == 0:
             yield f"{file} is empty"
 
 
-def _doubled_rows(state: Path) -> Iterator[str]:
+def doubled_rows(state: Path) -> Iterator[str]:
+    """Yield each table with a row that is there twice."""
     for table, keys in _KEYS.items():
         sql = f"SELECT {keys}, count(*) AS n FROM {table} GROUP BY {keys} HAVING count(*) > 1"
         done = CliRunner().invoke(tidemark, ["sql", sql, "--format", "json", "--state", str(state)])
@@ -195,12 +218,12 @@ def _doubled_rows(state: Path) -> Iterator[str]:
             yield f"{table} has {rows[0]['n']} rows of {rows[0]}"
 
 
-def _nightly(days: int, change: int) -> str:
-    """Return figures of some days as CSV; from ``change`` on they are lower."""
+def _nightly() -> str:
+    """Return figures of some days as CSV; those of the last days are lower."""
     chance = random.Random(1)
     lines = ["date,commit,Ingest rate (rows/s)"]
-    for day in range(days):
-        rate = chance.gauss(1000, 10) * (0.8 if day >= change else 1)
+    for day in range(_DAYS):
+        rate = chance.gauss(1000, 10) * (0.8 if day >= _CHANGE else 1)
         lines.append(f"2026-01-{day + 1:02},c{day:07x},{rate:.1f}")
     return "\n".join(lines) + "\n"
 

@@ -16,11 +16,12 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from random import Random
 
 from onebox.cloud.deployment import synthesise
+from tests.system.faults.kills import first_run, words
 from tests.system.faults.power.disk import Disk
 from tests.system.faults.power.judging import NOTHING, Contents, problems
 from tests.system.faults.power.recording import Replay, record, traced
@@ -29,6 +30,10 @@ from tidemark.one_machine.app import machine_app
 
 _TIDEMARK = Path(sys.executable).with_name("tidemark")
 _RUN = ["--versions", "9.0.0", "--repetitions", "2", "--set", "records=2000"]
+_COMMANDS = (
+    *("run", "runs", "exclude", "up", "merge", "history"),
+    *("import", "report", "profile import", "acknowledge", "bisect"),
+)
 # No figure is in a task's own folder; every start makes the note of the cloud again.
 _WITHOUT = ("tasks", "cloud.")
 
@@ -38,7 +43,6 @@ class Recorded:
 
     def __init__(self, name: str, log: Path, state: Path, before: Contents) -> None:
         self.name, self.log, self.before = name, log, before
-        _record(name, log, state)
         self.after = Contents.of(state)
 
 
@@ -69,31 +73,32 @@ def main() -> int:
 
 
 def _commands(folder: Path, state: Path) -> Iterator[Recorded]:
-    before = NOTHING
-    for number, name in enumerate(("run", "runs", "exclude", "up", "merge", "history")):
-        command = Recorded(name, folder / f"{number}.strace", state, before)
+    before, runs = NOTHING, {"run": "", "import": ""}
+    for number, name in enumerate(_COMMANDS):
+        log = folder / f"{number}.strace"
+        output = _record(name, log, state, runs)
+        if name in runs:
+            runs[name] = first_run(output)
+        command = Recorded(name, log, state, before)
         before = command.after
         yield command
 
 
-def _record(name: str, log: Path, state: Path) -> None:
+def _record(name: str, log: Path, state: Path, runs: Mapping[str, str]) -> str:
     place = ["--state", str(state)]
     match name:
         case "run":
-            record(log, [_TIDEMARK, "run", *_RUN, *place], ROOT)
-        case "exclude":
-            (run,) = {path.name for path in (state / "reports" / "rocksdb").iterdir()}
-            record(log, [_TIDEMARK, "exclude", f"{run}/1", "--reason", "noisy", *place], ROOT)
+            return record(log, [_TIDEMARK, "run", *_RUN, *place], ROOT)
         case "up":
-            _record_up(log, place)
+            return _record_up(log, place)
         case "merge":
-            words = [sys.executable, "-m", "tests.system.faults.power.merging", str(state)]
-            record(log, words, ROOT)
-        case _:
-            record(log, [_TIDEMARK, name, *place], ROOT)
+            program = [sys.executable, "-m", "tests.system.faults.power.merging", str(state)]
+            return record(log, program, ROOT)
+    command = words(name, 0, log.parent, runs["run"], runs["import"])
+    return record(log, [_TIDEMARK, *command, *place], ROOT)
 
 
-def _record_up(log: Path, place: list[str]) -> None:
+def _record_up(log: Path, place: list[str]) -> str:
     command = traced(log, [_TIDEMARK, "up", *place])
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -102,7 +107,7 @@ def _record_up(log: Path, place: list[str]) -> None:
                 break
         (child,) = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
         os.kill(int(child), signal.SIGTERM)
-        process.stdout.read()
+        return process.stdout.read()
 
 
 def _cut(command: Recorded, disk: Disk, state: Path, cuts: int, chance: Random) -> Iterator[str]:

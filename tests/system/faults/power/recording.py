@@ -35,9 +35,16 @@ def traced(log: Path, words: Sequence[str | Path]) -> list[str | Path]:
     ]
 
 
-def record(log: Path, words: Sequence[str | Path], cwd: Path) -> None:
-    """Run a command to its end and record its file operations in ``log``."""
-    subprocess.run(traced(log, words), cwd=cwd, check=True, stdout=subprocess.DEVNULL)
+def record(log: Path, words: Sequence[str | Path], cwd: Path) -> str:
+    """Run a command to its end and record its file operations in ``log``; return its output.
+
+    A search ends with exit code 4 if it cannot tell.
+    """
+    done = subprocess.run(
+        traced(log, words), cwd=cwd, check=False, stdout=subprocess.PIPE, text=True
+    )
+    assert done.returncode in {0, 4}, words
+    return done.stdout
 
 
 @dataclass(frozen=True)
