@@ -10,6 +10,7 @@ environment variables), "Viewing CloudWatch logs for Lambda" (START, END and REP
 from __future__ import annotations
 
 import json
+import logging
 import math
 import shutil
 import signal
@@ -32,6 +33,7 @@ from onebox.cloud.logs import CloudWatchLogs
 from onebox.cloud.processes import Guard, Process, clean_environment
 from onebox.cloud.runtime import ForkServer, Invocation, Reply, RuntimeApi
 
+_log = logging.getLogger(__name__)
 INIT_SECONDS = 10  # AWS's limit for the load of a function, before its timeout begins
 
 
@@ -207,8 +209,11 @@ class Sandbox:
         return "\t".join(part for part in parts if part)
 
     def _write_output(self, lines: list[str]) -> None:
-        # Within one message awslambdaric ends its lines with a carriage return.
-        self._write([line.replace("\r", "\n") for line in lines])
+        try:
+            # Within one message awslambdaric ends its lines with a carriage return.
+            self._write([line.replace("\r", "\n") for line in lines])
+        except OSError as error:  # the disk is full, or fails; the end of the invocation says so
+            _log.warning("The log of %s lacks lines: %s", self.function.name, error.strerror)
 
     def _write(self, lines: list[str]) -> None:
         self._record.lines += lines

@@ -248,7 +248,8 @@ class Task:
 class TaskLog:
     """The log stream of one task, which keeps the lines up to ``most_bytes``.
 
-    ``overflow`` is called once, with the reason, when the task prints more.
+    ``overflow`` is called once, with the reason, when the task prints more, or when its lines
+    cannot be stored.
     """
 
     def __init__(
@@ -267,7 +268,7 @@ class TaskLog:
 
     def add(self, line: str) -> None:
         """Store a line of the cloud's own, however much the task has printed."""
-        self._logs.write(self._group, self._stream, [line])
+        self._store([line])
 
     def write(self, lines: Sequence[str]) -> None:
         """Store new lines, unless the task has printed too much."""
@@ -275,8 +276,16 @@ class TaskLog:
             return
         self._printed += sum(len(line.encode()) + 1 for line in lines)
         if self._printed <= self._most_bytes:
-            self._logs.write(self._group, self._stream, lines)
+            self._store(lines)
             return
         self._overflow(
             f"it printed more than {self._most_bytes:,} bytes, the limit of a task on one machine"
         )
+
+    def _store(self, lines: Sequence[str]) -> None:
+        try:
+            self._logs.write(self._group, self._stream, lines)
+        except OSError as error:
+            # A log with a gap would give other figures.
+            self._printed = self._most_bytes + 1
+            self._overflow(f"its log cannot be written: {error.strerror}")

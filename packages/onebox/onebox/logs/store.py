@@ -10,6 +10,7 @@ from itertools import count
 from pathlib import Path
 from time import time_ns
 
+from cwli import duckdb_core as duckdb
 from cwli.insights.source import EventSource, events_of
 from cwli.insights.values import quoted
 from cwli.readers.folders import folder_name, group_name
@@ -254,6 +255,8 @@ class LogStore:
         except LogStoreError as error:
             # A reader of the events gets this error; a writer of other events need not stop.
             _log.warning("%s", error)
+        except (OSError, duckdb.Error) as error:  # the disk is full, or fails
+            _log.warning("The lines of %s stay unfolded: %s", group, error)
 
     def _fold(self, group: str) -> None:
         with self._folding:

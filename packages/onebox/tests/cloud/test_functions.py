@@ -17,6 +17,7 @@ from botocore.exceptions import ClientError
 
 from onebox.cloud import environments
 from onebox.cloud.functions import Functions
+from onebox.cloud.logs import CloudWatchLogs
 from onebox.cloud.processes import Guard
 from onebox.cloud.runtime import ForkServer
 
@@ -449,6 +450,22 @@ def test_a_function_that_has_no_room_on_the_disk_is_a_service_exception(
             invoke()
 
     assert invoke()[:2] == (1, None)
+
+
+def test_a_function_whose_output_cannot_be_stored_goes_on_and_the_cloud_says_so(
+    create, invoke, monkeypatch, caplog
+):
+    def write(logs, group, stream, lines):
+        if "printed" in lines:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        original(logs, group, stream, lines)
+
+    original = CloudWatchLogs.write
+    monkeypatch.setattr(CloudWatchLogs, "write", write)
+    create("def handler(event, context):\n    print('printed')\n    return 1")
+
+    assert invoke()[:2] == (1, None)
+    assert caplog.messages == ["The log of f lacks lines: Input/output error"]
 
 
 def test_the_code_of_a_function_cannot_be_changed(create, endpoint):

@@ -1,5 +1,6 @@
 """ECS tasks on one machine, through the ECS API."""
 
+import errno
 import itertools
 import json
 import os
@@ -16,6 +17,7 @@ from botocore.exceptions import ClientError
 from onebox.app import Programs
 from onebox.cloud import tasks as cloud_tasks
 from onebox.cloud.cgroups import NotWritableError, hierarchy
+from onebox.cloud.logs import CloudWatchLogs
 from onebox.cloud.task import TaskLog
 from onebox.cloud.tasks import Tasks
 
@@ -410,6 +412,23 @@ time.sleep(600)
     assert task["containers"][0]["exitCode"] == 137
     assert lines(loud) == ["The cloud killed 1 process that the task left: 'sleep 600'"]
     assert quiet["containers"][0]["exitCode"] == 0
+
+
+def test_a_task_whose_log_cannot_be_written_is_killed_and_says_so(
+    define, run, await_end, lines, monkeypatch
+):
+    def fail(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    define("import time; print(1, flush=True); time.sleep(600)")
+    with monkeypatch.context() as full:
+        full.setattr(CloudWatchLogs, "write", fail)
+        task = await_end(run())
+
+    assert task["stoppedReason"] == "its log cannot be written: No space left on device"
+    assert task["containers"][0]["exitCode"] == 137
+    define("print(2)")
+    assert lines(await_end(run())["taskArn"]) == ["2"]
 
 
 def test_a_line_without_an_end_is_cut_as_the_log_driver_cuts_it(define, run, await_end, lines):

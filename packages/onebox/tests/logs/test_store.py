@@ -1,4 +1,6 @@
+import errno
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -9,6 +11,7 @@ import pytest
 
 from cwli.insights import run
 from onebox.app import ACCOUNT
+from onebox.logs import segments
 from onebox.logs.store import LogStore, LogStoreError
 
 AWKWARD = ["/aws/ecs/task", "..", ".", "../../up", "it's", "a b%2F", "a:b", "ü", "a\\b", "C.con"]
@@ -133,6 +136,23 @@ def test_events_after_a_failed_write_go_to_another_file(tmp_path):
     assert messages(store) == ["before", "after"]
     assert count(store, "g") == 2
     assert len(files(tmp_path)) == 2
+
+
+def test_lines_that_cannot_be_folded_stay_and_are_folded_later(tmp_path, monkeypatch, caplog):
+    def fail(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    store = LogStore(tmp_path)
+    store.append("g", "s", [(1, "x")], 0)
+    with monkeypatch.context() as full:
+        full.setattr(segments, "publish", fail)
+        store.close()
+    assert "The lines of g stay unfolded: [Errno 28] No space left on device" in caplog.text
+    assert messages(store) == ["x"]
+
+    store.close()
+    assert list(tmp_path.rglob("*.parquet"))
+    assert messages(store) == ["x"]
 
 
 def test_a_damaged_line_is_named(tmp_path):
