@@ -78,6 +78,11 @@ _FUNCTIONS = {
     "regexmatch": "field like /a+/",
     "uniquecount": "count_distinct(field)",
     "cast": "toNumber(field)",
+    **dict.fromkeys(("strpos", "indexof", "instr", "position"), "strcontains(field, 'part')"),
+    **dict.fromkeys(
+        ("values", "list", "collect", "array_agg"),
+        "count_distinct(field) for their number, or stats count(*) by field for a row of each",
+    ),
 }
 _PERCENTILE = re.compile(r"p(?:ct)?_?(\d{1,2}(?:\.\d+)?|100)")
 

@@ -107,6 +107,34 @@ FORMS = [
      MILLISECOND),
     ('{"log": "{\\"ts\\": 1717338360.123}", "source": "stdout"}',
      "JSON field 'ts' in JSON field 'log'", MILLISECOND),
+    ("info  [2024-06-02 14:26:00.123 Z] Server is listening", "ISO 8601 after a level",
+     MILLISECOND),
+    ("Sun 2024-06-02 14:26:00 UTC host app[7]: x", "ISO 8601 after a weekday", SECOND),
+    ("[ns_server:info,2024-06-02T14:26:00.123Z,ns_1@a:x<0.1.0>:y:z:7]x", "Couchbase",
+     MILLISECOND),
+    ("[7]{-1}[-1/-1] 2024-06-02 14:26:00.123456 i TraceContext x.cpp(7) : y", "SAP HANA",
+     MILLISECOND),
+    ("[7] 2024/06/02 14:26:00.123456 [INF] x", "NATS", MILLISECOND),
+    ("1,2024/06/02 14:26:00,0007,TRAFFIC,end", "Palo Alto", SECOND),
+    ("00:0002:00000:00007:2024/06/02 14:26:00.12 server  x", "Sybase", "2024-06-02 14:26:00.120"),
+    ("####<Jun 2, 2024 2:26:00,123 PM UTC> <Info> <x>", "WebLogic", MILLISECOND),
+    ("####<Jun 2, 2024 2:26:00 PM UTC> <Info> <x>", "WebLogic before 12.2", SECOND),
+    ("[6/2/24 14:26:00:123 UTC] 0000000a A   x", "WebSphere", MILLISECOND),
+    ("240602 14:26:00 [Note] x", "MySQL before 5.7", SECOND),
+    ("Sun Jun 02 14:26:00 2024", "dmesg", SECOND),
+    ("Jun 02 14:26:00.123456 host app[7]: x", "syslog with a fraction", MILLISECOND),
+    ("*Jun  2 14:26:00.123: %SYS-5-CONFIG_I: x", "syslog with a fraction", MILLISECOND),
+    ("<166>Jun 02 2024 14:26:00: %ASA-6-302013: x", "syslog with a year", SECOND),
+    ("Jun 02 2024 14:26:00 GMT: INFO (info): x", "syslog with a year", SECOND),
+    ("10.0.0.1:560 [02/Jun/2024:14:26:00.123] fe be/s 0/0/1/2/3 200", "HAProxy", MILLISECOND),
+    ('date=2024-06-02 time=14:26:00 devname="f"', "Fortinet", SECOND),
+    ("06/02/2024-14:26:00.123456  [**] [1:2:3] x", "Suricata", MILLISECOND),
+    ("06/02-14:26:00.123456  [**] [1:2:3] x", "Snort", MILLISECOND),
+    ("06/02 14:26:00.123456 00000007 UTL x", "TDengine", MILLISECOND),
+    ("=INFO REPORT==== 2-Jun-2024::14:26:00 ===", "Erlang", SECOND),
+    ("=ERROR REPORT==== 2-Jun-2024::14:26:00.123456 ===", "Erlang with microseconds", MILLISECOND),
+    ("2024-06-02-14.26.00.123456+000 I1A2 LEVEL: Info", "Db2", MILLISECOND),
+    ("Start-Date: 2024-06-02  14:26:00", "apt", SECOND),
     ("tls 2.0 2024-06-02T14:26:00 net/lb/1 x", "network load balancer", SECOND),
     ('{"timeUnixNano": "1717338360123456789"}', "JSON field 'timeUnixNano'", MILLISECOND),
     ('{"event_timestamp": "1717338360123", "type": "TaskFailed"}', "JSON field 'event_timestamp'",
@@ -147,6 +175,10 @@ FORMS = [
     ('{"log": "x\\n", "stream": "stdout", "time": "2024-06-02T14:26:00.123456789Z"}',
      "JSON field 'time'", MILLISECOND),
 ]  # fmt: skip
+
+
+BEGUN = ("Couchbase", "SAP HANA", "NATS", "WebLogic", "WebSphere", "Suricata", "TDengine", "Db2",
+         "HAProxy", "Erlang with microseconds", "syslog with a fraction")  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -242,6 +274,7 @@ def test_lines_without_a_time_belong_to_the_event_before_in_each_form(tmp_path):
         "\x1b[31mERRO\x1b[0m[2024-06-02T14:26:00.123Z] x",
         "/aws/lambda/a 2024/06/02/[$LATEST]ab 2024-06-02T14:26:00.123Z x",
         "[2024/06/02 14:26:00.123456,  0] a.c:7(b)",
+        *(line for line, name, time in FORMS if name in BEGUN and time == MILLISECOND),
     ]
     rest = ["** DB Stats **", "\tat a.b(c:7)", "", "  Caused by: d"]
     found = read_alone(tmp_path, [["banner", line, *rest, line, "7 e"] for line in lines])
