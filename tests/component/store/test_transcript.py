@@ -28,6 +28,7 @@ history sleeper --metric read_latency --plot
 history rocksdb --open
 history rocksdb --metric speed
 history sleeper --test ingest --plot --format csv
+history plum
 sql "SELECT suite, count(*) AS runs FROM runs GROUP BY suite ORDER BY suite"
 sql " "
 sql "SELECT version FROM rate"
@@ -48,7 +49,14 @@ restore COPY --state FRESH
 runs rocksdb --state FRESH
 doctor
 stop {SLEEPER}
+import FILE --dry-run
+import FILE
+import FILE
+history nightly_2 --metric ingest_rate --format markdown
 """
+NIGHTLY = "date,version,Ingest rate (rows/s),Read latency (ms)\n" + "".join(
+    f"2026-01-{day:02},1.{day},{1000 + day},{5 + day / 8}\n" for day in range(1, 5)
+)
 # The last digits of a mean of several threads, the effort of a query, and lines of a whole report.
 _VARYING = re.compile(
     r"(?<=\.\d{6})\d+|(?<=, )[\d,]+ bytes read in \d+ ms$|(?<=^--all prints )\d+", re.MULTILINE
@@ -67,7 +75,9 @@ def transcript(folder: Path) -> str:
             for trial in trials:
                 key = keys.trial(plan.run_id, trial.trial)
                 store.bucket.write(key, trial.model_dump_json().encode())
-    places = {"STATE": state, "COPY": folder / "copy", "FRESH": folder / "fresh"}
+    file = folder / "Nightly (2).csv"
+    file.write_text(NIGHTLY, encoding="utf-8")
+    places = {"FILE": file, "STATE": state, "COPY": folder / "copy", "FRESH": folder / "fresh"}
     parts = []
     for line in COMMANDS.strip().splitlines():
         words = [str(places.get(word, word)) for word in shlex.split(line)]

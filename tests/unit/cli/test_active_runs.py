@@ -2,6 +2,7 @@
 
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
@@ -10,7 +11,7 @@ from tests.plans import RUN, plan_of
 from tests.unit.measured_runs import bucket_of, measured
 from tidemark.cli import show
 from tidemark.cli.runs import active_runs
-from tidemark.client.deployed import Stored
+from tidemark.client.deployed import Deployed, Stored
 from tidemark.client.tables import Answer
 from tidemark.store import claims, keys
 from tidemark.store.claims import Claim
@@ -80,3 +81,11 @@ def test_the_newest_of_the_active_runs_is_shown(monkeypatch):
     monkeypatch.setattr(show, "stored", lambda _: nullcontext(store))
 
     assert f"Run {newer} is active" in CliRunner().invoke(show.show).stdout
+
+
+@pytest.mark.parametrize(("is_active", "status"), [(True, "running"), (False, "ending")])
+def test_a_deployed_stack_tells_whether_an_execution_still_runs(is_active, status):
+    executions = SimpleNamespace(is_active=lambda arn: is_active and arn == "arn:x")
+    stack = Deployed(None, None, None, runs=executions, stack=None)
+
+    assert stack.status_of("arn:x") == status

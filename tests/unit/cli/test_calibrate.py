@@ -6,7 +6,7 @@ import pytest
 
 from tests.unit.figures.test_calibration import calibrated
 from tests.unit.measured_runs import bucket_of
-from tidemark.cli.calibrate import FILE, _cells, _tell, found_here, losses
+from tidemark.cli.calibrate import FILE, _cells, _rounds, _tell, found_here, losses
 from tidemark.figures import calibration
 from tidemark.figures.calibration import Found
 from tidemark.figures.version_rates import quantities
@@ -60,3 +60,7 @@ def test_the_page_of_a_calibration_has_its_run_and_a_row_for_each_metric():
         f"Run {plan.run_id} measured 9.8.4 beside itself, slowed by 0, 10 %, in 12 rounds." in text
     )
     assert "| ingest_cpu | 2.0% | 5% |" in text
+
+
+def test_a_time_has_room_for_whole_rounds_and_for_one_at_least():
+    assert [_rounds(5, seconds) for seconds in (20.0, 299, 300, 301)] == [15, 1, 1, 1]

@@ -107,3 +107,11 @@ def test_a_mistake_is_one_sentence_and_stores_nothing(bucket, tmp_path, text, wo
 
     assert str(refused.value).startswith(sentence)
     assert read_comments(bucket, RUN) == []
+
+
+def test_a_text_that_its_editor_did_not_save_is_refused(bucket, monkeypatch):
+    monkeypatch.setattr(click, "edit", lambda *_, **__: None)
+
+    with pytest.raises(Refused, match=r"^the text was not saved; nothing is stored$"):
+        invoke(RUN)
+    assert read_comments(bucket, RUN) == []

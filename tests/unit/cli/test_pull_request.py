@@ -130,6 +130,8 @@ def test_the_second_job_of_a_pull_request_updates_the_comment_of_the_first(forge
     assert comment_once("kiwi", "faster").endswith("is written.")
 
     assert forge.bodies[150:] == [f"{MARK}\nsame", "<!-- tidemark kiwi -->\nfaster"]
+    # The second page of 100 comments is the last one.
+    assert [each[0] for each in forge.requests if each[1] == job][:3] == ["GET", "GET", "POST"]
     (written, *_), *_ = [[each for each in forge.requests if each[0] == "POST"]]
     assert written[1] == job
     secrets = {written[2].get("Authorization"), written[2].get("PRIVATE-TOKEN")} - {None}

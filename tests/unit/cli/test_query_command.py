@@ -1,12 +1,14 @@
 """``tidemark query`` over stored logs, in this process."""
 
+import click
 import pytest
 from click.testing import CliRunner
 
+from cwli.insights.engine import QueryResult
 from cwli.program import Refused
 from onebox.app import ACCOUNT
 from onebox.logs.store import LogStore
-from tidemark.cli.query import command
+from tidemark.cli.query import _verify, command
 
 
 @pytest.fixture
@@ -55,3 +57,16 @@ def test_the_refusal_of_an_argument_is_one_sentence(query, arguments, sentence):
     refused = query(*arguments).exception
     assert isinstance(refused, Refused)
     assert str(refused).startswith(sentence)
+
+
+def test_rows_that_differ_from_those_of_aws_are_counted_and_shown_by_their_side(capsys):
+    rows = [[{"field": "n", "value": value}] for value in "112"]
+    here = QueryResult(rows, {}, (), ("n",))
+
+    _verify(here, [{"n": "2", "@ptr": "y"}, {"n": "1"}, {"n": "1"}])
+    assert capsys.readouterr().out == "AWS returns the same 3 rows\n"
+    with pytest.raises(click.ClickException, match=r"^--verify: rows that differ: 3$"):
+        _verify(here, [{"n": "1"}, {"n": "2"}, {"n": "3"}, {"n": "3"}])
+    assert capsys.readouterr().err.splitlines() == [
+        'only here: {"n": "1"}', 'only on AWS: {"n": "3"}', 'only on AWS: {"n": "3"}'
+    ]  # fmt: skip

@@ -12,9 +12,11 @@ from botocore.exceptions import EndpointConnectionError
 
 from onebox.cloud.cloud_note import Presence
 from onebox.cloud.endpoint import Endpoint
+from onebox.store.index import FolderInUse
 from tidemark.cli import this_machine
 from tidemark.cli.this_machine import (
     CloudLost,
+    _first_of,
     check_cloud,
     check_processes,
     check_room,
@@ -173,3 +175,14 @@ def test_a_cloud_needs_room_for_processes_before_it_starts(monkeypatch, user, ha
     else:
         check_processes()
     assert raised == [(hard, hard)]
+
+
+def test_a_folder_whose_files_another_process_reads_is_waited_for(tmp_path):
+    in_use = [FolderInUse("it is in use."), FolderInUse("it is in use.")]
+
+    def opening():
+        if in_use:
+            raise in_use.pop()
+        return "opened"
+
+    assert _first_of(tmp_path, opening, poll_seconds=0) == "opened"

@@ -3,6 +3,7 @@
 import re
 from contextlib import contextmanager
 from datetime import timedelta
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
@@ -232,6 +233,16 @@ def test_the_function_that_takes_more_time_is_named(slower, versions, sentence):
     chain._measured = lambda **_: plan
 
     assert re.fullmatch(sentence, chain._function(versions, SLOWER.metrics[0]))
+
+
+def test_new_functions_are_named_by_their_share_the_largest_first():
+    shares = {"small": 0.2, "large": 0.4, "unnoticed": 0.001}
+    come = [SimpleNamespace(function=name, own=own) for name, own in shares.items()]
+
+    assert list(watch._grown(SimpleNamespace(changes=[], come=come))) == [
+        "; `large` is new and takes 40 % of the CPU time",
+        "; `small` is new and takes 20 % of the CPU time",
+    ]
 
 
 def test_a_watch_goes_on_after_a_look_that_is_refused(look, monkeypatch):

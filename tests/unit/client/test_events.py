@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 from tests.unit.client.test_history import answering, change, silent
-from tidemark.client.events import answer, event_sentences, events, open_changes
+from tidemark.client.events import answer, confirming, event_sentences, events, open_changes
 from tidemark.client.history import NOT_JUDGED, sentence
 
 RUN = "20261120T124455Z-abcdef"
@@ -44,6 +44,10 @@ def test_a_suspicion_is_no_open_regression_and_the_answer_says_how_it_is_confirm
     assert told([suspected], [silent("")], only_open=True) == [
         "No level of 1 figure is an open regression.",
         "The next release confirms a suspicion, or shows that it is gone.",
+    ]
+    assert list(confirming([change(state="lasting"), suspected], "rocksdb")) == [
+        "The next release confirms a suspicion, or `tidemark run rocksdb --versions 9.0.0,9.8.4 "
+        "--until decided` does."
     ]
 
 

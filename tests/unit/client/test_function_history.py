@@ -32,11 +32,14 @@ class Stored:
         """Add a profile; its run is that of its day."""
         on = FIRST_DAY + timedelta(days=day)
         profile = Profile(
-            name=f"{on:%Y%m%d}T000000Z-{len(self.profiled):06x}", suite="rocksdb",
-            version=version, test=test, profiled_on=on, samples=sum(stacks.values()),
+            suite="rocksdb", version=version, test=test, profiled_on=on,
             form="folded", file="all.folded", source="", imported_on=on, digest="",
+            samples=sum(stacks.values()),
             trial=901,
-            **{"unit": "samples", "run": f"{on:%Y%m%d}T120000Z-abcdef", **more},
+            **{
+                "name": f"{on:%Y%m%d}T000000Z-{len(self.profiled):06x}", "unit": "samples",
+                "run": f"{on:%Y%m%d}T120000Z-abcdef", **more,
+            },
         )  # fmt: skip
         self.profiled.append(profile)
         write_profile(self.bucket, profile, Counter(stacks))
@@ -198,3 +201,16 @@ def test_profiles_of_several_units_have_no_common_history(invoke):
 
     with pytest.raises(Refused, match="count nanoseconds, samples; expected one unit"):
         invoke(stored, "--function", NEXT)
+
+
+def test_published_profiles_stand_at_their_days_whenever_they_were_imported():
+    stored = Stored()
+    for day in reversed(range(24)):
+        of_next = (100 if day < 12 else 150) + day % 3
+        name = f"20270101T0000{59 - day}Z-abcdef"
+        version = "9.8.4" if day < 12 else "9.9.0"
+        stored.add(version, sampled(of_next), day=day, run="", name=name)
+
+    _, found = history(stored, NEXT)
+
+    assert [(each["version"], each["verdict"]) for each in found.changes] == [("9.9.0", "slower")]

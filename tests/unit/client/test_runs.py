@@ -130,3 +130,9 @@ def test_the_current_test_of_a_trial_says_for_which_service_it_waits(client, mac
     assert words(*load, "ChooseStep", "CheckCondition", "ConditionHolds", "WaitForCondition") == (
         "ingest, waiting for the log line of step loaded, 60 s at most"
     )
+
+
+def test_the_trial_of_a_run_is_an_execution_of_the_machine_of_trials(client):
+    arn = client.trial_arn(Run("r", "arn:execution:run:x"), 3)
+
+    assert arn.startswith("arn:execution:trial:r-3")

@@ -89,3 +89,17 @@ def test_an_interrupt_stops_the_query_in_athena(tables, athena, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         tables.ask("SELECT 1")
     assert stopped == [{"QueryExecutionId": "q"}]
+
+
+def test_only_the_outermost_order_of_a_saved_query_follows_its_conditions(
+    tables, athena, tmp_path, monkeypatch
+):
+    inner = "SELECT a FROM (SELECT a FROM t\nORDER BY b\n)"
+    (tmp_path / "sorted.sql").write_text(f"{inner}\nORDER BY c\n")
+    monkeypatch.setattr("tidemark.client.tables.SAVED", tmp_path)
+
+    ask_saved(tables, "sorted", {"a": 1}, limit=3)
+
+    assert athena.request["QueryString"] == (
+        f"SELECT * FROM (\n{inner}\n) WHERE a = ?\nORDER BY c\nLIMIT 3"
+    )

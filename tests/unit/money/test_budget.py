@@ -155,3 +155,14 @@ def test_a_run_that_ends_at_its_budget_is_incomplete_for_that_reason(world, plan
     })  # fmt: skip
 
     assert (outcome["status"], outcome["reason"]) == ("incomplete", sentence)
+
+
+def test_the_cost_of_a_trial_is_that_of_its_tasks_and_of_the_bytes_of_its_queries(plan):
+    one = trial(plan, 1, 5)
+    (test,) = one.tests
+    searched = test.model_copy(update={"insights_bytes": 3 * 10**9})
+
+    cost = run_cost(plan, [one.model_copy(update={"tests": (searched,)})])
+
+    assert cost.queries == pytest.approx(3 * 0.005)
+    assert cost.total == pytest.approx(5 * MINUTE_USD + 3 * 0.005)

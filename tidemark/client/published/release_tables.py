@@ -35,7 +35,7 @@ DAY_NAMES = {
     "release date", "released", "released on", "published", "measured", "measured on",
 }  # fmt: skip
 # A heading with its unit in brackets or behind a comma: Compaction rate (records/s).
-_WITH_UNIT = re.compile(r"(.*?)\s*(?:[(\[]([^()\[\]]*)[)\]]|,\s*(\S+))\s*")
+_WITH_UNIT = re.compile(r"(.+?)\s*(?:[(\[]([^()\[\]]*)[)\]]|,\s*(\S+))\s*")
 _PER_SECOND = re.compile(r"\s*(?:per|/)\s*(?:seconds?|secs?|s)\b|\bps$", re.IGNORECASE)
 _VERSION = re.compile(r"v?\d+(\.\d+)+\S*")
 # A figure of one of several runs of a version: MySQL (run 1).

@@ -5,7 +5,14 @@ from datetime import date
 
 import pytest
 
-from tidemark.client.published.release_figure import Day, amount, day_of, is_missing, order_of
+from tidemark.client.published.release_figure import (
+    Day,
+    amount,
+    day_of,
+    decimal_point,
+    is_missing,
+    order_of,
+)
 from tidemark.model.refusal import Refused
 
 
@@ -132,3 +139,16 @@ def test_a_day_that_may_be_another_is_refused_with_its_line(texts, given, senten
         read(*texts, given=given)
 
     assert str(refused.value) == f"FILE: {sentence}"
+
+
+@pytest.mark.parametrize(
+    ("texts", "point"),
+    [
+        ("1.5 1,5", None), ("1.234", None), ("1.234 2.345", "."), ("1.234 2.345 12", None),
+        ("1.234 1234", "."), ("1.234 12.5", "."), ("1.234 12,5", ","), ("1.234 2.345 1.234,5", ","),
+        ("12 13", None),
+    ],
+)  # fmt: skip
+def test_the_decimal_point_of_a_file_is_known_where_a_figure_tells_it(texts, point):
+    assert decimal_point(texts.split(), None) == point
+    assert decimal_point(texts.split(), ",") == ","
