@@ -174,7 +174,7 @@ def _default_input(suite: Suite) -> dict[str, Any]:
 def build(app: App) -> TidemarkStack:
     """Add both stacks to an app and return the replaceable stack.
 
-    The app's context overrides that of ``cdk.json``.
+    The app's context overrides the context of ``cdk.json``.
 
     Raises
     ------
@@ -236,7 +236,7 @@ def _apply_to_all(app: App, settings: Settings) -> None:
 def check_partition(region: str) -> None:
     """Refuse a region outside of the partition ``aws``; '' stands for any region.
 
-    The layer of Powertools and the address of the S3 console are those of this partition.
+    The layer of Powertools and the address of the S3 console belong to this partition.
     """
     partition = RegionInfo.get(region).partition if region else None
     if partition not in {None, "aws"}:

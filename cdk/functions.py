@@ -230,7 +230,7 @@ class Functions(Construct):
             allow(["ecs:TagResource"], definitions, registration),
             # Service Authorization Reference: this action takes no resource.
             allow(["ecs:DescribeTaskDefinition"], ["*"]),
-            # A definition names roles: those of the suite's own tasks, and no others.
+            # A definition names roles: the roles of the suite's own tasks, and no others.
             passing_to_tasks([role for tasks in suites for role in tasks.roles]),
         ]
 

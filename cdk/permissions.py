@@ -171,7 +171,7 @@ PROFILING: Mapping[str, Needs] = {
         for name in ("PublishReport", "PublishComparison", "EndRun", "SweepRuns")
     },
 }
-"""The needs of a suite with a profiler, beside those of every suite."""
+"""The further needs of a suite with a profiler."""
 
 # The record of paused rules is replayed by whatever ends a trial or a run.
 RESUMING = Needs(

@@ -161,7 +161,7 @@ class Refreshes(Construct):
     """A state machine that refreshes data sets by their ids whenever a run has ended.
 
     The machine starts on the event that the last step of a run puts on the event bus. A refresh is
-    no state of the run, so it neither fails nor delays a run, and it also follows a run that is
+    not a state of the run, so it neither fails nor delays a run, and it also follows a run that is
     ended from outside.
     """
 

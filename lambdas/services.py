@@ -66,7 +66,7 @@ def logs_deadline_seconds() -> float:
 
 
 def watched_schedules() -> Mapping[str, str]:
-    """Return the name of each suite's schedule, for the function that looks for missed ones."""
+    """Return the name of each suite's schedule, for the search for missed schedules."""
     schedules: Mapping[str, str] = json.loads(os.environ.get("SCHEDULES", "{}"))
     return schedules
 

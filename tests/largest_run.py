@@ -41,7 +41,7 @@ def trials_of(plan: Plan) -> Iterator[TrialResult]:
 
 
 def _suite(metrics: int) -> Suite:
-    """Return the suite with so many metrics of each test."""
+    """Return the suite with a number of metrics of each test."""
     suite = read_suites()["rocksdb"]
     return suite.model_copy(update={"tests": tuple(_of_samples(t, metrics) for t in suite.tests)})
 

@@ -55,7 +55,7 @@ def with_axes(axes):
 
 
 def naming(versions):
-    """Return the suite ``rocksdb`` with versions of these names, which are no package's."""
+    """Return the suite ``rocksdb`` with versions of these names, which no package has."""
     subject = Subject(prepare=("sh",), form=".+", versions={name: name for name in versions})
     return rocksdb().model_copy(update={"subject": subject})
 

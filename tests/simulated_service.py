@@ -29,7 +29,7 @@ class SimulatedService:
         self._scatter = _LATENCY_SCATTER * math.sqrt(_SECONDS / seconds)
 
     def __call__(self, users: int, _: float) -> bool:
-        """Tell whether the measured mean latency of so many users is above the limit."""
+        """Tell whether the measured mean latency of a number of users is above the limit."""
         capacity = self._capacity * self._chance.gauss(1, _CAPACITY_SCATTER)
         free = 1 - _UTILISATION * users / capacity
         noise = self._chance.lognormvariate(0, self._scatter)
@@ -39,7 +39,7 @@ class SimulatedService:
 def search(
     rule: Plateaus | Feedback, bounds: Bounds, hits: Hits, seconds: float
 ) -> tuple[Decision, Sequence[Level]]:
-    """Return the end of a search whose levels take so many seconds each, and its levels."""
+    """Return the end of a search whose levels take some seconds each, and its levels."""
     levels: list[Level] = []
     while (decision := decide(rule, bounds, levels)).end is None:
         now = levels[-1].ended if levels else 0.0

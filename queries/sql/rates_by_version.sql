@@ -129,7 +129,7 @@ SELECT
             ELSE ''
         END
     ) AS series,
-    -- The place of the version among those of its suite, by which charts are sorted.
+    -- The place of the version among the suite's versions; charts are sorted by it.
     dense_rank() OVER (PARTITION BY suite ORDER BY version_order, version) AS version_rank,
     -- The last trial of the version and size, over all its metrics.
     max(last_at) OVER (PARTITION BY suite, version, sizes) AS tested_at,

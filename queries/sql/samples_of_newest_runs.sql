@@ -25,7 +25,7 @@ SELECT
     CAST(
         CASE
             WHEN excluded THEN 'no: excluded'
-            WHEN value IS NULL THEN 'no: it is no number'
+            WHEN value IS NULL THEN 'no: it is not a number'
             ELSE 'yes'
         END AS varchar
     ) AS counts,

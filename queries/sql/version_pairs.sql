@@ -87,7 +87,7 @@ chosen AS (
         younger.choice AS new,
         older.version AS base_version,
         younger.version AS new_version,
-        -- The place of the pair among those of its suite. A pair named by words comes before the
+        -- The place of the pair among the suite's pairs. A pair named by words comes before the
         -- same pair by its versions.
         dense_rank() OVER (
             PARTITION BY older.suite
@@ -117,7 +117,7 @@ pairs AS (
         *,
         -- Rates below zero have no share.
         CASE WHEN base_min >= 0 AND new_min >= 0 THEN new_mean / nullif(base_mean, 0) - 1 END AS change,
-        -- Trials of different runs are no pairs.
+        -- Trials of different runs are not pairs.
         CASE
             WHEN apart IS NULL THEN told_effect
             ELSE exp(new_mean_logarithm - base_mean_logarithm) - 1

@@ -46,7 +46,7 @@ class Logs:
         self._store, self._test = store, test
 
     def of(self, service: str) -> list[str]:
-        """Return the lines of a service, or with '' those of the test's own tasks."""
+        """Return the lines of a service, or with '' of the test's own tasks."""
         tasks = [task for task in self._test.tasks if task.service == service]
         return [
             event.message

@@ -74,7 +74,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("repetitions")
     parser.add_argument("folders", nargs="+")
-    parser.add_argument("--records", help="by default those of the suite")
+    parser.add_argument("--records", help="by default the suite's")
     wanted = parser.parse_args()
     # Sleeper's writers make a folder in /tmp, so the state folder lies elsewhere.
     checks = ROOT / ".bench"

@@ -99,7 +99,7 @@ class Plot(NamedTuple):
 def number(text: str) -> float:
     """Return the number of a label or cell: ``1.2 M`` is 1,200,000, ``−3 %`` is -0.03."""
     found = re.fullmatch(r"([+\-\N{MINUS SIGN}]?)([\d,.]+)\s?([GMk%]?)", text.strip())
-    assert found, f"{text!r} is no number"
+    assert found, f"{text!r} is not a number"
     sign, digits, unit = found.groups()
     factor = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "%": 0.01}[unit]
     return float(digits.replace(",", "")) * factor * (1 if sign in {"", "+"} else -1)
@@ -115,7 +115,7 @@ def reading(text: str) -> tuple[float, float]:
         value, half = reading(times[1])
         return value - 1, half
     digits = re.search(r"[\d,]+(?:\.(\d+))?", text)
-    assert digits, f"{text!r} is no number"
+    assert digits, f"{text!r} is not a number"
     places = len(digits[1] or "")
     unit = number("1" + text[digits.end() :])
     return number(text), 0.51 * unit / 10**places

@@ -1,4 +1,4 @@
-"""Libraries of which mypy reads only the modules that the code imports."""
+"""Libraries whose modules mypy reads only if the code imports them."""
 
 import re
 import tomllib

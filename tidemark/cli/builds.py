@@ -68,7 +68,7 @@ def with_builds(fields: Mapping[str, Any], subject: Subject, *, here: bool) -> d
     Raises
     ------
     Refused
-        If the run is not measured ``here``, or if one is no wheel of the subject's package and
+        If the run is not measured ``here``, or if one is not a wheel of the subject's package and
         cannot be built.
 
     """
@@ -198,7 +198,7 @@ def _built(source: Path, text: str) -> Path:
     # Only within one file system does a file move in one step.
     with tempfile.TemporaryDirectory(dir=_cache(), prefix=".new-") as out:
         words = [uv, "build", "--wheel", "--quiet", "--out-dir", out, str(source)]
-        # The build runs the code of the version, which may be that of a pull request.
+        # The build runs the code of the version, which may come from a pull request.
         _run(words, text, frozenset(filter(_SECRET.fullmatch, os.environ)))
         (wheel,) = Path(out).glob("*.whl")
         folder = _cache() / "wheels" / _digest(wheel)
@@ -287,7 +287,7 @@ def _place(subject: Subject, tag: str) -> Path:
     """Return the folder for the jars of a tag; refuse a folder that is there already."""
     version = tag.removeprefix("v")
     if not subject.has_form(version):
-        raise Refused(f"--tag: {shown(tag)} is no version of the form {shown(subject.form)}")
+        raise Refused(f"--tag: {shown(tag)} is not a version of the form {shown(subject.form)}")
     folder = Path(subject.folder or "").expanduser() / subject.requirement(version)
     if folder.exists():
         raise Refused(f"--tag: {folder} is there already; remove it to build {tag} again")
@@ -341,7 +341,7 @@ def _fail(output: str) -> NoReturn:
 
 
 def _own_jars(build: MavenBuild, checkout: Path) -> Iterator[Path]:
-    """Yield the jars of the modules themselves, without those of their tests and sources."""
+    """Yield the jars of the modules themselves, without the jars of their tests and sources."""
     for module in build.modules:
         for jar in sorted((checkout / build.folder / module / "target").glob("*.jar")):
             if not jar.stem.endswith(("-tests", "-sources", "-javadoc")):

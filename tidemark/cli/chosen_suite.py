@@ -72,7 +72,7 @@ def suite_to_run() -> str:
 
 
 def suite_to_read(named: str | None, tables: Tables) -> str:
-    """Return the suite to read: the named one, the only one, that of the newest run or the default.
+    """Return the suite to read: the named suite, the only suite, the newest run's or the default.
 
     Standard error has the name of a suite that the user has not named. A named one is refused if
     no folder of suites has it and no run of it is stored.
@@ -99,7 +99,7 @@ def _chosen(tables: Tables) -> tuple[str, str]:
     if len(names) == 1:
         return names[0], "the only one"
     if newest := _newest(tables):
-        return newest, "that of the newest run"
+        return newest, "which the newest run measured"
     return suite_to_run(), "the default"
 
 

@@ -55,14 +55,14 @@ _BY_ENDING = {"": "markdown", ".md": "markdown", ".html": "html", ".json": "json
 @click.argument("new")
 @click.option(
     "--suite",
-    help="The system under test; if not given, the only suite or that of the newest run.",
+    help="The system under test; if not given, the only suite or the newest run's.",
 )
 @click.option(
     "--format",
     "form",
     type=click.Choice(list(_FORMS)),
     help="markdown for a pull request, html for people; for programs json, junit (XML) and "
-    "github (annotations). If not given, that of the ending of --output, or else markdown.",
+    "github (annotations). If not given, the ending of --output decides, or else it is markdown.",
 )
 @click.option(
     "--output",

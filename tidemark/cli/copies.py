@@ -17,7 +17,7 @@ _KEPT = (
     keys.RUNS, keys.TABLES, keys.HISTORY, keys.VERSIONS, keys.REPORTS, keys.PROFILES,
     keys.ARTEFACTS,
 )  # fmt: skip
-"""The prefixes of what was measured. Claims and working data are those of one stack."""
+"""The prefixes of what was measured. Claims and working data belong to one stack."""
 _MOST_NAMED = 5
 
 

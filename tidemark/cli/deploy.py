@@ -41,7 +41,7 @@ def command(
 ) -> None:
     """Deploy Tidemark into the account of your AWS credentials.
 
-    All further options are those of the CDK's command line, such as --profile work and
+    All further options are options of the CDK's command line, such as --profile work and
     -c images=rocksdb=…; docs/deploy.md has the settings. The first deployment installs that command
     line, by the pins of Tidemark, into your folder of caches.
 
@@ -96,7 +96,7 @@ def _has(options: Sequence[str], *names: str) -> bool:
 
 
 def cdk_program() -> Path:
-    """Return the CDK's command line: that of the checkout, or one that is installed once."""
+    """Return the CDK's command line: the checkout's, or one that is installed once."""
     if (ROOT / _PROGRAM).exists():
         return ROOT / _PROGRAM
     pins = [ROOT / name for name in _PINS]

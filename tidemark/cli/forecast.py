@@ -146,7 +146,7 @@ class Forecast(NamedTuple):
 
 
 def forecast(earlier: Sequence[Pace], slowness: float = 1.0) -> Forecast:
-    """Return the forecast of a run from the paces of earlier ones of its suite, the newest first.
+    """Return the forecast of a run from the paces of its suite's earlier runs, the newest first.
 
     ``slowness`` is how many times as long work takes on this machine now as on an idle one. It may
     end soon, or the machine was as busy in the newest run; in the fastest one it was perhaps idle.

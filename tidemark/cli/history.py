@@ -102,7 +102,7 @@ def command(
 ) -> None:
     """Show the rates of each version of SUITE over all runs.
 
-    Without SUITE, the command shows the only suite, or else that of the newest run.
+    Without SUITE, the command shows the only suite, or else the newest run's.
 
     Each figure is the mean over the version's trials with their standard deviation; the table has
     the digits that this spread supports. Excluded trials do not count. A version with trials of
@@ -115,10 +115,10 @@ def command(
     version, the spread around it, and an axis that does not begin at zero.
 
     A suite of more than 40 figures has no table: its releases are listed with what they changed, as
-    with --events. JSON of --events is a list with one object for each release, and that of --open
+    with --events. JSON of --events is a list with one object for each release, and JSON of --open
     one for each change.
 
-    With --function, the figures are those of a function with all that it calls, in all its frames:
+    With --function, the figures are of a function with all that it calls, in all its frames:
     its share of the samples of each stored profile, and its CPU time per million records.
 
     \b

@@ -253,8 +253,8 @@ def _trial_line(trial: TrialResult, plan: Plan) -> str:
 def _newly_recorded(client: RunClient, plan: Plan, known: Collection[int]) -> list[int]:
     """Return the recorded trials that are not known yet.
 
-    They are recorded in the order of their numbers, except those of rounds that are measured at
-    once.
+    They are recorded in the order of their numbers, except the trials of rounds that are measured
+    at once.
     """
     after = 0 if plan.request.at_once > 1 else max(known, default=0)
     recorded = recorded_trials(client.bucket, plan.run_id, after=after)

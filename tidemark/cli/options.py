@@ -32,7 +32,7 @@ class DayType(click.DateTime):
         try:
             return super().convert(value, parameter, context)
         except click.BadParameter:
-            self.fail(f"{shown(value)} is no day; expected one such as 2026-11-20")
+            self.fail(f"{shown(value)} is not a day; expected one such as 2026-11-20")
 
 
 class NumberType(click.ParamType[int]):

@@ -39,7 +39,7 @@ from tidemark.one_machine.app import workload_environment
 _BUSY = 0.5
 _LEAST_MEMORY_BYTES = 256 << 20  # of a task with next to no work
 _PREPARED_AT_ONCE = 4
-# The end of uv's proof is that of all proofs, and its hint names an option that no user gave.
+# All proofs of uv have the same end, and its hint names an option that no user gave.
 _CAUSE = re.compile(r"Because (\S+ has no [^;]*?wheels?.*?) and you require\b")
 _REMEDY = (
     "expected a version with a wheel for this Python and machine, or the path of a wheel such as "

@@ -251,7 +251,7 @@ class _Sources:
         """Yield a link to the page of the flame graphs of a test, of all versions."""
         suite, bucket = self._suite(), self._store.bucket
         if not re.fullmatch(r"[\w.+-]+", test):
-            raise Refused(f"DOC.md: {shown(test)} is no test; expected one such as l.i1")
+            raise Refused(f"DOC.md: {shown(test)} is not a test; expected one such as l.i1")
         found = profiles_by_version(bucket, suite, test)
         self.files[f"flames-{test}.html"] = versions_page(bucket, suite, found).encode()
         yield Link(f"Flame graphs of {test}", f"flames-{test}.html")

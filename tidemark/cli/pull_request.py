@@ -31,7 +31,7 @@ _SECONDS = 30
 _PAGE, _MOST_PAGES = 100, 50
 # GitHub takes 65,536 characters.
 _LONGEST = 65_000
-# The token of a job is that of an app, whose comments are a bot's.
+# The token of a job belongs to an app, whose comments are a bot's.
 _OF_APP = "ghs_"
 
 
@@ -52,7 +52,7 @@ class _Forge(NamedTuple):
 
 
 def check_job() -> None:
-    """Refuse a process that is no job of a pipeline, or lacks its token."""
+    """Refuse a process that is not a job of a pipeline, or lacks its token."""
     _forge(os.environ)
 
 
@@ -119,7 +119,7 @@ def _forge(variables: Mapping[str, str]) -> _Forge | None:
     if variables.get("GITLAB_CI"):
         return _gitlab(variables)
     raise Refused(
-        "--pull-request: this is no job of GitHub Actions or GitLab CI/CD; `tidemark compare` "
+        "--pull-request: this is not a job of GitHub Actions or GitLab CI/CD; `tidemark compare` "
         "prints Markdown for any other"
     )
 

@@ -159,7 +159,7 @@ def _over_account(
     *,
     verify: bool,
 ) -> object:
-    """Fetch the events of a log group, and query them or compare the rows with those of AWS."""
+    """Fetch the events of a log group, and query them or compare the rows with AWS's."""
     start, end = between
     window = (start.seconds, end.seconds)
     name, text = query_text(arguments["query"])
@@ -213,7 +213,7 @@ def _in_account() -> Iterator[AccountLogs]:
 def _fetched(
     account: AccountLogs, name: str, state: Path, ranges: Iterable[Range]
 ) -> tuple[str, ...]:
-    """Return the paths of the files with the events of a log group; fetch the missing ones."""
+    """Return the paths of the files with the events of a log group; fetch missing files."""
     group = account.group(name)
     folder = folder_of(state, group.account, group.region)
     now = int(datetime.now(UTC).timestamp())

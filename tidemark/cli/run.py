@@ -148,8 +148,8 @@ def compared(stored: Stored, plan: Plan, base: str, version: str) -> ComparisonD
 @click.option(
     "--keep-going",
     is_flag=True,
-    help="Measure every trial. If not given, the run measures no more of a version of which two "
-    "trials in sequence fail alike, and ends if a query matches no line of the first trial.",
+    help="Measure every trial. If not given, the run drops a version if two of its trials in "
+    "sequence fail alike, and ends if a query matches no line of the first trial.",
 )
 @click.option(
     "--dry-run",

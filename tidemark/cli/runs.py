@@ -31,7 +31,7 @@ Row = Mapping[str, str | None]
 
 
 def active_runs(stored: Stored) -> Iterator[Row]:
-    """Yield a row like those of ``run_health.sql`` for each run that holds the claim of its suite.
+    """Yield a row as ``run_health.sql`` has them for each run that holds the claim of its suite.
 
     ``trials_done`` counts the recorded trials, successful or not.
     """
@@ -80,7 +80,7 @@ _COLUMNS = ("run_id", "suite", "status", "trials", "versions", "note", "reason")
 def runs(suite: str | None, every: bool, form: str, target: Target) -> None:
     """List the runs of SUITE, or of all suites, the newest first.
 
-    Active runs come before ended ones. The table has the columns that fit a screen; csv, json and
+    Active runs come before ended runs. The table has the columns that fit a screen; csv, json and
     markdown have all columns.
 
     \b
@@ -110,7 +110,9 @@ def runs(suite: str | None, every: bool, form: str, target: Target) -> None:
 def _nothing(suite: str | None, target: Target) -> str:
     if suite is None:
         return target.nothing_stored
-    return f"no run of {suite} is stored; `tidemark runs{target.flags}` lists those of all suites"
+    return (
+        f"no run of {suite} is stored; `tidemark runs{target.flags}` lists the runs of all suites"
+    )
 
 
 def _line(row: Row) -> Row:

@@ -58,7 +58,7 @@ def check_picture(_: click.Context, parameter: click.Parameter, output: Path | N
     """Refuse a file that is not named as a picture."""
     if output and not is_picture(output):
         raise Refused(
-            f"{parameter.opts[0]}: {output} is no picture; expected a name that ends in "
+            f"{parameter.opts[0]}: {output} is not a picture; expected a name that ends in "
             f"{listed(PICTURES)}"
         )
     return output
@@ -68,7 +68,7 @@ def check_page(_: click.Context, parameter: click.Parameter, output: Path | None
     """Refuse a file whose name does not have the ending of a page."""
     if output and output.suffix not in _PAGES:
         expected = "expected a name that ends in .html"
-        raise Refused(f"{parameter.opts[0]}: {output} is no page; {expected}")
+        raise Refused(f"{parameter.opts[0]}: {output} is not a page; {expected}")
     return output
 
 

@@ -85,7 +85,7 @@ def _option(field: re.Match[str]) -> str:
 
 
 def parsed(texts: Mapping[str, str], suite: Suite) -> dict[str, Value]:
-    """Return values of the types that the suite declares; those of unknown names stay texts."""
+    """Return values of the types that the suite declares; values of unknown names stay texts."""
     known = suite.parameters
     return {
         name: known[name].parsed(text) if name in known else text for name, text in texts.items()

@@ -133,7 +133,7 @@ def show_queries(name: str, query: str | None) -> None:
     elif query in texts:
         click.echo(texts[query], nl=False)
     else:
-        raise Refused(f"QUERY: {shown(query)} is no such query; {there_are(texts, query)}")
+        raise Refused(f"QUERY: {shown(query)} is not a query; {there_are(texts, query)}")
 
 
 @command.command()
@@ -173,7 +173,7 @@ def _checked(file: Path) -> tuple[Suite, Sequence[str]]:
         if file.parent == Path():
             sentence = f"is neither a file nor a suite; {there_are(written_suites(), file)}"
         else:
-            sentence = "is no file; expected suites/<name>/suite.yaml"
+            sentence = "is not a file; expected suites/<name>/suite.yaml"
         raise Refused(f"FILE: {str(file)!r} {sentence}")
     suite = read_suite(file.resolve(), file.resolve().parents[2] / "workloads")
     return suite, check_queries(suite, file.resolve().parents[1])

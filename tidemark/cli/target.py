@@ -143,7 +143,7 @@ def target_options(command: Callable[..., None]) -> Callable[..., None]:
         "--aws", is_flag=True, help="Work in your AWS account, with the AWS CLI's settings."
     )
     @click.option(
-        "--stack", metavar="NAME", help="Stack in the account; if not given, that of cdk.json."
+        "--stack", metavar="NAME", help="Stack in the account; if not given, the stack of cdk.json."
     )
     @functools.wraps(command)
     def wrapper(*, state: Path, aws: bool, stack: str | None, **options: object) -> None:

@@ -194,7 +194,7 @@ def _more(each: FunctionChange) -> str:
     "--every",
     type=NumberType(60),
     metavar="SECONDS",
-    help="Look again each so many seconds; if not given, the command looks once.",
+    help="Seconds until the command looks again; if not given, it looks once.",
 )
 @click.option(
     "--since",
@@ -206,8 +206,8 @@ def _more(each: FunctionChange) -> str:
     "--within",
     type=NumberType(10, 604_800),
     metavar="SECONDS",
-    help="Seconds after which the comparison begins no further repetition. If not given, those of "
-    "the suite, or else none.",
+    help="Seconds after which the comparison begins no further repetition. If not given, the "
+    "suite's limit, if it has one.",
 )
 @click.option(
     "--budget-usd",
@@ -227,8 +227,8 @@ def command(
 ) -> None:
     """Measure each new release of SUITE, and find since when it is slower.
 
-    The releases are those of the package index, of the image's registry or of the folder of jars,
-    and those that the suite's file lists. The first look compares the newest with the one before
+    The releases come from the package index, the image's registry or the folder of jars,
+    and from the list in the suite's file. The first look compares the newest with the one before
     it, until decided; a later look compares each new release with the known one before it. Of
     several in sequence the last is compared. If it is slower, the command searches among the
     others, and profiles the first slower one. Standard output has one sentence on it; progress is
@@ -337,7 +337,7 @@ def _new(
         there_is = f"{versions[0]} is the only release" if versions else "there is no release"
         raise Refused(f"SUITE: {there_is}; expected two or more to compare")
     if since not in {None, *versions[:-1]}:
-        raise Refused(f"--since: {since} is no release; {there_are(versions[:-1], since)}")
+        raise Refused(f"--since: {since} is not a release; {there_are(versions[:-1], since)}")
     known, end = known or {*versions[:-1]}, len(versions)
     for place in reversed(range(len(versions))):
         if versions[place] in known:

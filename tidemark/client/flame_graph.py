@@ -92,7 +92,7 @@ def _rows(frames: Iterable[Drawn]) -> list[list[Drawn]]:
 
 
 def _on(below: Sequence[_Placed], row: Iterable[Drawn]) -> list[_Placed]:
-    """Return the frames of a row on those of the row below it."""
+    """Return the frames of a row, each on its frame of the row below."""
     parents = sorted(below, key=lambda each: each.drawn.x)
     starts = [each.drawn.x for each in parents]
     # The largest first: in a narrow place there is room for a narrow frame alone.
@@ -221,7 +221,7 @@ def drawn_frames(content: Content) -> tuple[list[Drawn], str]:
     Raises
     ------
     Unreadable
-        If the file is no whole SVG, or no flame graph.
+        If the file is not a whole SVG, or no flame graph.
 
     """
     reader = _Reader()

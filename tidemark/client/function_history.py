@@ -25,7 +25,7 @@ _SIZES = "unknown"  # of the trials of a profile
 
 
 class FunctionHistory(NamedTuple):
-    """The figures of functions, as the saved queries have those of metrics."""
+    """The figures of functions, in the form of the saved queries of metrics."""
 
     rows: Sequence[Row]
     """Rows of the form of ``rates_by_version.sql``."""

@@ -45,7 +45,7 @@ _TRIALS = (
     "count_if(value IS NULL AND NOT coalesce(excluded, false)) AS without "
     "FROM rates WHERE suite = ? GROUP BY test, metric, statistic, labels"
 )
-"""The trials of each figure, of which the saved query of rates leaves some out."""
+"""The trials of each figure, also trials that the saved query of rates leaves out."""
 
 
 @dataclass(frozen=True)
@@ -196,7 +196,7 @@ def histories(
 ) -> list[VersionHistory]:
     """Return the versions of one suite in order, each once for every size of its trials.
 
-    ``rows`` are those of ``rates_by_version.sql``, ``changes`` those of ``level_changes.sql``, and
+    ``rows`` are from ``rates_by_version.sql``, ``changes`` from ``level_changes.sql``, and
     ``untold`` what they leave out.
     """
     ordered = sorted(rows, key=lambda row: (_text(row, "version_order"), _text(row, "version")))

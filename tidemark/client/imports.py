@@ -81,7 +81,7 @@ class Differences(NamedTuple):
 
 
 def differences(tables: Tables, suite: str, figures: Iterable[ReleaseFigure]) -> Differences:
-    """Return which figures of a file are new, and which conflict with stored ones.
+    """Return which figures of a file are new, and which conflict with stored figures.
 
     The figure of a version and a day conflicts with another value of that day, and with the same
     value of another day: the file then has another date for it. An excluded figure is not added
@@ -236,7 +236,7 @@ def in_git_order(repository: Path, figures: Sequence[ReleaseFigure]) -> list[Rel
     Raises
     ------
     Refused
-        If a version is no commit of the repository.
+        If a version is not a commit of the repository.
 
     """
     commits = _commits(repository, dict.fromkeys(figure.version for figure in figures))

@@ -1,6 +1,6 @@
 """A profile of pprof, which Go, gperftools and others write.
 
-Source: google/pprof, proto/profile.proto; the numbers are those of its fields.
+Source: google/pprof, proto/profile.proto; the numbers are its fields' numbers.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def message(data: memoryview) -> Iterator[tuple[int, Value]]:
 
 
 def numbers(value: Value) -> Iterator[int]:
-    """Yield the numbers of a repeated field: packed ones, or a single one."""
+    """Yield the numbers of a repeated field: packed numbers, or a single number."""
     if isinstance(value, int):
         yield value
         return
@@ -108,7 +108,7 @@ def add_pprof(data: bytes, tally: Tally) -> str:
     """Add the samples of a profile; return their unit, such as ``samples`` or ``nanoseconds``.
 
     A profile with several values for each sample counts those that are numbers of samples, or else
-    its default values, or the last ones.
+    its default values, or the last values.
 
     Raises
     ------
@@ -128,7 +128,7 @@ def add_pprof(data: bytes, tally: Tally) -> str:
             tally.add(folded(reversed(frames)), value)
         return _unit(fields, fields.types[chosen])
     except (KeyError, IndexError):
-        raise Unreadable("it is no profile of pprof: a part that it names is missing") from None
+        raise Unreadable("it is not a profile of pprof: a part that it names is missing") from None
 
 
 def _fields(data: bytes) -> _Fields:
@@ -147,7 +147,7 @@ def _fields(data: bytes) -> _Fields:
         elif number in parts:
             parts[number].append(value)
     if not found.types or not found.texts:
-        raise Unreadable("it is no profile of pprof: it has no types of values")
+        raise Unreadable("it is not a profile of pprof: it has no types of values")
     return found
 
 
@@ -165,7 +165,7 @@ def _unit(fields: _Fields, chosen: _Type) -> str:
 
 
 def _frames(fields: _Fields) -> Mapping[int, Sequence[str]]:
-    """Return the names of the frames of each location, the leaf first: inlined ones are several."""
+    """Return the names of the frames of each location, the leaf first."""
     functions = {
         _number(each, _ID): fields.texts[_number(each, _NAME)] for each in fields.functions
     }
@@ -206,13 +206,13 @@ def _number(data: memoryview, field: int) -> int:
     found = (value for number, value in message(data) if number == field)
     value = next(found, 0)
     if not isinstance(value, int):
-        raise Unreadable("it is no profile of pprof: a number has another form")
+        raise Unreadable("it is not a profile of pprof: a number has another form")
     return value
 
 
 def _part(value: Value) -> memoryview:
     if isinstance(value, int):
-        raise Unreadable("it is no profile of pprof: a line has another form")
+        raise Unreadable("it is not a profile of pprof: a line has another form")
     return value
 
 

@@ -68,7 +68,7 @@ def read_profile(file: Path) -> ReadProfile:
     Raises
     ------
     Unreadable
-        If the file is no whole profile, has no samples, or is too large.
+        If the file is not a whole profile, has no samples, or is too large.
 
     """
     tally = Tally()
@@ -139,7 +139,7 @@ class _Samples:
     def add_frame(self, number: int, line: str) -> None:
         found = _FRAME.fullmatch(line)
         if found is None or self._header is None:
-            raise unreadable_at(number, f"{shown(line)} is no frame of perf script")
+            raise unreadable_at(number, f"{shown(line)} is not a frame of perf script")
         self._frames.append(_name(found))
 
     def end(self) -> None:
@@ -150,7 +150,7 @@ class _Samples:
             self._tally.add(stack, int(self._header["period"] or 1))
 
     def unit(self) -> str:
-        """Return the unit of the weights; equal ones count as one sample each."""
+        """Return the unit of the weights; equal weights count as one sample each."""
         periods = self._periods - {None, 0}
         if len(periods) > 1:
             (event,) = self._events
@@ -163,8 +163,8 @@ class _Samples:
 def _add_perf_script(content: Content, tally: Tally) -> tuple[str, int]:
     """Add the samples, with their periods as weights; return the unit and the number of samples.
 
-    The command is the lowest frame. Where perf prints no periods, or equal ones, each sample counts
-    once.
+    The command is the lowest frame. Where perf prints no periods, or equal periods, each sample
+    counts once.
     """
     samples = _Samples(tally)
     stacks_follow = True
@@ -178,7 +178,7 @@ def _add_perf_script(content: Content, tally: Tally) -> tuple[str, int]:
         elif header := _HEADER.fullmatch(line.lstrip()):
             samples.begin(number, header)
         else:
-            raise unreadable_at(number, f"{shown(line)} is no sample of perf script")
+            raise unreadable_at(number, f"{shown(line)} is not a sample of perf script")
     samples.end()
     return samples.unit(), samples.number
 

@@ -1,4 +1,4 @@
-"""The releases of a system by now: those of an index, a registry, a folder or its suite."""
+"""The releases of a system by now, from an index, a registry, a folder or its suite."""
 
 from __future__ import annotations
 

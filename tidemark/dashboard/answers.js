@@ -1,4 +1,4 @@
-// The answer of a sheet in words: the metrics of each verdict, slower ones first.
+// The answer of a sheet in words: the metrics of each verdict, the slower metrics first.
 
 // An answer for each pair of versions in the rows of a comparison.
 function answers(rows) {

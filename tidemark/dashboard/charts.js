@@ -185,7 +185,7 @@ const heightOf = ({ horizontal }, stops) => (horizontal ? BAR * stops.length : H
 
 const CHARACTER = 0.85; // of a label [ch]
 
-// If there are many categories, or long ones, some have no label. Above bars, each has a line.
+// If there are many categories, or long names, some have no label. Above bars, each has a line.
 function widthOf({ category, horizontal }, stops) {
   if (horizontal) return CHARACTER * most(stops.map(({ category }) => category.length));
   if (stops.length > MOST_LABELS || category.column.name === "run_id") return stops.length;

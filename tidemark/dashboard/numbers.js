@@ -4,7 +4,7 @@
 // The decimal exponent of a number above zero.
 const exponent = (size) => Number(size.toExponential().split("e")[1]);
 
-// As Python, half to even; JavaScript rounds a tie up. So many more places show whether it is one.
+// As Python, half to even; JavaScript rounds a tie up. More places show whether it is a tie.
 const MORE = 25;
 
 function rounded(size, places) {

@@ -119,7 +119,7 @@ function draw(visual) {
   const body = document.querySelector(`#${CSS.escape(visual.id)} .body`);
   const nothing = (words) => body.replaceChildren(made("p", { class: "nothing" }, words));
   if (addsUp(visual) && isCut(visual)) return nothing("No sum: some rows of this choice are left out.");
-  if (!rows.length && isCut(visual)) return nothing("No rows of this choice are on this page, which lacks older ones.");
+  if (!rows.length && isCut(visual)) return nothing("No rows of this choice are on this page, which lacks older rows.");
   if (!rows.length) return nothing("No rows for this choice.");
   body.replaceChildren(...DRAWN[visual.kind](visual, rows));
 }

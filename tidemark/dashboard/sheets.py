@@ -89,7 +89,7 @@ def _rates() -> Sheet:
             "slower",
             "Got slower",
             "Metrics of the newest version of each suite, by their verdict",
-            "Number of metrics of the newest versions that are slower than those of their base.",
+            "Number of metrics of the newest versions that are slower than in their base.",
             sum_of=Column(PAIRS, "slower"),
         ),
         worst_change(
@@ -138,7 +138,7 @@ def _rates() -> Sheet:
         text_box(
             "rates-explanation",
             "A rate is the mean of its trials, ± their standard deviation, in the newest run that "
-            "measured both versions. If no run measured both, the rates are those of the newest "
+            "measured both versions. If no run measured both, the rates are from the newest "
             f"run of each, and there is no verdict. {_RULE} Excluded trials do not count. "
             f"{_UNLIKE} Newest is by version, not by date. Its base is the baseline of its newest "
             "run, or else the version before.",
@@ -298,7 +298,7 @@ def _compare() -> Sheet:
             "compare-slower",
             "Got slower",
             "Metrics of the new version, by their verdict",
-            "Number of metrics of the new version that are slower than those of the base.",
+            "Number of metrics of the new version that are slower than in the base.",
             sum_of=Column(PAIRS, "slower"),
         ),
         worst_change(
@@ -326,7 +326,7 @@ def _compare() -> Sheet:
             "The newest 15 versions of a suite can be compared, each with an older one; previous "
             "and newest are the last two, and base is what the newest is compared with: the "
             "baseline of its run, or else previous. A metric that only one of the two has is "
-            f"listed without a change. {_UNLIKE} Rates and verdict are those of the newest run "
+            f"listed without a change. {_UNLIKE} Rates and verdict are from the newest run "
             f"that measured both. {_RULE}",
         ),
         table(
@@ -392,7 +392,7 @@ def _run() -> Sheet:
             "run-cost",
             "Time and cost",
             "At AWS's list prices, also for a run on one machine",
-            "Time and cost of the run: its seconds, those of its tasks, bytes scanned and USD.",
+            "Time and cost of the run: its seconds, its tasks' seconds, bytes scanned and USD.",
             data_set=RUNS,
             rows=6,
             columns={

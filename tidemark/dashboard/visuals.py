@@ -253,7 +253,7 @@ def choice(
 ) -> Control:
     """Return a control of the values of a column, which has the parameter's name in lower case.
 
-    ``within`` are the parameters whose values limit the offered ones. Only a choice of ``one``
+    ``within`` are the parameters whose values limit the offered values. Only a choice of ``one``
     does not offer all values at once.
     """
     sources = tuple(

@@ -61,7 +61,7 @@ class Group(NamedTuple):
 class MetricRows:
     """The rows of the queries of one metric, over the log streams of its tasks, or of all tasks.
 
-    ``listed`` are the rows of its samples or of its histograms, ``began`` those of the jobs that
+    ``listed`` are the rows of its samples or of its histograms, ``began`` the rows of the jobs that
     the tasks began.
 
     Raises
@@ -214,7 +214,7 @@ T = TypeVar("T")
 
 
 def measured_series(series: Series, rows: Sequence[Row]) -> MeasuredSeries:
-    """Return the values of a series in order of time, those of all log streams in one.
+    """Return the values of a series in order of time, the values of all log streams together.
 
     There are at most ``MOST_POINTS``.
 

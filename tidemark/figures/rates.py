@@ -151,7 +151,7 @@ def _differences(kind: Basis, group: Group) -> Iterator[tuple[str, str]]:
     printed = [row.value for row in answered if row.value is not None]
     values, n = _finite(group.samples), sum(row.n for row in answered)
     if len(values) < len(group.samples):
-        return  # another sentence says that some are no numbers
+        return  # another sentence says that some are not numbers
     count = len(values) + sum(group.histogram.values())
     if n != count:
         yield f"{n} values", f"{count}"
@@ -210,7 +210,7 @@ def _why_impossible(sample: Sample, task: TaskResult, direction: str) -> str | N
         return None
     if sample.value <= 0:
         # Work takes time, so its rate is above zero; a rate of errors may be zero.
-        return None if direction == "lower" else "which is no rate"
+        return None if direction == "lower" else "which is not a rate"
     if sample.value > _FASTEST:
         return "which no machine does"
     longest = task.seconds + _CLOCK_SECONDS

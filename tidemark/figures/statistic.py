@@ -143,8 +143,8 @@ def histogram_mean(values: Histogram) -> Estimate:
 def histogram_quantile(values: Histogram, share: float, *, exact: bool = False) -> Estimate:
     """Return a quantile of one value or more, between the two nearest values where it lies there.
 
-    It is that of ``quantile``, which lies between the quantiles of the least and of the
-    greatest values of the buckets. ``exact`` buckets have no width: each is a value itself.
+    ``quantile`` of the values lies between the quantiles of the least and of the greatest values
+    of the buckets. ``exact`` buckets have no width: each is a value itself.
     """
     ascending = sorted(values)
     ends = list(accumulate(values[least] for least in ascending))

@@ -122,7 +122,7 @@ def window(points: Sequence[At]) -> Window:
 
 
 def last_window(points: Sequence[At], seconds: float) -> Sequence[At] | None:
-    """Return the points of the last so many seconds; None if the series is not longer."""
+    """Return the points of the last ``seconds``; None if the series is not longer."""
     begin = points[-1][0] - seconds
     first = len(points)
     while first and points[first - 1][0] > begin:

@@ -104,7 +104,7 @@ def _split(ascending: Sequence[float]) -> _Fit:
 
 
 def _weighted(values: Sequence[float], shares: Sequence[float]) -> _Fit:
-    """Return the fit of values, each of which is of the low level with some share."""
+    """Return the fit of values; each belongs to the low level with some share."""
     count, whole = len(values), sum(shares)
     whole = min(max(whole, _NARROWEST), count - _NARROWEST)
     both = list(zip(values, shares, strict=True))

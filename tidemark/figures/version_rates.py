@@ -28,7 +28,7 @@ class Quantity(NamedTuple):
     labels: str
     """The canonical labels, '' without labels."""
     axes: Combination
-    """The values of axes among the labels: those of the trials that measure the quantity."""
+    """The values of axes among the labels, which the trials that measure the quantity have."""
     shares_name: bool = False
     """Whether another test of the suite has a metric of the same name."""
 
@@ -47,7 +47,7 @@ class Quantity(NamedTuple):
 
     @property
     def name_in_test(self) -> str:
-        """The name of the quantity beside that of its test."""
+        """The name of the quantity without its test."""
         return figure_name(self.metric.name, self.statistic, self.labels)
 
     @property
@@ -181,7 +181,7 @@ def summarise(
 ) -> list[VersionRate]:
     """Return a run's rates by quantity and, within it, by version.
 
-    ``versions`` are those of the request in their order, unless others are named.
+    ``versions`` are by default the request's, in their order.
     """
     named = plan.ascending if versions is None else versions
     rates: defaultdict[tuple[str, Key], list[Measured]] = defaultdict(list)

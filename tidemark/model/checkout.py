@@ -69,7 +69,7 @@ def written_systems() -> Path:
 
 
 def systems_to_write() -> Path:
-    """Return the folder for new suites: that of the suites, but never the inside of a wheel."""
+    """Return the folder for new suites: the suites' folder, but never the inside of a wheel."""
     systems = written_systems()
     return systems if IS_CHECKOUT or systems != ROOT else Path.cwd()
 
@@ -93,7 +93,7 @@ def published_suites(systems: Path) -> list[str]:
 def stored_suites() -> list[str]:
     """Return the names of the suites whose figures are stored, in order.
 
-    Retired ones and those that only publish figures are among them.
+    Retired suites and suites that only publish figures are among them.
     """
     retired = written_context().get("retiredSuites", [])
     return sorted({*written_suites(), *published_suites(written_systems()), *retired})

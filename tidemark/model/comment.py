@@ -74,7 +74,7 @@ class Comment(Consistent):
     text: str = Field(min_length=1, max_length=LONGEST_COMMENT)
     """Markdown, in which images have the names of ``images``."""
     html: str
-    """The text as HTML, without any tag, address or attribute but those of Markdown."""
+    """The text as HTML, without any tag, address or attribute that Markdown does not make."""
     images: Mapping[Annotated[str, Field(pattern=f"^{IMAGE}$")], str] = {}
     """The images in base64, by name."""
     version: str | None = Field(default=None, pattern=f"^{VERSION}$")
@@ -165,5 +165,5 @@ def quote(field: str) -> Quote:
     """
     found = _QUOTE.fullmatch(field)
     if found is None:
-        raise Refused(f"{shown(field)} is no quoted figure; expected {QUOTED}")
+        raise Refused(f"{shown(field)} is not a quoted figure; expected {QUOTED}")
     return Quote(*found.groups())  # type: ignore[arg-type]  # the pattern has three groups

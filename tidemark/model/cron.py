@@ -26,7 +26,9 @@ def time_zone(name: str) -> ZoneInfo:
     try:
         return ZoneInfo(name)
     except (LookupError, ValueError, OSError):
-        raise Refused(f"{shown(name)} is no time zone such as Etc/UTC or Europe/London") from None
+        raise Refused(
+            f"{shown(name)} is not a time zone such as Etc/UTC or Europe/London"
+        ) from None
 
 
 class Cron:
@@ -44,8 +46,8 @@ class Cron:
     Raises
     ------
     Refused
-        If the fields are no cron expression or match no day, for ``LW``, for ``L`` alone as a day
-        of the week, and for an unknown zone.
+        If the fields are not a cron expression or match no day, for ``LW``, for ``L`` alone as a
+        day of the week, and for an unknown zone.
 
     """
 
@@ -57,7 +59,7 @@ class Cron:
             due = None
         if due is None:
             raise Refused(
-                f"{shown(fields)} is no cron expression that is supported; expected minutes, "
+                f"{shown(fields)} is not a supported cron expression; expected minutes, "
                 "hours, day of month, month, day of week and year, with ? for one of both days"
             )
         self._zone = time_zone(zone)

@@ -223,7 +223,7 @@ class Instance(Consistent):
                 yield problem(("names", word), "the word is reserved; expected another one")
 
     def forms(self, text: str) -> tuple[str, ...]:
-        """Return the forms of a name in a step: those of its word, or else the name itself."""
+        """Return the forms of a name in a step: the forms of its word, or else the name itself."""
         named = words(text)
         if named and named[0] in self.names:
             return self.names[named[0]].forms

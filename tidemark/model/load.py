@@ -81,7 +81,7 @@ class Bounds(Frozen):
 
 
 LEVEL_COLUMNS = ("@logStream", "level", "users")
-"""The columns of a load's query beside those of its limits."""
+"""The columns of a load's query beside the columns of its limits."""
 CONNECTED = "connected"
 """The limit of every load: the share of a level's users that have to be connected, 95 %."""
 SETTLE_SECONDS, HOLD_SECONDS, REPORT_SECONDS = 5, 10, 120

@@ -38,8 +38,8 @@ class Series(Frozen):
     query: Name
     """The query: ``<query>.cwli`` beside the suite, or else in ``queries/logs``."""
     statistic: Literal["total", "mean", "max", "min", "p50", "p90", "p95", "p99"] = "total"
-    """The figure of all log streams that have a value at the same time; a quantile is that of the
-    [histograms](#histograms) of this time."""
+    """The figure of all log streams that have a value at the same time; a quantile comes from
+    the [histograms](#histograms) of this time."""
     limit: float | None = Field(default=None, strict=True, exclude_if=_is_missing)
     """The greatest accepted value, at which its chart has a line."""
 
@@ -175,7 +175,7 @@ class Metric(Consistent):
         return self.values != "any" and self.began is None
 
     def values_of(self, jobs: int) -> int:
-        """Return the number of values that a task of so many jobs logs."""
+        """Return the number of values that a task with this number of jobs logs."""
         return 1 if self.values == "once" else jobs
 
     @property
@@ -208,7 +208,9 @@ class Metric(Consistent):
                 )
         if unknown := [name for name in self.holds if name not in self.statistics]:
             known = there_are(self.statistics, unknown[0])
-            yield problem(("holds",), f"{listed(unknown)} is no statistic of the metric; {known}")
+            yield problem(
+                ("holds",), f"{listed(unknown)} is not a statistic of the metric; {known}"
+            )
         if self.began and self.values == "any":
             yield problem(("began",), "the metric has values: any, too; expected one of both")
         yield from self._unreadable()
@@ -268,7 +270,7 @@ def labels_of(line: str) -> list[str]:
 
 
 def misfit_of(line: str) -> str:
-    """Return why a text is no form of a line, '' if it is one."""
+    """Return why a text is not a form of a line, '' if it is one."""
     marks, labels = _MARK.findall(line), labels_of(line)
     if marks.count(_VALUE) > 1 or not {"*", _VALUE} & {*marks}:
         return "expected * in place of the value, once, or {value}"

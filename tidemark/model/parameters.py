@@ -132,7 +132,7 @@ MOST_COMBINATIONS = 50
 def _text(value: object) -> object:
     """Return a value; YAML reads words such as on, and digits, as other values than texts."""
     if isinstance(value, bool | int | float):
-        raise ValueError(f"{shown(value)} is no text; write the value in quotes")
+        raise ValueError(f"{shown(value)} is not text; write the value in quotes")
     return value
 
 
@@ -158,7 +158,7 @@ def count(axes: Axes) -> int:
 def narrowed(suite: str, declared: Axes, wanted: Axes) -> dict[str, tuple[str, ...]]:
     """Return the axes of a suite with the wanted values alone, in the order of the suite.
 
-    An axis of which no value is wanted is left out.
+    An axis without a wanted value is left out.
 
     Raises
     ------

@@ -182,7 +182,7 @@ class Plan(Frozen):
 
     @property
     def all_trials(self) -> tuple[PlannedTrial, ...]:
-        """The trials that count in rates, and behind them the profiled ones."""
+        """The trials that count in rates, and behind them the profiled trials."""
         return (*self.trials, *self.profiled)
 
     def first_together(self, trials: Sequence[PlannedTrial]) -> Sequence[PlannedTrial]:

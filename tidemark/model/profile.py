@@ -12,7 +12,7 @@ from tidemark.model.task import Artefact
 from tidemark.model.version_order import version_order
 
 DEFAULT_HZ = 99
-"""A frequency beside the round ones of timers, so that samples do not march in step with them."""
+"""A frequency that is not round, so that samples do not march in step with timers."""
 MOST_HZ = 1_000
 PROFILE_FILE = "profile.folded.gz"
 """The name of the file with the folded stacks of a task, which its harness leaves."""

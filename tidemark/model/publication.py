@@ -41,7 +41,7 @@ class PublishedMetric(Consistent):
     metric: Name
     """The name of the metric, as tables of results have it."""
     means: Line
-    """The figure in words, which tells it from similar ones."""
+    """The figure in words, which tells it from similar figures."""
     unit: Line
     direction: Literal["higher", "lower"]
     """The better direction."""
@@ -85,7 +85,7 @@ class Publication(Consistent):
     figures: tuple[PublishedMetric, ...] = Field(min_length=1, max_length=400)
 
     def contradictions(self) -> Iterator[Problem]:
-        """Yield the columns that are those of two metrics."""
+        """Yield the columns that two metrics share."""
         known: set[str] = set()
         for number, figure in enumerate(self.figures):
             if twice := sorted(known & figure.names):

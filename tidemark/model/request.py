@@ -136,9 +136,9 @@ class RunRequest(Frozen):
     """In rounds, on AWS: how many rounds are measured at once, each on a host of its own, 1 to 12.
     The default is the number that the quotas of the account allow. One machine measures one."""
     profile: OptionalProfiling = None
-    """``true``, or ``{"hz": 99, "trials": 5}``: after all other trials, so many profiled trials of
-    each version find the functions that take the CPU time. The suite names its profiler. Profiled
-    trials are part of no rate and no verdict."""
+    """``true``, or ``{"hz": 99, "trials": 5}``: after all other trials, this number of profiled
+    trials of each version find the functions that take the CPU time. The suite names its profiler.
+    Profiled trials are part of no rate and no verdict."""
     parameters: dict[str, Any] | None = None
     """The values of parameters that the suite declares, such as ``{"records": 500000}``. The
     suite's file has their meaning, their bounds and their defaults."""
@@ -170,7 +170,7 @@ class RunRequest(Frozen):
     def _utc(cls, value: object) -> object:
         if value is None or (isinstance(value, str) and _UTC_TIME.fullmatch(value)):
             return value
-        raise ValueError(f"{shown(value)} is no UTC time such as 2026-11-20T12:44:55Z")
+        raise ValueError(f"{shown(value)} is not a UTC time such as 2026-11-20T12:44:55Z")
 
 
 class ResumeRequest(Frozen):
@@ -486,7 +486,7 @@ def _instance(request: RunRequest, stored: object, suite: Suite) -> dict[str, Va
     if suite.subject.instance is None:
         if given is None:
             return {}
-        raise Refused(f"instance: {suite.name} is no suite of instances; leave it out")
+        raise Refused(f"instance: {suite.name} is not a suite of instances; leave it out")
     for name in ("builds", "baseline"):
         if getattr(request, name):
             raise Refused(f"{name}: an instance has only its own version; leave it out")

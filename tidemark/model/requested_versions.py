@@ -1,4 +1,4 @@
-"""The versions of a run: as requested, or the newest ones, or builds that nobody released."""
+"""The versions of a run: as requested, or the newest, or builds that nobody released."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def requested_versions(
 ) -> tuple[tuple[str, ...], str | None]:
     """Return the versions of a run and its baseline, without ``newest`` and ``previous``.
 
-    ``builds`` has the wheel of each version that is no release.
+    ``builds`` has the wheel of each version that is not a release.
 
     Raises
     ------

@@ -104,7 +104,7 @@ class Sample:
     job: str | None
     value_text: str
     value: float | None
-    """The value in the metric's unit; None if the logged text is no finite number."""
+    """The value in the metric's unit; None if the logged text is not a finite number."""
     records: int | None
     seconds: float | None = None
     """The duration of the piece of work [s]; None if the line does not have it."""
@@ -196,7 +196,7 @@ class Rate(Frozen):
 
 
 def no_rate(metric: Metric, statistic: str, labels: Combination) -> Rate:
-    """Return the rate of a metric that was not measured; the labels are those of the trial."""
+    """Return the rate of a metric that was not measured; the labels are the trial's."""
     return Rate(
         metric=metric.name,
         unit=metric.unit,
@@ -256,7 +256,7 @@ class TestResult(Frozen):
 
     @property
     def own_tasks(self) -> Sequence[TaskResult]:
-        """The tasks of the test itself, without those of services."""
+        """The tasks of the test itself, without the tasks of services."""
         return [task for task in self.tasks if not task.service]
 
     @property

@@ -62,7 +62,7 @@ def is_trial_execution(name: str, run_id: str, execution_arn: str) -> bool:
 
 
 def task_group(run_id: str, trial: int) -> str:
-    """Return the group of a trial's ECS tasks; the trials of a round have that of the first."""
+    """Return the group of a trial's ECS tasks; all trials of a round have the first trial's."""
     return f"{run_id}-{trial}"
 
 

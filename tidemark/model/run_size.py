@@ -51,7 +51,7 @@ def check_size(suite: Suite, spec: RunSpec) -> None:
 
 
 def most_trials(suite: Suite, tasks: int) -> int:
-    """Return the most trials of a run with so many tasks."""
+    """Return the most trials of a run with this number of tasks."""
     return min(MOST_TRIALS, MOST_RUN_ENTRIES // entries(suite, tasks))
 
 
@@ -161,7 +161,7 @@ def _services_events(suite: Suite, test: Test) -> int:
 
 
 def _step_events(step: Step) -> int:
-    """Return the most events of a step beside those of its tasks."""
+    """Return the most events of a step beside the events of its tasks."""
     wait = step.wait_until
     questions = wait.questions(wait.within_seconds) if wait else 0
     questions += step.load.questions if step.load else 0

@@ -164,7 +164,7 @@ class RunSpec(Frozen):
     suite: str
     versions: tuple[str, ...]
     builds: dict[str, str] = Field(default={})
-    """The wheel of each version that is no release, as a URL with its digest."""
+    """The wheel of each version that is not a release, as a URL with its digest."""
     slowed: dict[str, int] = Field(default={}, exclude_if=operator.not_)
     """The percentage by which each version is slowed that is the baseline under another name."""
     baseline: str | None
@@ -227,16 +227,16 @@ class RunSpec(Frozen):
 
     @property
     def profiled_trials(self) -> int:
-        """The number of profiled trials: those of each version that was asked for."""
+        """The number of profiled trials of all versions that were asked for."""
         return len(self.versions) * self.profile.trials if self.profile else 0
 
     @property
     def all_trials(self) -> int:
-        """The most trials of the run, the profiled ones among them."""
+        """The most trials of the run, with the profiled trials."""
         return self.most_trials + self.profiled_trials
 
     def trials_within(self, trial_seconds: float) -> int:
-        """Return the most trials of the run, the profiled ones among them, if one takes some time.
+        """Return the most trials of the run, with the profiled trials, if one takes some time.
 
         In a round it is a version's share of the time.
         """
@@ -244,7 +244,7 @@ class RunSpec(Frozen):
         return self._trials_within(of_repetition * trial_seconds)
 
     def trials_in_batches(self, round_seconds: float) -> int:
-        """Return the most trials, the profiled ones among them, if each batch takes a round's time.
+        """Return the most trials, with the profiled trials, if each batch takes a round's time.
 
         A batch has all rounds that are measured at once. In the layout ``trials`` each trial is a
         batch.

@@ -39,7 +39,7 @@ def _read_certificates(file: str) -> str:
     try:
         text = (ROOT / file).read_text(encoding="ascii")
     except (OSError, UnicodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is no text"
+        reason = getattr(error, "strerror", None) or "it is not text"
         raise ValueError(f"{shown(file)} cannot be read: {reason}") from None
     if "-----BEGIN CERTIFICATE-----" not in text or len(text) > _LONGEST_BUNDLE:
         raise ValueError(
@@ -193,8 +193,8 @@ class Settings(Consistent):
     default there are none."""
     images: Annotated[dict[str, ImageName], BeforeValidator(_named)]
     """Existing images by suite, such as ``rocksdb=ghcr.io/owner/name:tag``, separated by commas;
-    ``kiwi/server=…`` is that of a service, and ``*`` stands for every other one. An image has a tag
-    or a digest, and is in a public registry or in ECR. A repository of another account must let
+    ``kiwi/server=…`` is a service's image, and ``*`` stands for every other suite. An image has a
+    tag or a digest, and is in a public registry or in ECR. A repository of another account must let
     this account pull it. Docker builds an image that this setting leaves out. Leave out a suite
     whose subject is an image."""
     prebuilt: bool

@@ -34,7 +34,7 @@ _FUNCTION = form(
 LONGEST_NAME = 64
 """The longest name of a function or a rule, in characters."""
 # Amazon SQS API reference, CreateQueue, and Amazon ECS API reference, CreateCluster: the names. A
-# fixed part keeps the permissions to read them to those of the system.
+# fixed part limits the permissions to read them to the system's objects.
 _PART = r"([A-Za-z0-9_-]|\{instance\})*"
 _CLUSTER = form(
     rf"^({_PART}[A-Za-z0-9_-]{{3}}{_PART}|{IN_BRACES})$",
@@ -71,7 +71,7 @@ class RunTasks(Consistent):
 
     command: tuple[Line, ...] | None = Field(default=None, min_length=1, max_length=20)
     """The arguments of each task, by default the name of the step. In a suite of instances,
-    [names](instance.md#names-of-an-instance) in braces stand for those of the instance."""
+    [names](instance.md#names-of-an-instance) in braces stand for the instance's names."""
     definition: Word | None = Field(default=None, exclude_if=operator.not_)
     """The task definition of an instance to run in place of the suite's own task, such as
     ``{writer_definition}``; it needs ``command``, ``cluster`` and ``subnets``, too."""
@@ -138,7 +138,7 @@ class Invoke(Consistent):
     """The time after which a call without an answer has failed, 1 to 900 [s]."""
 
     def contradictions(self) -> Iterator[Problem]:
-        """Yield why the payload is no event."""
+        """Yield why the payload is not an event."""
         try:
             size = len(json.dumps(self.payload, allow_nan=False).encode())
         except ValueError:
@@ -290,7 +290,7 @@ class Step(Consistent):
         return self.model_copy(update={"run_tasks": work})
 
     def own_tasks(self, of_run: int) -> int:
-        """Return the number of tasks of the suite, without those of an instance."""
+        """Return the number of tasks of the suite, without an instance's tasks."""
         return 0 if self.definition else self.tasks(of_run)
 
     def contradictions(self) -> Iterator[Problem]:

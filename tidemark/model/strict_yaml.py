@@ -55,7 +55,7 @@ class _Loader(Composer, yaml.CSafeLoader):
         except (ValueError, LookupError, AttributeError):
             # The tag does not fit the text: 2026-13-01, !!bool maybe.
             raise ConstructorError(
-                None, None, f"{shown(node.value)} is no {node.tag}", node.start_mark
+                None, None, f"{shown(node.value)} is not a {node.tag}", node.start_mark
             ) from None
         return value
 

@@ -56,7 +56,7 @@ def _named(versions: object) -> object:
         return versions
     for version in versions:
         if not isinstance(version, str):
-            raise ValueError(f"{shown(version)} is no text; write the version in quotes")
+            raise ValueError(f"{shown(version)} is not text; write the version in quotes")
         if versions.count(version) > 1:
             raise ValueError(f"{shown(version)} is given twice")
     return dict(zip(versions, versions, strict=True))
@@ -188,8 +188,8 @@ class Subject(Consistent):
         tag = self.requirement(version).rpartition(":")[2]
         if self.image is None or _TAG.fullmatch(tag):
             return ""
-        accepted = "up to 128 letters, digits and _.-, of which . and - are not the first"
-        return f"{shown(tag)} is no tag of an image; expected {accepted}"
+        accepted = "up to 128 letters, digits and _.-; the first is not . or -"
+        return f"{shown(tag)} is not a tag of an image; expected {accepted}"
 
     def requirement(self, version: str) -> str:
         """Return what installs ``version``.

@@ -121,7 +121,7 @@ class Test(Consistent):
         return self.model_copy(update={"jobs": jobs, "metrics": tuple(metrics)})
 
     def task_indices(self, of_run: int) -> Iterator[tuple[Step, range]]:
-        """Yield each step with the indices of its tasks among those of the test.
+        """Yield each step with the indices of its tasks in the test.
 
         ``of_run`` is the value of the run's parameter ``tasks``.
         """
@@ -142,7 +142,7 @@ class Test(Consistent):
         return step.work.timeout_seconds or self.timeout_seconds
 
     def limits(self, of_run: int) -> dict[int, int]:
-        """Return the time limit of each task by its index among those of the test [s]."""
+        """Return the time limit of each task by its index in the test [s]."""
         each = self.task_indices(of_run)
         return {index: self.limit_seconds(step) for step, indices in each for index in indices}
 
@@ -192,7 +192,7 @@ class Test(Consistent):
         for number, step in enumerate(self.steps):
             if step.load and (unknown := sorted({*step.load.agents} - {*self.services})):
                 known = there_are(self.services, unknown[0])
-                sentence = f"{shown(unknown[0])} is no service of the test; {known}"
+                sentence = f"{shown(unknown[0])} is not a service of the test; {known}"
                 yield problem(("steps", number, "load", "agents"), sentence)
         if len(self.loads) > 1:
             yield problem(("steps",), "there are several loads; expected one in a test")
@@ -200,7 +200,7 @@ class Test(Consistent):
             for number, one in enumerate(getattr(self, name)):
                 if one.step not in {None, *self._measured_steps}:
                     known = there_are(self._measured_steps, one.step)
-                    sentence = f"{shown(one.step)} is no step with run_tasks; {known}"
+                    sentence = f"{shown(one.step)} is not a step with run_tasks; {known}"
                     yield problem((name, number, "step"), sentence)
 
     def _unlike_steps(self) -> Iterator[Problem]:
@@ -282,7 +282,7 @@ class Suite(Frozen):
     name: Name
     """The name of the folder: a small letter, and up to 31 small letters, digits and ``_``."""
     title: Line = Field(default_factory=lambda fields: fields["name"])
-    """The name of the system, for people, by default that of the suite."""
+    """The name of the system, for people, by default the suite's name."""
     subject: Subject
     """How a version becomes a program."""
     parameters: dict[Name, Parameter] = Field(default={}, max_length=20)
@@ -438,7 +438,7 @@ class Suite(Frozen):
         return self.model_copy(update={"tests": tuple(kept)})
 
     def task_of(self, service: str, axes: Mapping[str, str]) -> Task:
-        """Return the task of a service under values of axes, or with '' that of the tests."""
+        """Return the task of a service under values of axes, or with '' the task of the tests."""
         return self.services[service].task_under(axes) if service else self.task
 
     def most_at_once(self, of_run: int) -> int:

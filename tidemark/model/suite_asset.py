@@ -75,7 +75,7 @@ def copy_digest(suite: Suite, systems: Path) -> str:
 
 
 def programs_digest(suite: Suite, systems: Path) -> str:
-    """Return the digest of the programs that images copy: those of a suite's tests and services."""
+    """Return the digest of the programs of a suite's tests and services, which images copy."""
     tasks = [suite.task, *(service.task for service in suite.services.values())]
     names = {_HARNESS, *(task.workload for task in tasks if task.workload)}
     root = systems / "workloads"

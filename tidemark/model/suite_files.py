@@ -38,7 +38,7 @@ _LONGEST_QUERY = 25
 
 
 def read_suite(path: Path, workloads: Path = ROOT / "workloads") -> Suite:
-    """Return the suite of a file ``<name>/suite.yaml``; refuse a file that is no suite.
+    """Return the suite of a file ``<name>/suite.yaml``; refuse a file that is not a suite.
 
     ``workloads`` is the folder of the programs of its tests. The refusal has a line for each
     problem, with the line of the file.
@@ -104,7 +104,7 @@ def _is_name(value: object) -> TypeGuard[str]:
 
 
 def _defaults(suite: Suite) -> Iterator[Problem]:
-    """Yield why the defaults of a suite are no valid request."""
+    """Yield why the defaults of a suite are not a valid request."""
     try:
         resolve_request(example_input(suite), {suite.name: suite})
     except Refused as refused:
@@ -121,7 +121,7 @@ def read_suites(systems: Path = ROOT) -> dict[str, Suite]:
     Raises
     ------
     Refused
-        If one of the files is no suite, or there is no file.
+        If one of the files is not a suite, or there is no file.
 
     """
     files = suite_files(systems)

@@ -129,7 +129,7 @@ def _unknown(use: _Use, names: Mapping[str, Any]) -> Iterator[Problem]:
         kind = mapping(names, word).get("kind")
         if word not in names and (whole or word not in RESERVED_WORDS):
             known = listed(f"{{{name}}}" for name in names) or "none"
-            sentence = f"{{{word}}} is no name of the instance; there are {known}"
+            sentence = f"{{{word}}} is not a name of the instance; there are {known}"
             yield problem(use.place, sentence)
         elif use.kind and word in names and kind != use.kind:
             yield problem(use.place, f"{{{word}}} is the name of a {kind}; expected a {use.kind}")
@@ -258,7 +258,7 @@ def _unknown_services(
     for number, name in enumerate(_services_of(test)):
         if isinstance(name, str) and name not in services:
             yield problem(
-                (*place, number), f"{shown(name)} is no service; {there_are(services, name)}"
+                (*place, number), f"{shown(name)} is not a service; {there_are(services, name)}"
             )
 
 

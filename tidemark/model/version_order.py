@@ -171,7 +171,7 @@ def _numbers(release: Iterable[int]) -> str:
 
 
 def _number(number: int) -> str:
-    """Return a number of a fixed width; longer ones begin with a mark and their own width."""
+    """Return a number of a fixed width; a longer number begins with a mark and its own width."""
     digits = str(number)
     if len(digits) <= _WIDTH:
         return digits.zfill(_WIDTH)

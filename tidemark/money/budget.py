@@ -17,7 +17,7 @@ class Spent(Frozen):
     """The cost of a run's recorded trials: their tasks and log queries [USD]."""
 
     trials: tuple[int, ...] = ()
-    """The numbers of the trials that are counted, the profiled ones among them."""
+    """The numbers of the trials that are counted, with the profiled trials."""
     usd: float = 0.0
     dearest: float = 0.0
     """The highest known cost of a trial."""

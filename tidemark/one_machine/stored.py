@@ -27,8 +27,8 @@ if TYPE_CHECKING:  # a command that asks no statement starts without the engine
     from onebox.athena.rows import RowCache
     from onebox.store.translation_cache import TranslationCache
 
-# The one-machine cloud names the bucket after its stack and its place in the CDK app, of which the
-# last characters are a digest. On AWS, too, another place would be another bucket.
+# The one-machine cloud names the bucket after its stack and its place in the CDK app. The last
+# characters of the name are a digest. On AWS, too, another place would be another bucket.
 _RESULTS, _PLACE = "resultsbucket", "46167c27"
 _SUITE = f"{keys.rows('runs')}suite="
 

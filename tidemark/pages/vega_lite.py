@@ -72,6 +72,6 @@ def as_it_is(field: str) -> Json:
 
 
 def tooltip(*fields: str, numbers: Sequence[str] = ()) -> list[Json]:
-    """Return a tooltip with the names and the values of fields, those of ``numbers`` last."""
+    """Return a tooltip with the names and the values of fields, the fields ``numbers`` last."""
     written = {"type": "quantitative", "format": _TOLD}
     return [{"field": each} for each in fields] + [{"field": each, **written} for each in numbers]

@@ -295,7 +295,7 @@ class _Field(NamedTuple):
 def _field(text: str) -> _Field:
     found = _FIELD.fullmatch(plain_field(text))
     if found is None:
-        raise Refused(f"{shown(text)} is no field; expected {{{{KIND NAME: TEXT}}}}")
+        raise Refused(f"{shown(text)} is not a field; expected {{{{KIND NAME: TEXT}}}}")
     return _Field(found["kind"], found["subject"] or "", found["wanted"] or "")
 
 

@@ -77,7 +77,7 @@ def _own_graphs(graphs: Sequence[Graph]) -> Sequence[Graph]:
 
 
 def _differs(graph: Graph, own: Graph) -> bool:
-    """Tell whether a graph has other outermost frames without those of a program's start."""
+    """Tell whether a graph has other outermost frames than a program's start."""
     return graph.tree.children.keys() != own.tree.children.keys()
 
 

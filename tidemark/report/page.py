@@ -139,7 +139,7 @@ def _block(block: Block) -> str:
 
 
 def _said(said: Said) -> str:
-    """Return what somebody wrote; its model has refused all HTML that is no Markdown."""
+    """Return what somebody wrote; its model has refused all HTML that is not Markdown."""
     html = said.html
     for name, content in said.images.items():
         data = f"data:{media_type(name)};base64,{content}"

@@ -116,7 +116,8 @@ def _past(limit_seconds: int, seconds: float | None = None) -> str:
 def failed(index: int, task: Mapping[str, Any], name: str, containers: Sequence[str]) -> TaskResult:
     """Return the result of a failed task with a name, as Step Functions describes it.
 
-    ``containers`` are those of its definition, the main one first: GuardDuty adds one to each task.
+    ``containers`` are the containers of its definition, the main container first: GuardDuty adds a
+    container to each task.
     """
     described = {each.get("Name"): each for each in task.get("Containers", [])}
     own = [described[each] for each in containers if each in described]

@@ -81,7 +81,7 @@ class Collected(Frozen):
     lines: int
     """The lines that this attempt found."""
     bytes_scanned: int
-    """The bytes scanned by the queries of this attempt and of earlier ones."""
+    """The bytes scanned by the queries of this attempt and of earlier attempts."""
 
 
 class _Search:

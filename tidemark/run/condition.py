@@ -47,7 +47,7 @@ class CheckedCondition(Frozen):
     stopped_by: str | None = None
     """The reason why the test fails."""
     bytes_scanned: int
-    """The bytes scanned by this query and the earlier ones of the test."""
+    """The bytes scanned by this query and the earlier queries of the test."""
     environment: tuple[dict[str, str], ...] = ()
     """The address of a service that is ready, as an environment variable of later tasks."""
     holds: int = 0

@@ -74,7 +74,7 @@ def _go_on(
     started_at: datetime,
     held: tuple[HeldLevel, ...],
 ) -> CheckedCondition:
-    """Begin the level that follows the held ones, or end the load."""
+    """Begin the level that follows the held levels, or end the load."""
     levels = _levels(held, started_at)
     decision = decide(load.rule, load.bounds, levels, _usd_per_second(plan, event))
     following = _course(load, event, started_at, _decided(held, decision), decision)

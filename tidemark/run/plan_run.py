@@ -147,7 +147,7 @@ def _new_plan(
 ) -> Plan:
     """Return the plan of the run, which an earlier execution may have started.
 
-    ``quotas`` are those of an AWS account; one machine measures one round at a time.
+    ``quotas`` are an AWS account's; one machine measures one round at a time.
     """
     request = resolve_request(
         event.input,

@@ -81,10 +81,10 @@ class Tasks(Protocol):
         """Return the task group of each running task, by the task's ARN."""
 
     def started(self, group: str, since: datetime) -> Mapping[str, Mapping[str, Any]]:
-        """Return a group's tasks since a time, ended ones too, as ``created`` does."""
+        """Return a group's tasks since a time, ended or not, as ``created`` does."""
 
     def created(self, since: datetime) -> Mapping[str, Mapping[str, Any]]:
-        """Return the tasks since a time, ended ones too, as Step Functions describes them, by ARN.
+        """Return the tasks since a time, ended or not, as Step Functions describes them, by ARN.
 
         ECS forgets a task an hour after its end.
         """

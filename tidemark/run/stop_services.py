@@ -24,7 +24,7 @@ class RunningService(Frozen):
 
     name: str
     index: int
-    """The index of the task among those of the test."""
+    """The index of the task in the test."""
     containers: tuple[str, ...]
     """The containers of the service, its program first: a task may have others."""
     task_arn: str

@@ -27,7 +27,7 @@ _Description = Mapping[str, Any]
 
 
 class Ended(NamedTuple):
-    """The tasks of a test, all of which have ended or were told to."""
+    """The tasks of a test, which all have ended or were told to end."""
 
     known: list[TaskResult]
     """The tasks that the state machine knows, each with its times if it ran at all."""

@@ -74,7 +74,7 @@ class Content:
         Raises
         ------
         Unreadable
-            If the file is too large, ends within a line, or is no text.
+            If the file is too large, ends within a line, or is not text.
 
         """
         for first, block in self.blocks():
@@ -128,7 +128,7 @@ def text_of(line: bytes) -> str:
     try:
         return line.decode().rstrip("\r")
     except UnicodeDecodeError:
-        raise Unreadable("it is no text in UTF-8") from None
+        raise Unreadable("it is not text in UTF-8") from None
 
 
 @contextmanager
@@ -245,7 +245,7 @@ def add_folded(content: Content, tally: Tally) -> None:
         If a line has another form, such as the two counts of a differential flame graph.
 
     """
-    # A file may have a line for each sample: equal ones are counted first and read once.
+    # A file may have a line for each sample: equal lines are counted first and read once.
     lines, longest = Counter[bytes](), 0
     for first, block in content.blocks():
         lines.update(block if first > 1 else _unmarked(block))
@@ -289,7 +289,7 @@ def _parsed(line: str) -> tuple[str, str]:
             raise Unreadable(f"{sentence}; expected one")
         return stack, count
     if line.strip() and not line.startswith("#"):
-        raise Unreadable(f"{shown(line)} is no stack with its samples, such as main;work 12")
+        raise Unreadable(f"{shown(line)} is not a stack with its samples, such as main;work 12")
     return "", "0"
 
 

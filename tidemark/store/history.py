@@ -24,7 +24,7 @@ from tidemark.store.stored_plan import read_plan
 from tidemark.store.stored_run import StoredRun, read_run
 
 MOST_RUNS = 400
-"""The runs of a history; older ones say nothing of today's level."""
+"""The runs of a history; older runs say nothing of today's level."""
 _MOST_WINDOWS = 20_000
 """The searched windows that are kept, four for each of 5,000 figures."""
 
@@ -132,7 +132,7 @@ def _write_changes(bucket: Bucket, suite: str, body: bytes, history: History) ->
     found, silent = judged(runs, Said(dict(_acknowledged(bucket, suite)), told), known)
     # Every run counts or has its reason, so that no history is without a row.
     if len(runs) == MOST_RUNS:
-        silent.append(Untold(None, f"The changes of level are those of the last {MOST_RUNS} runs."))
+        silent.append(Untold(None, f"The changes of level are of the last {MOST_RUNS} runs."))
     rows = []
     for row in (*map(changed_row, found), *map(_untold_row, silent)):
         names = {name: row[name] for name in Series._fields}

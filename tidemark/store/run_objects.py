@@ -22,7 +22,7 @@ def read_trial(bucket: Bucket, run_id: str, trial: int) -> TrialResult:
 
 
 def all_trials(bucket: Bucket, run_id: str) -> Iterator[TrialResult]:
-    """Yield the recorded trials of a run, the profiled ones behind the others."""
+    """Yield the recorded trials of a run, the profiled trials behind the others."""
     return (read_trial(bucket, run_id, number) for number in recorded_trials(bucket, run_id))
 
 

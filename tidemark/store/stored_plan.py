@@ -33,7 +33,7 @@ def read_resumes(bucket: Bucket, run_id: str) -> list[Resume]:
 
 
 def recorded_of(bucket: Bucket, plan: Plan) -> list[int]:
-    """Return the numbers of the recorded trials of a plan, in order, its profiled ones behind.
+    """Return the numbers of the recorded trials of a plan, in order, the profiled trials behind.
 
     The functions of a deployment without a profiler may not list profiled trials.
     """

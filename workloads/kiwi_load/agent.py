@@ -27,7 +27,7 @@ _POLL_SECONDS = 1.0
 
 @dataclass
 class Crew(Load):
-    """The users so far: those of the greatest level that was asked for."""
+    """The users so far, as many as the greatest level that was asked for."""
 
     users: list[Member] = field(default_factory=list)
 
@@ -119,7 +119,7 @@ class Agent:
         self._log(course["level"], working, used)
 
     def _gather(self, users: int) -> None:
-        """Wait until as many users have joined, and those of the level before have ended."""
+        """Wait until as many users have joined, and the users of the level before have ended."""
         crew = self._crew
         if users > self._asked:
             self._asked = users

@@ -1,9 +1,9 @@
 """The test of one client that makes sequences of calls, one call after another.
 
 Kiwi TCMS's documentation tells the layers of a sequence's time apart: ``orm`` is the time of the
-same work through Django's models without requests, ``web`` that of as many requests whose method
-does nothing, and ``rest`` what remains: permissions, checks of the input and the serialisation of
-answers.
+same work through Django's models without requests, ``web`` is the time of as many requests to a
+method that does nothing, and ``rest`` what remains: permissions, checks of the input and the
+serialisation of answers.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The test of so many users for so long, with Locust: does a request take longer?"""
+"""The test of a number of users for some time, with Locust: does a request take longer?"""
 
 from __future__ import annotations
 

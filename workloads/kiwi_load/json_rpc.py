@@ -118,7 +118,7 @@ class Session:
         return answer["result"]
 
     def post(self, path: str) -> Any:  # noqa: ANN401 (any JSON)
-        """Return the answer of a request beside Kiwi TCMS's own; the faults are those of a call."""
+        """Return the answer of a request beside Kiwi TCMS's own; it has the faults of a call."""
         host, port = self._connection.host, self._connection.port
         with closing(HTTPConnection(host, port, timeout=_LONG_PATIENCE_SECONDS)) as connection:
             return _parsed(path, self._body(connection, path, path, "")[0])

@@ -35,7 +35,7 @@ def results(r: int) -> int:
 
 
 def report(session: Session, r: int, name: str) -> None:
-    """Make all calls of a sequence; ``name`` is that of the new product."""
+    """Make all calls of a sequence; ``name`` is the new product's."""
     plan = new_plan(session, name)
     cases = new_cases(session, plan, r)
     passed = finished_status(session)

@@ -48,7 +48,7 @@ class Load:
     left_out: int = 0
     """The number of requests that were due during the ramp-up."""
     lateness: Lateness = field(default_factory=Lateness)
-    """That of the requests that count."""
+    """The lateness of the requests that count."""
 
 
 class Tester(User):

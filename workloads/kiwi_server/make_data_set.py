@@ -14,7 +14,7 @@ from django.core.management import call_command
 from django.dispatch import Signal
 
 django.setup()
-# Migrations keep files here, by default in /var/tmp, where they would find those of others.
+# Migrations keep files here, by default in /var/tmp, where they would find other users' files.
 settings.TEMP_DIR = Path(tempfile.gettempdir())
 
 # Models can be imported only now.

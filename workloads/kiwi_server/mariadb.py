@@ -39,7 +39,7 @@ def create(folder: Path) -> None:
     Raises
     ------
     DatabaseError
-        If MariaDB's programs cannot be downloaded, or are not the pinned ones.
+        If MariaDB's programs cannot be downloaded, or are not the pinned programs.
     """
     # Root logs in at the socket alone, which the server does not open. Names of hosts mean nothing.
     options = ["--auth-root-authentication-method=socket", "--skip-test-db", "--force"]

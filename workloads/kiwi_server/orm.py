@@ -1,7 +1,7 @@
 """The work of the load through Django's models, without requests: its sequence, and many records.
 
 The chapter "Hardware and performance" of Kiwi TCMS's documentation compares a sequence with the
-same work without requests, to tell the time in the database from that of the rest.
+same work without requests, to tell the time in the database from the other time.
 """
 
 from __future__ import annotations

@@ -12,8 +12,8 @@ Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 class Statements:
     """The statements of a request, as a wrapper of Django's ``connection.execute_wrapper``.
 
-    The time of a statement is that of the call of the database's driver. PostgreSQL's and MariaDB's
-    drivers fetch all rows within it. Connections and transactions are no statements.
+    The time of a statement is the time that the call of the database's driver takes. PostgreSQL's
+    and MariaDB's drivers fetch all rows within it. Connections and transactions are not statements.
     """
 
     def __init__(self) -> None:

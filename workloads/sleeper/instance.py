@@ -62,7 +62,7 @@ def _stop(number: int, _frame: object) -> None:
 def configure(buckets: list[str]) -> None:
     """Choose the engine and the files of a compaction job, and note the bucket's name.
 
-    ``buckets`` are those of the instance. A job has a file of each writer.
+    ``buckets`` are the instance's. A job has a file of each writer.
 
     Raises
     ------

@@ -31,7 +31,7 @@ _SIGNED = re.compile(
     r"Credential=[^/,]+/\d{8}/[^/,]+/(?P<service>[^/,]+)/aws4_request, ?"
     r"SignedHeaders=(?P<headers>[^,]+),"
 )
-# The headers of one connection, and those of the signature.
+# The headers of one connection, and the headers of the signature.
 _NOT_PASSED_ON = {"authorization", "connection", "expect", "host", "transfer-encoding"}
 _SHUTDOWN_POLL_SECONDS = 0.05
 _MADE_BY = {"DynamoDB_20120810.CreateTable": "TableName", "AmazonSQS.CreateQueue": "QueueName"}
@@ -150,7 +150,7 @@ class _Handler(BaseHTTPRequestHandler):
             return passed  # the cloud refuses it
         key = Credentials(os.environ["AWS_ACCESS_KEY_ID"], os.environ["AWS_SECRET_ACCESS_KEY"])
         kind = S3SigV4Auth if signed["service"] == "s3" else SigV4Auth
-        # Hadoop's client signs for another region than that of the cloud.
+        # Hadoop's client signs for another region than the cloud's.
         auth = kind(key, signed["service"], os.environ["AWS_REGION"])
         names = signed["headers"].split(";")
         request = AWSRequest(

@@ -183,7 +183,7 @@ def runtime(index: str, heap: str) -> str:
 
 
 def reported(version: str, answered: str) -> str:
-    """Return the version that a server reports: a candidate reports that of its release."""
+    """Return the version that a server reports: a candidate reports its release's version."""
     return version if version.partition("-")[0] == answered else answered
 
 

@@ -28,7 +28,7 @@ _FAILED = {"loadtest_http_errors_total", "loadtest_http_timeouts_total"}
 
 
 class Tool:
-    """The agent ``number``, whose users have names of their own; ``port`` is that of ltapi."""
+    """The agent ``number``, whose users have names of their own; ltapi listens at ``port``."""
 
     def __init__(self, number: int, port: int = 4000) -> None:
         self._name = f"lt{number}"
@@ -90,7 +90,7 @@ class Measurements(NamedTuple):
     """The sum of their times [s]."""
     failed: float
     below: Mapping[float, float]
-    """The requests that took so many seconds at most, by the ends of buckets."""
+    """The number of requests by the longest time of their bucket [s]."""
 
     @property
     def mean_ms(self) -> float:

@@ -1,6 +1,6 @@
 """Random tests: `make systems` draws every example, `make test` a fifth of them.
 
-Hypothesis derives the examples from the test itself, so every run draws the same ones.
+Hypothesis derives the examples from the test itself, so every run draws the same examples.
 """
 
 from collections.abc import Callable

@@ -59,7 +59,7 @@ class Programs:
     shared: Path
     """The folder of the code that all workloads use; with theirs it makes the image's digest."""
     environment: Callable[[], Mapping[str, str]]
-    """The variables of a program that starts now, besides those of its container."""
+    """The variables of a program that starts now, besides its container's variables."""
     address_variable: str
     """The variable with the loopback address of the task."""
     service_variable: str

@@ -193,7 +193,7 @@ def _examine_logs(state: Path) -> Iterator[Finding]:
     for file in sorted(logs.glob(f"*/*{DIGEST}")):
         if not is_digest(file) and not problem_of(file.with_suffix(".parquet")):
             remedy = "moves it aside and makes it again from its segment"
-            problem = f"{file} is of no use: it is no SHA-256"
+            problem = f"{file} is of no use: it is not an SHA-256"
             yield Finding(problem, remedy, partial(_digest_again, file, state), harmless=True)
     for file in sorted(logs.glob("*/*.ndjson")):
         if numbers := [number for number, line in _lines(file) if not _is_event(line)]:

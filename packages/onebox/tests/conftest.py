@@ -1,4 +1,4 @@
-"""The session of the tests, as that of cwli."""
+"""The session of the tests, like cwli's."""
 
 import fuzzing  # noqa: F401 (it loads the profile of Hypothesis)
 import surroundings  # noqa: F401 (it resets signals and environment)

@@ -1,4 +1,4 @@
-"""Statements that show the syntax of Trino: with its forms, with those of others, and drawn ones.
+"""Statements that show the syntax of Trino: with its forms, with other systems' forms, and drawn.
 
 Each is checked twice: here against DuckDB, and by ``make conformance`` against Trino.
 """
@@ -225,7 +225,7 @@ NATIVE = {
     "count(ALL 1)": 1,
 }
 
-# Forms of Trino that Athena on one machine may refuse, but by their names: they are no mistakes.
+# Forms of Trino that Athena on one machine may refuse, but by their names: they are not mistakes.
 # Those that it computes here have a value in ``NATIVE``.
 OF_TRINO = (
     *("position('a' IN 'ba')", "trim(BOTH 'x' FROM 'xax')", "trim('x' FROM 'x')", "trim('a', 'b')"),

@@ -19,7 +19,7 @@ DATA = f"{EPHEMERAL_STACK}-Data"
 _CHANGE_SET = "verification"
 _CDK = ROOT / "node_modules" / ".bin" / "cdk"
 _OTHER = {"logRetention": ("ONE_WEEK", "THREE_MONTHS"), "logsDeadlineSeconds": ("120", "180")}
-"""Values of settings of log groups and of all functions, other than those of cdk.json."""
+"""Values of settings of log groups and of all functions, other than in cdk.json."""
 _CAUSE = "the verification ends"
 Client = Callable[[str], Any]
 """A function that returns a boto3 client by the name of its service."""
@@ -57,7 +57,7 @@ def update(client: Client, assembly: Path, context: Sequence[str]) -> Update:
 
 
 def other_settings(context: Sequence[str]) -> list[str]:
-    """Return settings that differ from those of a deployment with ``context``."""
+    """Return settings that differ from a deployment with ``context``."""
     given = dict(setting.split("=", 1) for setting in context)
     return [
         f"{name}={first if given.get(name) != first else second}"
@@ -163,7 +163,7 @@ def _empty(client: Client, name: str) -> None:
 
 
 def _versions(s3: Any, bucket: str) -> Iterator[list[dict[str, str]]]:
-    """Yield the versions of a bucket's objects, and the marks of deleted ones, in groups."""
+    """Yield the versions of a bucket's objects, and the marks of deleted objects, in groups."""
     for page in s3.get_paginator("list_object_versions").paginate(Bucket=bucket):
         found = [*page.get("Versions", []), *page.get("DeleteMarkers", [])]
         if found:

@@ -1,4 +1,4 @@
-"""Drawn histories that resemble those of releases and of nightly tests, with their true changes."""
+"""Drawn histories that resemble releases and nightly tests, with their true changes."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _noise(chance: random.Random, *, heavy: bool) -> float:
 
 
 def releases(chance: random.Random, metrics: int, count: int, slowed: int) -> Releases:
-    """Return metrics of which some are slower by 20 % to 16 times for six releases.
+    """Return metrics; some are slower by 20 % to 16 times for six releases.
 
     Others have steps, outliers of one or two releases, and releases that are slower as a whole.
     """

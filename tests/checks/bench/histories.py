@@ -37,12 +37,12 @@ def autoregressive(chance: random.Random, count: int) -> list[RunFigure]:
 
 
 def unchanged(noise: Trial, chance: random.Random) -> list[RunFigure]:
-    """Return runs without a change, of which the second half has three times the scatter."""
+    """Return runs without a change; the second half has three times the scatter."""
     return [RunFigure(100 + (3 if run >= 50 else 1) * noise(chance)) for run in range(100)]
 
 
 def spike(chance: random.Random) -> list[RunFigure]:
-    """Return runs of which one lies six standard deviations apart."""
+    """Return runs; one lies six standard deviations apart."""
     values = [chance.gauss(100, 1) for _ in range(60)]
     values[chance.randrange(60)] += 6
     return [RunFigure(value) for value in values]

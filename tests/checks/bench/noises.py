@@ -42,7 +42,7 @@ def steady(chance: random.Random) -> float:
 
 
 def slow_tail(chance: random.Random) -> float:
-    """Draw a trial of which a few are far slower than most."""
+    """Draw a trial; a few trials are far slower than most."""
     return (math.exp(0.5) - chance.lognormvariate(0, 1)) / math.sqrt(math.e * (math.e - 1))
 
 

@@ -1,6 +1,6 @@
 """Times of opening the dashboard's page in Chromium: ``python -m tests.checks.bench.opened_pages``.
 
-A page is interactive once its first screen is drawn and a key is answered. The pages are those of
+A page is interactive once its first screen is drawn and a key is answered. The pages are from
 20,000 stored runs, and of as many versions and metrics as fit.
 """
 

@@ -69,7 +69,7 @@ class Cell(NamedTuple):
 
 
 def lengths(runs: Sequence[StoredRun]) -> list[Length]:
-    """Return the lengths of which a whole repetition is stored, the shortest first."""
+    """Return the lengths with a whole stored repetition, the shortest first."""
     ordered = sorted(runs, key=attrgetter("records"))
     groups = ((records, list(same)) for records, same in groupby(ordered, attrgetter("records")))
     found = [

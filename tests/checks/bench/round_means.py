@@ -31,7 +31,7 @@ def _each(slice_of: Callable[[random.Random], float]) -> Slices:
 
 
 def _slowed(chance: random.Random) -> float:
-    """Draw a slice, of which one in ten takes twice as long."""
+    """Draw a slice; one in ten takes twice as long."""
     return steady(chance) - (chance.random() < _OFTEN) * _SLOWED / SCATTER
 
 

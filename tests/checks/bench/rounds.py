@@ -57,7 +57,7 @@ class Measured(NamedTuple):
         return Pairs.of(self.differences).estimate
 
     def words(self, minutes: int | None) -> Iterator[str]:
-        """Yield the answers of runs that have so many minutes, one after the other."""
+        """Yield the answers of runs of some minutes each, one after the other."""
         rounds = max(1, math.floor(60 * minutes / self.seconds)) if minutes else CAP
         time_for = rounds if minutes else None
         rule = criteria(of_two(self.plan), self.quantity)._replace(time_for=time_for)

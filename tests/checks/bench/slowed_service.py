@@ -45,7 +45,7 @@ class Service(BaseHTTPRequestHandler):
         self._send(json.dumps({"jsonrpc": "2.0", "id": 1, "result": result}).encode())
 
     def log_message(self, *_: object) -> None:
-        """Log no request: the figures are those of the load."""
+        """Log no request: the figures come from the load."""
 
     def _send(self, body: bytes) -> None:
         self.send_response(200)

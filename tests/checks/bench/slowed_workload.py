@@ -27,7 +27,7 @@ def _slowed(work: Callable[[], None]) -> None:
     time.sleep(took / (1 - _LOSS) - took)
 
 
-# The clock of ingest covers the upload, too, which is no part of the engine.
+# The clock of ingest covers the upload, too, which is not part of the engine.
 _upload = Storage.store
 
 

@@ -42,13 +42,13 @@ FILES = 10_000
 
 
 def json_log(lines: int) -> Path:
-    """Return the file with so many objects of JSON, one on each line; make it if it is missing."""
+    """Return the file with a number of JSON objects, one on each line; make it if it is missing."""
     select = f"SELECT {_RECORD} FROM range({lines}) numbers(i)"
     return written(FOLDER / f"service-{lines}.jsonl", select)
 
 
 def many_logs(lines: int) -> Path:
-    """Return the folder with ``FILES`` files of lines, a fifth of so many in all."""
+    """Return the folder with ``FILES`` files of lines, a fifth of the number in all."""
     each = max(1, lines // 5 // FILES)
     folder = FOLDER / f"service-{FILES}-{each}"
     if not folder.exists():
@@ -62,6 +62,6 @@ def many_logs(lines: int) -> Path:
 
 
 def service_log(lines: int) -> Path:
-    """Return the file with so many lines of about 200 bytes; make it if it is missing."""
+    """Return the file with a number of lines of about 200 bytes; make it if it is missing."""
     select = f"SELECT {_TIME} || {_REQUEST} || {_EVENT} FROM range({lines}) numbers(i)"
     return written(FOLDER / f"service-{lines}.log", select)

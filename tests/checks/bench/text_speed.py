@@ -58,7 +58,7 @@ class Pair:
 
     ``limit`` is the largest accepted ratio of both, ``aim`` the one to reach. ``rows`` makes rows
     as the query gives them of the lines that the command line prints. ``log`` returns the file or
-    folder with a number of lines, ``options`` are those of the query, and ``reason`` says why a
+    folder with a number of lines, ``options`` are the query's, and ``reason`` says why a
     ratio stays above 1.2.
     """
 

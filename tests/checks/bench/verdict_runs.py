@@ -34,7 +34,7 @@ class Metric:
     most: int = CAP
     """The most pairs of a run until decided, before its confirmation."""
     time_for: int | None = None
-    """The pairs that it has time for, with those of its confirmation; None without a limit."""
+    """The pairs that it has time for, with the pairs of its confirmation; None without a limit."""
 
     def pairs(self, chance: random.Random) -> Iterator[float]:
         """Yield the pairs of a run."""

@@ -142,7 +142,7 @@ def _alarms(run: Callable[[random.Random], Judgement | Ended], runs: int) -> flo
 
 
 MOST_RATIO = 1.35
-"""The limit of the pairs of a run until decided, as a multiple of those of a plan.
+"""The limit of the pairs of a run until decided, as a multiple of a plan's pairs.
 
 Both stages need five pairs, so a plan of so few is beyond its reach.
 """
@@ -383,7 +383,7 @@ TABLES = {
     ),
     "pairs": Table(
         "Pairs until a verdict",
-        ("right [%]", "pairs", "new ones", "pairs of a plan", "ratio"),
+        ("right [%]", "pairs", "new pairs", "pairs of a plan", "ratio"),
         partial(pairs_needed, FEW_RUNS),
     ),
     "last": Table(

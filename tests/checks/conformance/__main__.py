@@ -80,7 +80,7 @@ def main(home: Path, memory_plugin: Path) -> int:
         console.print(
             f"{len(FOREIGN)} statements of other databases, {len(NATIVE)} expressions of Trino, "
             f"{sum(1 for _ in statements())} of functions, {len(PLAUSIBLE)} over the tables, "
-            f"{len(REFUSED)} with operands of a wrong type and {DRAWN:,} drawn ones compared"
+            f"{len(REFUSED)} with operands of a wrong type and {DRAWN:,} drawn statements compared"
         )
         console.print(f"Trino took {trino.peak_bytes() / 1e9:.2f} GB at most")
     for difference in all_differences:

@@ -593,7 +593,7 @@ def test_the_services_of_a_test_whose_step_failed_are_stopped(trial):
 
 
 def test_services_are_stopped_before_a_trial_ends_whose_state_failed(trial):
-    # An index that is no number fails the Map itself.
+    # An index that is not a number fails the Map itself.
     trial.steps = [server(), step("load", groups=[{"wait_seconds": 0, "first": "a", "last": 1}])]
     trial.answers = [ready("server", "10.0.0.7")]
 

@@ -1,3 +1,3 @@
-"""A new cloud for each test; its fixtures are those of module `clouds`."""
+"""A new cloud for each test; its fixtures come from the module `clouds`."""
 
 from clouds import answer, endpoint, guard, logs, server, store  # noqa: F401

@@ -1,6 +1,6 @@
 """Debian's Firefox for the tests of pages, driven by its own protocol, Marionette.
 
-Playwright drives a Firefox of its own build, which is no package of Debian's.
+Playwright drives a Firefox of its own build, which is not a package of Debian's.
 """
 
 import json

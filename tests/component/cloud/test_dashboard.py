@@ -429,7 +429,7 @@ def test_rows_without_room_are_counted_and_prevent_a_sum(open_page, wide, tmp_pa
         "Base (the older one): 1.0 is not on this page; there are base, previous."
     )
     page = open_page("#Since=2030-01-01", file=file.as_uri())
-    assert "No rows of this choice are on this page, which lacks older ones." in (
+    assert "No rows of this choice are on this page, which lacks older rows." in (
         page.inner_text("#versions")
     )
 

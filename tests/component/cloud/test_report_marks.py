@@ -455,7 +455,7 @@ def test_a_frame_is_as_wide_as_its_share_and_has_the_colour_of_the_verdict(tab, 
 
 
 def _table_of_functions(opened, graph) -> None:
-    """Hold that the totals of the table are those of the frames of a graph."""
+    """Hold that the table and the frames of a graph have the same totals."""
     heads = opened.locator(".functions thead th").all_text_contents()
     names = opened.locator(".functions tbody th").all_text_contents()
     place = heads.index(f"Total, {graph['name']}")

@@ -52,7 +52,7 @@ def test_context_that_the_cdk_cli_adds_is_ignored():
         ),
         (
             {"schedules": {"rocksdb": {"cron": "0 2 * * SUN *"}}},
-            "cdk.json: context: schedules.rocksdb.cron: '0 2 * * SUN *' is no cron expression ",
+            "cdk.json: context: schedules.rocksdb.cron: '0 2 * * SUN *' is not a supported cron ",
         ),
         (
             {"schedules": {"rocksdb": {"budgetUsd": 0}}},
@@ -60,7 +60,7 @@ def test_context_that_the_cdk_cli_adds_is_ignored():
         ),
         (
             {"schedules": {"rocksdb": {"timeZone": "Europe/Atlantis"}}},
-            "cdk.json: context: schedules.rocksdb.timeZone: 'Europe/Atlantis' is no time zone such",
+            "cdk.json: context: schedules.rocksdb.timeZone: 'Europe/Atlantis' is not a time zone",
         ),
         (
             {"schedules": {"rocksdb": {"at": "noon"}}},

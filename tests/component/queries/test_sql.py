@@ -22,7 +22,7 @@ from tidemark.store.rows import packed
 
 QUERIES = ROOT / "queries" / "sql"
 METRIC = ("suite", "test", "metric", "statistic", "labels", "unit", "direction")
-# The types of QuickSight by those of Trino.
+# The types of QuickSight by the types of Trino.
 QUICKSIGHT = {
     "varchar": "STRING",
     "integer": "INTEGER",
@@ -903,7 +903,7 @@ def test_a_figure_that_does_not_count_has_a_reason(ask):
 
     assert reasons == {
         "trials_of_newest_runs": {"yes", "no: excluded", "no: it has no rate"},
-        "samples_of_newest_runs": {"yes", "no: excluded", "no: it is no number"},
+        "samples_of_newest_runs": {"yes", "no: excluded", "no: it is not a number"},
     }
 
 

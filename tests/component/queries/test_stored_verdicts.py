@@ -136,7 +136,7 @@ def test_the_page_and_the_data_set_of_quicksight_have_the_verdicts_of_the_stored
 
     assert page.left_out == []
 
-    # Rows of the words newest and previous repeat those of the versions that they stand for.
+    # Rows of the words newest and previous repeat the rows of the versions that they stand for.
     of_versions = [row for row in rows if not {NEWEST, PREVIOUS, "base"} & {*row}]
     for name, bucket in buckets.items():
         found = {tuple(row[1:5]): tuple(row[5:]) for row in of_versions if row[0] == name}

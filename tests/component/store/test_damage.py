@@ -462,7 +462,10 @@ def test_the_doctor_writes_a_damaged_digest_of_a_segment_again_and_loses_no_line
 
     done = run(state, "doctor", "--repair")
 
-    assert (done.exit_code, f"{digest} is of no use: it is no SHA-256" in done.stdout) == (0, True)
+    assert (done.exit_code, f"{digest} is of no use: it is not an SHA-256" in done.stdout) == (
+        0,
+        True,
+    )
     assert digest.read_text() == whole
     assert run(state, "doctor").stdout == f"Everything in {state} is whole.\n"
     assert [event.message for event in LogStore(state / "logs").read("group")] == ["line"]
@@ -484,7 +487,7 @@ def test_the_doctor_writes_a_damaged_list_of_merged_segments_again(state):
     query = ["query", "fields @message | sort @timestamp", "--format", "csv"]
     done = CliRunner().invoke(tidemark, [*query, "--state", str(state)])
     assert (done.exit_code, done.stdout) == (1, "")
-    assert f"{sources} is damaged: it is no list of segments; `tidemark doctor`" in done.stderr
+    assert f"{sources} is damaged: it is not a list of segments; `tidemark doctor`" in done.stderr
 
     assert run(state, "doctor", "--repair").exit_code == 0
     assert sorted(json.loads(sources.read_text())) == sorted(whole)

@@ -12,7 +12,7 @@ CUTS = 40
 
 
 class Recorder:
-    """The file operations of this process below a folder, at each of which the power may fail.
+    """The file operations of this process below a folder; the power may fail at each.
 
     SQLite's own operations are not seen: a commit is on its disk. ``recorded`` is called at every
     other one.

@@ -102,7 +102,7 @@ def test_pictures_elsewhere_have_an_address(state, folder):
         ("a {{mean x: rate of 1}}", "there is no figure 'rate of 1'; there are ingest_rate of"),
         ("{{history: rate}}", "rocksdb has no figure 'rate'; there are none"),
         ("{{functions: next}}", "DOC.md: 'next' is not accepted; expected TEST: NAME, NAME"),
-        ("{{}}", "'' is no field; expected {{KIND NAME: TEXT}}"),
+        ("{{}}", "'' is not a field; expected {{KIND NAME: TEXT}}"),
     ],
 )
 def test_a_field_that_names_nothing_is_refused_with_the_accepted_names(

@@ -55,7 +55,7 @@ def asked(port: int, method: str, path: str, **headers: str) -> None:
 
 
 def garbage(port: int, content: bytes) -> None:
-    """Send bytes that are no request, which break through if they are answered as one."""
+    """Send bytes that are not a request, which break through if they are answered as one."""
     with socket.create_connection(("127.0.0.1", port), timeout=_PATIENCE_SECONDS) as connection:
         connection.sendall(content)
         answer = connection.recv(64)

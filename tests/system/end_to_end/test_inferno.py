@@ -1,4 +1,4 @@
-"""Differential flame graphs against those of inferno, whose programs cargo builds.
+"""Differential flame graphs against inferno's, whose programs cargo builds.
 
 Semantics of difffolded.pl and ``inferno-diff-folded -n``: the width of a frame is that of the new
 profile, and its change is counted after the totals were made equal. A picture of flamegraph.pl and

@@ -99,7 +99,7 @@ FAULTS = {
     "agent ends": (killed("agent.py"), ENDED.format("agent")),
     "server ends": (killed("serve.py"), ENDED.format("server")),
     "store ends": (killed("store.py"), ENDED.format("store")),
-    "level unreadable": (unreadable_level, "ValueError: the level is no JSON"),
+    "level unreadable": (unreadable_level, "ValueError: the level is not JSON"),
     "no lines": (lines_of_agents(lambda _: None), NOT_LOGGED),
     "clock behind": (lines_of_agents(lambda append: append(-_HOUR_MS)), NOT_LOGGED),
     "clock ahead": (lines_of_agents(lambda append: append(_HOUR_MS)), NOT_LOGGED),

@@ -55,7 +55,7 @@ class Fault:
     endings
         Required ending of each of these runs.
     target
-        Fastest target of make that causes the fault; the slower ones cause it, too.
+        Fastest target of make that causes the fault; the slower targets cause it, too.
     logs_deadline_seconds
         Setting of the deployment in which the fault happens.
     """

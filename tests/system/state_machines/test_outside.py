@@ -169,7 +169,7 @@ def test_both_interpreters_agree(name, outside):
     assert differing <= (ALLOWED[name].parts if name in ALLOWED else set()), {
         part: (here.get(part), there.get(part)) for part in differing
     }
-    # A difference that is gone is no difference to allow.
+    # A difference that is gone is not a difference to allow.
     assert differing or name not in ALLOWED
 
 

@@ -311,7 +311,7 @@ def test_a_tag_that_the_clone_lacks_and_one_of_another_form_are_refused(tmp_path
 
     with pytest.raises(Refused, match=r"^--tag: .*/clone has no tag v0\.99\.0 to check out: "):
         prepare(source, tag="v0.99.0")
-    with pytest.raises(Refused, match=r"^--tag: 'main' is no version of the form "):
+    with pytest.raises(Refused, match=r"^--tag: 'main' is not a version of the form "):
         prepare(source, tag="main")
 
 

@@ -59,7 +59,7 @@ def test_a_suite_of_another_folder_is_refused_with_the_folder_of_the_known_ones(
     ("names", "runs", "chosen", "said"),
     [
         (["sorted"], ["rocksdb"], "sorted", "suite: sorted, the only one\n"),
-        (["rocksdb", "tiny"], ["tiny"], "tiny", "suite: tiny, that of the newest run\n"),
+        (["rocksdb", "tiny"], ["tiny"], "tiny", "suite: tiny, which the newest run measured\n"),
         (["rocksdb", "tiny"], [], "rocksdb", "suite: rocksdb, the default\n"),
     ],
 )

@@ -96,7 +96,7 @@ def test_every_printed_quote_is_accepted(bucket, tmp_path):
         ("# x", (RUN,), "FILE: the comment is empty; nothing is stored"),
         ("x", (RUN, "--title", "a\nb"), "title: 'a\\nb' is not accepted; expected a text of"),
         ("x", ("a", "b", "c"), "RUN: a, b, c is not accepted; expected a run, or BASE NEW"),
-        ("# x\n\n{{x}}", (RUN,), "'x' is no quoted figure; expected {{mean METRIC of VERSION"),
+        ("# x\n\n{{x}}", (RUN,), "'x' is not a quoted figure; expected {{mean METRIC of VERSION"),
     ],
 )
 def test_a_mistake_is_one_sentence_and_stores_nothing(bucket, tmp_path, text, words, sentence):

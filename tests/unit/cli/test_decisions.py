@@ -24,7 +24,7 @@ class FakeFunctions:
 
 
 class FakeMachines:
-    """State machines that keep the names of started ones."""
+    """State machines that keep the names of started executions."""
 
     def __init__(self):
         self.started = []
@@ -227,4 +227,4 @@ def test_a_word_in_place_of_a_day_is_refused_with_the_form_of_a_day():
         decisions.acknowledge, [RUN, "--reason", "x", "--until", "tomorrow"]
     )
 
-    assert "'tomorrow' is no day; expected one such as 2026-11-20" in result.stderr
+    assert "'tomorrow' is not a day; expected one such as 2026-11-20" in result.stderr

@@ -318,7 +318,7 @@ def code_until_decided(seed, again):
 
 
 def factor_of_new_pairs(seed):
-    """Return a factor that is no slowdown: no change, or a gain."""
+    """Return a factor that is not a slowdown: no change, or a gain."""
     return random.Random(seed).choice([1, 1.003, 1.1])
 
 

@@ -170,7 +170,9 @@ def test_nothing_is_stored_if_one_of_several_files_cannot_be_read(bucket, tmp_pa
     good.write_text(folded(OLD))
     bad.write_text("main;f")
 
-    with pytest.raises(Refused, match=r"^FILE: bad: line 1: 'main;f' is no stack with its samples"):
+    with pytest.raises(
+        Refused, match=r"^FILE: bad: line 1: 'main;f' is not a stack with its samples"
+    ):
         invoke("import", good, bad, "--suite", "rocksdb", "--version", "8.8.1")
     assert not bucket.objects
 
@@ -178,7 +180,7 @@ def test_nothing_is_stored_if_one_of_several_files_cannot_be_read(bucket, tmp_pa
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("--version", "none"), "--version: 'none' is no version"),
+        (("--version", "none"), "--version: 'none' is not a version"),
         (
             ("--date", "1999-12-31"),
             "--date: 1999-12-31 is not accepted; expected a day from 2000-01-",

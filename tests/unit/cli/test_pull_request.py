@@ -187,7 +187,7 @@ OF_GITLAB = {
 @pytest.mark.parametrize(
     ("variables", "sentence"),
     [
-        ({}, "--pull-request: this is no job of GitHub Actions or GitLab CI/CD"),
+        ({}, "--pull-request: this is not a job of GitHub Actions or GitLab CI/CD"),
         (OF_GITLAB, "GITLAB_TOKEN: the variable is missing"),
         ({**OF_GITLAB, "GITLAB_TOKEN": "t"}, "the API of the job is file:///x/"),
     ],

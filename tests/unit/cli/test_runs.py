@@ -51,7 +51,7 @@ def test_a_suite_without_runs_does_not_say_that_no_run_is_stored():
     result = CliRunner().invoke(runs.runs, ["rocksdb"])
 
     assert (result.stdout, result.stderr) == (
-        "", "no run of rocksdb is stored; `tidemark runs` lists those of all suites\n"
+        "", "no run of rocksdb is stored; `tidemark runs` lists the runs of all suites\n"
     )  # fmt: skip
 
 

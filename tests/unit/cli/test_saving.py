@@ -15,7 +15,7 @@ from tidemark.model.refusal import Refused
 def test_a_page_with_the_ending_of_another_form_is_refused(name):
     error = CliRunner().invoke(dashboard.command, ["--output", name]).exception
 
-    assert str(error) == f"--output: {name} is no page; expected a name that ends in .html"
+    assert str(error) == f"--output: {name} is not a page; expected a name that ends in .html"
 
 
 def test_a_file_replaces_the_old_one_and_leaves_no_other(tmp_path):

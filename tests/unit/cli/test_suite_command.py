@@ -316,5 +316,5 @@ def test_the_problems_of_all_files_are_named_at_once(suite, tmp_path):
 
     assert problems_of(suite, tmp_path / "no.yaml") == [
         "rocksdb/suite.yaml:42: tests.0.jobs: 'two' is not accepted; expected a whole number",
-        f"FILE: '{tmp_path}/no.yaml' is no file; expected suites/<name>/suite.yaml",
+        f"FILE: '{tmp_path}/no.yaml' is not a file; expected suites/<name>/suite.yaml",
     ]

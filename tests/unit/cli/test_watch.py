@@ -208,7 +208,7 @@ def test_a_limit_that_no_run_can_have_is_refused_before_the_look(look, option):
 @pytest.mark.parametrize(
     ("options", "released", "sentence"),
     [
-        (["--since", "9.8.4"], VERSIONS, "--since: 9.8.4 is no release; there are 8.8.1, "),
+        (["--since", "9.8.4"], VERSIONS, "--since: 9.8.4 is not a release; there are 8.8.1, "),
         ([], VERSIONS[:1], "SUITE: 8.8.1 is the only release; expected two or more to compare"),
         ([], (), "SUITE: there is no release; expected two or more to compare"),
     ],

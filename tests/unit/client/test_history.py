@@ -428,7 +428,7 @@ def test_each_chart_of_a_picture_has_the_figures_of_the_metric_in_its_title(monk
     [
         (
             ["--output", "x.gif"],
-            "--output: x.gif is no picture; expected a name that ends in .svg, .png",
+            "--output: x.gif is not a picture; expected a name that ends in .svg, .png",
         ),
         (
             ["--plot", "--format", "json"],

@@ -141,7 +141,7 @@ def test_samples_of_equal_periods_or_none_count_once(read, period):
 
 def test_a_byte_order_mark_and_remarks_are_no_frames(read):
     assert read("\ufeffmain;a 10\n# remark\nmain;a 2\n").stacks == {"main;a": 12}
-    with pytest.raises(Unreadable, match=r"^line 1: 'main;a' is no stack"):
+    with pytest.raises(Unreadable, match=r"^line 1: 'main;a' is not a stack"):
         read("\ufeffmain;a\n")
 
 
@@ -192,14 +192,14 @@ PACKED = gzip.compress(FOLDED.encode() * 50, mtime=0)
         (" \n\n", "it is empty"),
         (gzip.compress(b"", mtime=0), "it is empty"),
         ("main;f 0\n", "it has no samples"),
-        ("main;f 3\nmain;g", "line 2: 'main;g' is no stack with its samples"),
-        ("main;f 3\nmain;g\n", "line 2: 'main;g' is no stack with its samples"),
+        ("main;f 3\nmain;g", "line 2: 'main;g' is not a stack with its samples"),
+        ("main;f 3\nmain;g\n", "line 2: 'main;g' is not a stack with its samples"),
         (
             "main;f 3 4\n",
             "line 1: 'main;f 3 4' has two counts, as difffolded.pl writes them; expected one",
         ),
-        ("version,rate\n8.8.1,12\n", "line 1: 'version,rate' is no stack with its samples"),
-        ("main;f 3\nmain;\xff 3\n".encode("latin-1"), "line 2: it is no text in UTF-8"),
+        ("version,rate\n8.8.1,12\n", "line 1: 'version,rate' is not a stack with its samples"),
+        ("main;f 3\nmain;\xff 3\n".encode("latin-1"), "line 2: it is not text in UTF-8"),
         (f"{'a' * (1 << 20)} 3\n", "line 1: it has more than 1,048,576 bytes"),
         (PACKED[:-12], "its gzip ends too early; expected a whole file"),
         (PACKED[:20] + b"\xff\xff\xff" + PACKED[23:], "its gzip is damaged"),
@@ -209,11 +209,11 @@ PACKED = gzip.compress(FOLDED.encode() * 50, mtime=0)
         ),
         (b"FLR\0" + bytes(90), "it is a recording of Java's Flight Recorder"),
         (pprof()[:-40], "its protocol buffer ends too early; expected a whole file"),
-        (pprof(types=()), "it is no profile of pprof: it has no types of values"),
+        (pprof(types=()), "it is not a profile of pprof: it has no types of values"),
         (pprof().replace(field(1, 3) + field(2, 1), field(1, 9) + field(2, 1)), "a part that it"),
         (b"\x7fELF\x02\x01\x01\x00" + b"\x0f" * 40, "it is neither text nor a profile of pprof"),
-        (PERF.replace("\tffffffff82", "\tno frame"), "' is no frame of perf script"),
-        (PERF + "x\n", "line 18: 'x' is no sample of perf script"),
+        (PERF.replace("\tffffffff82", "\tno frame"), "' is not a frame of perf script"),
+        (PERF + "x\n", "line 18: 'x' is not a sample of perf script"),
         (
             PERF.replace("570608:     250000", "570608:"),
             "line 9: only some samples have a period; expected all or none",
@@ -229,7 +229,7 @@ PACKED = gzip.compress(FOLDED.encode() * 50, mtime=0)
             PERF.replace("570608:     250000 cpu-clock", "570608: 250000 cycles"),
             "the samples are of cpu-clock:pppH and cycles:pppH; expected one event",
         ),
-        (f"main;f {2**62}\nmain;g {2**62}\nmain;h {2**62}\n", "no stack with its samples"),
+        (f"main;f {2**62}\nmain;g {2**62}\nmain;h {2**62}\n", "not a stack with its samples"),
         ("".join(f"main;f{n} {10**18 - 1}\n" for n in range(10)), "it has more than 9,223,"),
     ],
 )

@@ -195,8 +195,8 @@ def test_a_repeated_job_is_named_even_if_the_number_of_lines_is_right():
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("0", "0 records/s of compaction_rate, which is no rate"),
-        ("0.0", "0 records/s of compaction_rate, which is no rate"),
+        ("0", "0 records/s of compaction_rate, which is not a rate"),
+        ("0.0", "0 records/s of compaction_rate, which is not a rate"),
         ("1" + "0" * 300, "1e+300 records/s of compaction_rate, which no machine does"),
         (
             "9.9",

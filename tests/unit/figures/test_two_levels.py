@@ -7,7 +7,7 @@ import pytest
 from tidemark.figures.two_levels import FEWEST, two_levels
 
 MARGIN = 0.03
-# Sleeper's ten tasks, of which six wrote some 300,000 records/s and four some 180,000.
+# Sleeper's ten tasks: six wrote some 300,000 records/s, four some 180,000.
 SLEEPER = [300e3, 302e3, 181e3, 298e3, 179e3, 301e3, 299e3, 182e3, 178e3, 303e3]
 
 

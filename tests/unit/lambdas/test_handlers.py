@@ -590,7 +590,7 @@ def test_the_last_wait_for_late_logs_ends_at_the_deadline(world):
         (
             {"rates": ("0.0", "200.0")},
             46,
-            "task 0 (t0) logged 0 records/s of ingest_rate, which is no rate",
+            "task 0 (t0) logged 0 records/s of ingest_rate, which is not a rate",
         ),
     ],
 )

@@ -188,7 +188,7 @@ def test_json_that_runtimes_read_differently_is_answered(text):
     assert_plan_or_sentence(json.loads(text))
 
 
-# Values of YAML, texts at which YAML fails, and texts that are no data.
+# Values of YAML, texts at which YAML fails, and texts that are not data.
 FRAGMENTS = (
     "", "~", "true", "1", "-1", "0", "1.5", ".inf", ".nan", "1e999", "x", "'x'", "[]", "{}", "[1]",
     "{a: 1}", "[a, [b, {c: d}]]", "2026-11-20", "2026-13-45", "1:99", "0o17", "0x" + "f" * 5000,

@@ -106,7 +106,7 @@ def test_a_past_cron_has_no_next_time_and_a_future_cron_has_no_last_time():
 )
 def test_unsupported_fields_are_refused(fields):
     with pytest.raises(
-        Refused, match=r" is no cron expression that is supported; expected minutes, hours"
+        Refused, match=r" is not a supported cron expression; expected minutes, hours"
     ):
         Cron(fields, "Etc/UTC")
 
@@ -115,7 +115,7 @@ def test_unsupported_fields_are_refused(fields):
     "zone", ["", "Europe", "Europe/Atlantis", "../etc/passwd", "/etc/localtime"]
 )
 def test_an_unknown_zone_is_refused(zone):
-    with pytest.raises(Refused, match=r" is no time zone such as Etc/UTC or Europe/London$"):
+    with pytest.raises(Refused, match=r" is not a time zone such as Etc/UTC or Europe/London$"):
         Cron(WEEKLY, zone)
 
 

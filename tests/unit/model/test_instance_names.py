@@ -22,13 +22,13 @@ def test_a_suite_names_what_it_uses_of_an_instance_by_words(tmp_path):
 @pytest.mark.parametrize(
     ("original", "replacement", "sentence"),
     [
-        ("'{writer}'", "'{reader}'", "definition: {reader} is no name of the instance; there are "),
+        ("'{writer}'", "'{reader}'", "definition: {reader} is not a name of the instance; there "),
         ("'{writer}'", "'{writers}'", "definition: {writers} is the name of a cluster; expected "),
         ("'{writer}'", "writer", "definition: 'writer' is not accepted; expected a name of the "),
-        ("'{writer}'", "'{instance}'", "definition: {instance} is no name of the instance; there "),
-        ("'{table}'", "'{tables}'", "command.1: {tables} is no name of the instance; there are "),
+        ("'{writer}'", "'{instance}'", "definition: {instance} is not a name of the instance; "),
+        ("'{table}'", "'{tables}'", "command.1: {tables} is not a name of the instance; "),
         ("'{nightly}'", "'{creator}'", "rules.0: {creator} is the name of a function; expected a "),
-        ("'{nightly}'", "'{instance}'", "rules.0: {instance} is no name of the instance; there "),
+        ("'{nightly}'", "'{instance}'", "rules.0: {instance} is not a name of the instance; "),
         ("'{creator}'", "'{table}'", "function: {table} is the name of a text; expected "),
         ("'{compactors}'", "'{table}'", "cluster: {table} is the name of a text; expected a "),
         ("          cluster: '{writers}'\n", "", "it also needs cluster"),
@@ -47,7 +47,7 @@ def test_a_suite_names_what_it_uses_of_an_instance_by_words(tmp_path):
         ("        began: sleeper_compaction_began\n", "", "metrics.1: the step may find any "),
         ("        began: ", "        values: any\n        began: ", "metrics.1.began: the "),
         ("kind: rule", "kind: rules", "kind: 'rules' is not accepted; expected 'cluster'"),
-        ("step: compact\n", "step: create\n", "step: 'create' is no step with run_tasks; "),
+        ("step: compact\n", "step: create\n", "step: 'create' is not a step with run_tasks; "),
     ],
 )  # fmt: skip
 def test_a_mistake_with_names_is_refused_with_its_place(tmp_path, original, replacement, sentence):

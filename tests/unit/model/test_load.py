@@ -74,7 +74,7 @@ def test_fields_that_do_not_fit_each_other_are_refused(fields, sentence):
 @pytest.mark.parametrize(
     ("steps", "sentence"),
     [
-        ([LOAD], "'agent' is no service of the test; there are server"),
+        ([LOAD], "'agent' is not a service of the test; there are server"),
         ([load(agents=("server",))] * 2, "steps: there are several loads; expected one in a test"),
     ],
 )

@@ -549,7 +549,7 @@ def test_a_build_of_another_kind_of_subject_is_refused(subject, url, expected):
 def test_a_version_that_no_tag_can_hold_is_refused():
     request = {"suite": "rocksdb", "versions": ["1.0+x"]}
 
-    with pytest.raises(Refused, match=r"^versions: '1\.0\+x' is no tag of an image; "):
+    with pytest.raises(Refused, match=r"^versions: '1\.0\+x' is not a tag of an image; "):
         resolve_request(request, {"rocksdb": of_images()})
 
 

@@ -59,7 +59,7 @@ def latency(suite):
         ),
         (
             lambda suite: latency(suite).update(holds={"p95": 100}),
-            "tests.1.metrics.0.holds: p95 is no statistic of the metric; ",
+            "tests.1.metrics.0.holds: p95 is not a statistic of the metric; ",
         ),
         (
             lambda suite: latency(suite).update(holds={"p99": "guests"}),

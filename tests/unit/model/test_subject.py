@@ -87,7 +87,7 @@ def test_a_version_of_another_form_is_unknown():
         ),
         (
             {"package": "chdb", "versions": [3.1]},
-            "versions: 3.1 is no text; write the version in quotes",
+            "versions: 3.1 is not text; write the version in quotes",
         ),
         (
             {"package": "chdb", "versions": ["3.1.0", "3.1.0"]},

@@ -104,7 +104,7 @@ def test_a_quoted_figure_that_no_longer_holds_is_struck_out_at_the_next_rebuild(
     [
         ("{{change ingest_rate of 9.8.4 = -3 %}}", "is −20.00 %, not -3 %"),
         ("{{mean ingest_rat of 9.8.4 = 3}}", "did you mean 'ingest_rate of 9.8.4'?"),
-        ("{{ingest_rate}}", "'ingest_rate' is no quoted figure; expected {{mean METRIC of"),
+        ("{{ingest_rate}}", "'ingest_rate' is not a quoted figure; expected {{mean METRIC of"),
     ],
 )
 def test_a_quoted_figure_that_does_not_hold_is_refused(store, text, reason):

@@ -134,7 +134,7 @@ def test_an_id_that_gives_too_long_a_name_of_a_function_is_refused():
 def test_a_suite_without_instances_refuses_one():
     suite = in_trials()
 
-    expected = "instance: rocksdb is no suite of instances; leave it out"
+    expected = "instance: rocksdb is not a suite of instances; leave it out"
     assert sentence(INPUT, suite=suite) == expected
     fields = {"suite": "rocksdb", "parameters": {"instance": "my-id"}}
     assert sentence(fields, suite=suite) == expected

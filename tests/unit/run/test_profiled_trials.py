@@ -257,7 +257,10 @@ def test_the_name_of_a_service_is_the_outermost_frame_of_its_stacks():
     ("left", "why"),
     [
         (b"", "service server left no profile; its log may say why"),
-        (b"main;a\n", "the profile of service server cannot be read: line 1: 'main;a' is no stack"),
+        (
+            b"main;a\n",
+            "the profile of service server cannot be read: line 1: 'main;a' is not a stack",
+        ),
     ],
 )
 def test_a_service_without_a_profile_fails_the_profile_and_not_the_trial(left, why):
@@ -276,7 +279,7 @@ def test_a_service_without_a_profile_fails_the_profile_and_not_the_trial(left, w
         (b"", "it has no samples"),
         (PACKED[:-9], "the profile of task 0 cannot be read: its gzip ends too early"),
         (STACKS[:-3], "the profile of task 0 cannot be read: line 2: the file ends within it"),
-        (b"main;parse\n", "the profile of task 0 cannot be read: line 1: 'main;parse' is no stack"),
+        (b"main;parse\n", "the profile of task 0 cannot be read: line 1: 'main;parse' is not"),
         (None, "task 0 left no profile; its log may say why"),
     ],
 )  # fmt: skip

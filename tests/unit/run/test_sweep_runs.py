@@ -153,7 +153,7 @@ def test_a_schedule_of_another_kind_is_named(watched, swept):
     watched.schedules.known["weekly"] = schedule(ScheduleExpression="rate(7 days)")
 
     with pytest.raises(
-        AttemptsFailed, match=r"^schedule weekly: Refused: 'rate\(7 days\)' is no cron"
+        AttemptsFailed, match=r"^schedule weekly: Refused: 'rate\(7 days\)' is not a supported cron"
     ):
         swept()
 

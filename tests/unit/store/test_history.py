@@ -145,7 +145,7 @@ def test_only_the_newest_runs_are_kept(monkeypatch):
     record_history(bucket, run())
 
     assert [each.run_id for each in medians(bucket)] == [run_id(1), run_id(2), RUN]
-    assert (None, "The changes of level are those of the last 3 runs.") in untold(bucket)
+    assert (None, "The changes of level are of the last 3 runs.") in untold(bucket)
 
 
 def test_two_runs_that_are_recorded_at_once_are_both_kept():

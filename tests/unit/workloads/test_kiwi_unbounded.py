@@ -69,7 +69,7 @@ def test_a_fault_of_the_storage_is_no_missing_level(levels, fault):
 
 @pytest.mark.parametrize("text", [b"", b"[]", b"{}", b'{"level": "next"}', b"\xff"])
 def test_an_object_that_is_no_level_is_named(levels, text):
-    with pytest.raises(CheckFailedError, match=f"^{ADDRESS} is no level of users: JSON with"):
+    with pytest.raises(CheckFailedError, match=f"^{ADDRESS} is not a level of users: JSON with"):
         levels(Client(text)).read()
 
 

@@ -129,7 +129,7 @@ def _seconds(cpu_seconds: float | None, records: int | None, files: Sequence[Pat
     if not math.isfinite(cpu_seconds):
         raise Refused(f"--cpu-seconds: {cpu_seconds} is not accepted; expected a number of seconds")
     if len(files) > 1:
-        raise Refused(f"--cpu-seconds is that of one profile; expected one FILE, not {len(files)}")
+        raise Refused(f"--cpu-seconds belongs to one profile; expected one FILE, not {len(files)}")
     return cpu_seconds / records * _MILLION
 
 

@@ -89,11 +89,11 @@ def command(
 ) -> None:
     """Show the share of functions in all samples, by version [%].
 
-    A share is that of one frame and all that it calls. If several frames have the name, the largest
+    A share counts one frame and all that it calls. If several frames have the name, the largest
     counts; --under and --outside restrict the choice. Without --function and --children-of, the
     outermost functions are shown. x means that the version has no such frame.
 
-    The profiles of a version are added up; with a RUN only those of its trials.
+    The profiles of a version are added up; with a RUN only the profiles of its trials.
 
     \b
     Example:

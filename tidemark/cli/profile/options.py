@@ -1,4 +1,4 @@
-"""The stored profiles of a command: those of a suite and a test."""
+"""The stored profiles of a suite and a test, for commands."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def profiles_of(bucket: Bucket, suite: str, test: str, run: str = "") -> list[Pr
 
 
 def profiled_trials(bucket: Bucket, profiles: Iterable[Profile]) -> list[ProfiledTrial]:
-    """Return the samples of profiles, each of which counts as a trial."""
+    """Return the samples of profiles; each profile counts as a trial."""
     return [ProfiledTrial(read_stacks(bucket, each), each.seconds, each.drawn) for each in profiles]
 
 
@@ -94,7 +94,7 @@ def profiles_by_version(
 ) -> dict[str, list[Profile]]:
     """Return the profiles of a test by version, in the order of versions; all without ``versions``.
 
-    With a ``run`` they are those of its trials alone.
+    With a ``run`` they are the profiles of its trials alone.
 
     Raises
     ------

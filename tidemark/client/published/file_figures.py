@@ -158,7 +158,9 @@ def figures_without_suite(text: str, wishes: Wishes, today: date) -> Unnamed:
     if _starts_json(text):
         value, mistake = _parsed(text)
         if value is not None:
-            raise Refused(f"FILE: the JSON is of no known tool; expected that of {listed(TOOLS)}")
+            raise Refused(
+                f"FILE: the JSON is not from a known tool; expected one of {listed(TOOLS)}"
+            )
         if not is_page(text):
             raise Refused(f"FILE: {mistake}; expected the whole file of {listed(TOOLS)}")
     read = tables(text)
@@ -237,7 +239,7 @@ def _parsed(text: str) -> tuple[object, str]:
     try:
         return json.loads(text.removeprefix("\ufeff")), ""
     except json.JSONDecodeError as error:
-        return None, f"line {error.lineno} is no JSON: {error.msg}"
+        return None, f"line {error.lineno} is not JSON: {error.msg}"
     except (ValueError, RecursionError) as error:
         return None, f"the JSON cannot be read: {error}"
 

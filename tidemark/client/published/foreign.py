@@ -250,7 +250,7 @@ def _is(*names: str) -> Callable[[_Json], bool]:
     return lambda value: isinstance(value, Mapping) and {*names} <= {*value}
 
 
-_NO_PAIRS = "its runs are no pairs: versions are compared as trials that ran one after the other"
+_NO_PAIRS = "its runs are not pairs: versions are compared as trials that ran one after the other"
 _TOOLS: Mapping[str, tuple[Callable[[_Json], bool], _Reader, str]] = {
     "hyperfine": (_is_of["hyperfine"], _harness, _NO_PAIRS),
     "google-benchmark": (_is_of["google-benchmark"], _google, _NO_PAIRS),

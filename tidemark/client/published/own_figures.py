@@ -168,7 +168,7 @@ def _labelled(metric: PublishedMetric, figure: OwnFigure) -> PublishedMetric:
 
 
 def _in_trials(figures: Sequence[ReleaseFigure]) -> Iterator[ReleaseFigure]:
-    """Yield the figures of a metric; if a run may not have so many trials, their mean is one."""
+    """Yield the figures of a metric; if a run may not have as many trials, their mean alone."""
     by_release: defaultdict[object, list[ReleaseFigure]] = defaultdict(list)
     for figure in figures:
         by_release[figure.key].append(figure)
@@ -246,7 +246,7 @@ def stored_version(text: str) -> str:
     """Return a version in the characters that stored versions have; raise ValueError for none."""
     version = _VERSION.sub("-", re.sub(r"^v(?=[0-9])", "", text)).strip(".+_-")[:_LONGEST_VERSION]
     if not version:
-        raise ValueError(f"{shown(text)} is no version; expected one such as 0.11.0")
+        raise ValueError(f"{shown(text)} is not a version; expected one such as 0.11.0")
     return version
 
 

@@ -43,7 +43,7 @@ def release_version(text: str) -> str:
     """Return a version without the ``v`` of a tag; raise ValueError for any other text."""
     version = re.sub(r"^v(?=[0-9])", "", text)
     if not re.fullmatch(VERSION, version) or not re.search("[0-9]", version):
-        raise ValueError(f"{shown(text)} is no version; expected one such as 0.11.0")
+        raise ValueError(f"{shown(text)} is not a version; expected one such as 0.11.0")
     return version
 
 
@@ -54,7 +54,7 @@ def refused_at(line: int, sentence: str) -> Refused:
 
 @contextmanager
 def in_line(line: int, before: str = "") -> Iterator[None]:
-    """Refuse a text that is no figure, version or label, by its line; ``before`` says which."""
+    """Refuse a text that is not a figure, version or label, by its line; ``before`` says which."""
     try:
         yield
     except ValueError as error:
@@ -74,7 +74,7 @@ _FIGURE = re.compile(
 # Nobody writes a thousand as 0.412.
 _UNSURE = re.compile(r"[1-9][0-9]{0,2}\.[0-9]{3}")
 _PLAIN = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
-# Figures that are no thousands with a point, and those with a comma before the decimals.
+# Figures that are not thousands with a point, and those with a comma before the decimals.
 _WITH_POINT = re.compile(
     r"[0-9]{4,}\.[0-9]+|0\.[0-9]+|[0-9]+\.(?:[0-9]{1,2}|[0-9]{4,})|[0-9]{1,3}(?:,[0-9]{3})+\.[0-9]+"
 )
@@ -132,7 +132,7 @@ def is_figure(text: str) -> bool:
 def decimal_point(texts: Iterable[str], given: Point | None) -> Point | None:
     """Return the mark before the decimals of a file's figures, None if no figure tells it.
 
-    A point is one if a figure of the file is no thousand with a point, or a thousand without one,
+    A point is one if a figure of the file is not a thousand with a point, or a thousand without it,
     or if all have three digits behind it: of several thousands some would be smaller, or larger.
     """
     if given:
@@ -161,7 +161,7 @@ def amount(text: str, unit: str, point: Point | None = None) -> Amount:
     figure = _MARKS.sub("", text.removesuffix(unit).strip()).strip()
     match = _FIGURE.fullmatch(figure)
     if match is None:
-        raise ValueError(f"{shown(text)} is no figure; expected one such as 366000 or 366,000.5")
+        raise ValueError(f"{shown(text)} is not a figure; expected one such as 366000 or 366,000.5")
     for number in filter(None, match.group("value", "spread")):
         if point is None and _UNSURE.fullmatch(number):
             whole, fraction = number.split(".")
@@ -251,7 +251,7 @@ def day_of(day: Day, order: Order | None) -> date:
     try:
         return _day(day.text, order)
     except ValueError:
-        raise refused_at(day.line, f"{shown(day.text)} is no day; {_EXPECTED}") from None
+        raise refused_at(day.line, f"{shown(day.text)} is not a day; {_EXPECTED}") from None
 
 
 def _is_unsure(one: int, other: int) -> bool:

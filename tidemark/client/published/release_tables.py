@@ -280,8 +280,8 @@ def _check_remarks(table: PageTable, column: int, publication: Publication) -> N
         known = listed(figure.columns[0] for figure in publication.figures)
         raise refused_at(
             table.line,
-            f"the column {heading} has figures and is no metric of {publication.title}; known are "
-            f"{known}; --leave-out {heading} leaves it out",
+            f"the column {heading} has figures and is not a metric of {publication.title}; known "
+            f"are {known}; --leave-out {heading} leaves it out",
         )
 
 
@@ -289,8 +289,8 @@ def _with_version_rows(table: PageTable, publication: Publication) -> PageTable:
     """Return a table with a row for each version; one that has no column for each stays as it is.
 
     Rows that follow from the figures, such as a change, are left out. Each row has the line of the
-    headings, where its version stands. Rows without a name have that of the figure whose heading
-    stands over the table, and all rows the number of the run that stands there.
+    headings, where its version stands. Rows without a name have the name of the figure whose
+    heading stands over the table, and all rows the number of the run that stands there.
     """
     table = _with_names(table, publication)
     versions = version_columns(table)

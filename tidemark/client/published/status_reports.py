@@ -3,7 +3,7 @@
 A report gives two averages: the mean of each job's own rate, and the records of all jobs over the
 time from the first start to the last finish. Compaction counts the records that it reads, ingest
 those that it writes. Splitting compactions, which reports up to 0.20 have, do not count: the
-published figure is the average of the standard ones, which stands below the average of both.
+published figure is the average of the standard jobs, which stands below the average of both.
 """
 
 from __future__ import annotations
@@ -162,11 +162,11 @@ def _job(records: object, started: str, finished: str, line: int) -> Job:
         count = int(str(records))
         float(count)
     except (ValueError, OverflowError):
-        raise refused_at(line, f"{shown(str(records))} is no number of records") from None
+        raise refused_at(line, f"{shown(str(records))} is not a number of records") from None
     try:
         return Job(count, datetime.fromisoformat(started), datetime.fromisoformat(finished))
     except ValueError:
-        raise refused_at(line, f"{shown(started)} or {shown(finished)} is no time") from None
+        raise refused_at(line, f"{shown(started)} or {shown(finished)} is not a time") from None
 
 
 def json_report(value: Any) -> JobReport:  # noqa: ANN401 (any JSON)
@@ -181,10 +181,10 @@ def json_report(value: Any) -> JobReport:  # noqa: ANN401 (any JSON)
     jobs = value.get("jobList") if isinstance(value, dict) else value
     kind = "ingest" if isinstance(value, dict) else "compaction"
     if not isinstance(jobs, list) or not all(isinstance(job, dict) for job in jobs):
-        raise Refused("FILE: the JSON is no report; expected Sleeper's report of jobs")
-    # Those of tasks are lists, too.
+        raise Refused("FILE: the JSON is not a report; expected Sleeper's report of jobs")
+    # Reports of tasks are lists, too.
     if kind == "compaction" and not all({*_RUNS} & {*job} for job in jobs):
-        raise Refused("FILE: the JSON is no report of compaction jobs: a job has no runs")
+        raise Refused("FILE: the JSON is not a report of compaction jobs: a job has no runs")
     runs = [None if _splits(job) else run for job in jobs for run in _runs(job) or [None]]
     found = [job for run in runs if run is not None and (job := _job_of_run(run, kind))]
     return JobReport(kind, 1, found, left_out=len(runs) - len(found))

@@ -1,4 +1,4 @@
-"""Tables of a file: those of a Markdown page, or the one of comma-separated values."""
+"""The tables of a Markdown page, and the table of a file of comma-separated values."""
 
 from __future__ import annotations
 

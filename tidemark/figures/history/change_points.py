@@ -32,7 +32,7 @@ LEAST_T = 5.62
 _LEAST_STEP, _LEAST_DOMINANCE = 1.25, 0.7
 _LEAST_CHANGE = math.log(1.01)
 _MOST_MOVED, _MOVED_NEAR = 3, 50
-# A window has so many points, and the penalty of so many: a history has several windows.
+# The points of a window, and of its penalty: a history has several windows.
 _WINDOW, _LONG = 128, 300
 _LARGEST = math.log(sys.float_info.max)
 # The likelihood ratio of the places of a change, 95 % (Hansen 2000, doi:10.1111/1468-0262.00124).
@@ -280,7 +280,7 @@ def _near(
 
 
 def _moved(scaled: Scaled, found: Sequence[int]) -> list[int]:
-    """Return boundaries at their likeliest places, without those of too small a step."""
+    """Return boundaries at their likeliest places, without boundaries of too small a step."""
     values, moved = scaled.values, list[int]()
     for start, index, end in _places(found, len(values)):
         before, after = map(statistics.median, _near(values, start, index, end, _MOVED_NEAR))
@@ -357,7 +357,7 @@ _MEDIAN_STEP = 0.954
 
 
 def median(values: Sequence[float]) -> float:
-    """Return the median, also of numbers whose sum is no double."""
+    """Return the median, also of numbers whose sum is not a double."""
     ascending = sorted(values)
     low, high = ascending[(len(ascending) - 1) // 2], ascending[len(ascending) // 2]
     return low / 2 + high / 2 if math.isinf(low + high) else (low + high) / 2

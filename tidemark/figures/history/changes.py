@@ -125,7 +125,7 @@ class Change(NamedTuple):
     """A change of level of one figure."""
 
     series: Series
-    """The figure; its unit is that of the levels."""
+    """The figure; the levels have its unit."""
     run: RunMedians
     """The first run on the new level."""
     versions: tuple[str, str]
@@ -152,7 +152,7 @@ class Change(NamedTuple):
 
     @property
     def change(self) -> float | None:
-        """(after - before) / before; None if that is no finite number."""
+        """(after - before) / before; None if that is not a finite number."""
         return change_of(self.before, self.after)
 
     @property
@@ -185,7 +185,7 @@ class _History(NamedTuple):
     def said(self, by_place: Mapping[Place, _Said], name: str, point: ChangePoint) -> _Said | None:
         """Return the last statement on a change: it named a run at which the level may change.
 
-        ``name`` is that of the metric or of the figure.
+        ``name`` is the metric's or the figure's.
         """
         if not by_place:
             return None
@@ -213,7 +213,7 @@ class _History(NamedTuple):
         return canary or before.version, canary or after.version
 
     def is_large(self, change: LevelChange) -> bool:
-        """Tell whether a change is at least the margin; one that is no finite share always is."""
+        """Tell whether a change is at least the margin, or is not a finite share."""
         size = change_of(change.point.before, change.point.after)
         return size is None or abs(size) >= self.margin
 

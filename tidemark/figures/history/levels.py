@@ -1,6 +1,6 @@
 """The levels and drifts of a metric over runs, and the causes of their changes.
 
-A canary is a version that every run measures: what shifts the canary, too, is no change of the
+A canary is a version that every run measures: what shifts the canary, too, is not a change of the
 system under test.
 """
 

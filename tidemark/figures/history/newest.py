@@ -29,7 +29,8 @@ _SUSPECTED, _AGREES = 0.02, 0.05
 # The least distance of a point that lies apart, in standard deviations.
 _UNCLEAR = 2.0
 _FALSE_DISCOVERIES = 0.05
-# Figures move together if they are so many, a share of all, and scatter by so little of their gain.
+# Figures move together if they are enough in number and in share, and scatter by little of their
+# gain.
 _FEWEST_ALIKE, _MANY, _ALIKE = 8, 0.1, 0.25
 # A figure that moved by twice the shared gain, or not at all, moved alone.
 _WITHIN = 0.75
@@ -90,7 +91,7 @@ def newest(scaled: Scaled, start: int, nearest: Sequence[tuple[float, float]]) -
 def unclear(scaled: Scaled, start: int) -> Unclear | None:
     """Return the newest point if more runs can tell whether its level is another, else None.
 
-    So many runs as far away have the evidence of a change point.
+    This number of runs as far away has the evidence of a change point.
     """
     before = scaled.values[max(start, len(scaled.values) - 1 - _LEVEL) : -1]
     if len(before) < FEWEST:
@@ -185,7 +186,7 @@ def _counted(found: Credible, suspicions: Sequence[Suspicion]) -> Credible:
 
 
 def discoveries(p_values: Sequence[float], family: int) -> float:
-    """Return the largest p-value that counts among those of a family, 0 if none does.
+    """Return the largest p-value of a family that counts, 0 if none does.
 
     At most a twentieth of what counts is false. Source: Benjamini & Hochberg, Journal of the Royal
     Statistical Society B 57 (1995).

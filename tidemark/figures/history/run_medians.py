@@ -142,7 +142,7 @@ def _environment(plan: Plan, trials: Sequence[TrialResult]) -> str | None:
         return None
     images = {task.image_digest or "" for result in results for task in result.tasks}
     if plan.suite.subject.image:
-        images = set()  # each version has its own: a new one is no change of the environment
+        images = set()  # each version has its own: a new one is not a change of the environment
     size = [plan.suite.task.cpu, plan.suite.task.memory]
     for service in plan.suite.services.values():
         size += [service.task.cpu, service.task.memory]

@@ -119,6 +119,6 @@ def _gone(judged: Judged, point: Newest) -> str:
 
 
 def change_of(before: float, after: float) -> float | None:
-    """Return the size of a change, None if it is no finite share of the level before."""
+    """Return the size of a change, None if it is not a finite share of the level before."""
     size = change(before, after)
     return size if size is not None and math.isfinite(size) else None

@@ -66,7 +66,7 @@ _OPENINGS = {">": "<", ")": "(", "]": "["}
 _ENDS_OF_NAMES = frozenset("_>)]~}'")
 
 
-# The frames below those of a system: the start of a program and of Java's threads.
+# The frames below a system's own frames: the start of a program and of Java's threads.
 _START = re.compile(
     r"_start|main|clone3?|__clone3?|start_thread|thread_start_wrapper|__libc_start\w*"
     r"|JavaMain|ThreadJavaMain|jni_\w+|thread_native_entry|call_stub|Interpreter"
@@ -128,7 +128,7 @@ def plain_name(frame: str) -> str:
 
 
 def _last_word(text: str) -> str:
-    """Return a text without the return type before it; Rust's ``<T as Trait>`` is no such type."""
+    """Return a text without the return type before it; Rust's ``<T as Trait>`` stays."""
     return text if text.startswith("<") else text.rpartition(" ")[2]
 
 

@@ -28,7 +28,7 @@ ALPHA = 0.05
 Kind = Literal["self", "inclusive"]
 Word = Literal["grew", "shrank", "cannot tell"]
 _TELLING = 7
-"""With so many expected samples, a function is not absent by chance: exp(-7) is 0.1 %."""
+"""With this number of expected samples, a function is not absent by chance: exp(-7) is 0.1 %."""
 _LEAST_WEIGHT = 1000
 """The least weight of a sample: periods are thousands of cycles or of nanoseconds."""
 _KINDS: Sequence[Kind] = ("self", "inclusive")
@@ -142,7 +142,7 @@ def compare(
 
     Builds of two versions inline differently: a function that only one of them has is left out of
     its stacks, so that its time is its caller's, and is listed apart. Few samples miss a rare
-    function by chance, so that only an absence that is no chance counts.
+    function by chance, so that a function counts as absent only if chance does not explain it.
     """
     old, fresh = (plain_stacks(merged(each.stacks for each in side)) for side in (base, new))
     paired = _paired(_functions(old) | _functions(fresh), pairs)
@@ -218,7 +218,7 @@ def _functions(stacks: Stacks) -> set[str]:
 
 
 def _inclusive(stacks: Stacks, functions: Set[str]) -> Counter[str]:
-    """Return the samples of some functions, each with those of all that it calls."""
+    """Return the samples of some functions, each with the samples of all that it calls."""
     found = Counter[str]()
     if not functions:
         return found
@@ -271,7 +271,7 @@ def _counts(
 def _of_trial(
     trial: ProfiledTrial, stacks: Sequence[str], own: _Places, of_all: _Places
 ) -> _Counts:
-    """Return the samples of a trial by function, of which the places have the stacks."""
+    """Return the samples of a trial by function, from the places of each function's stacks."""
     samples = [trial.stacks.get(stack, 0) for stack in stacks]
     of_leaf, inclusive = (
         Counter({name: sum(map(samples.__getitem__, at)) for name, at in places.items()})

@@ -30,7 +30,7 @@ def growth_sentences(
 def told_sentences(
     found: Comparison, base: str, new: str, profiles: tuple[int, int]
 ) -> Iterator[str]:
-    """Yield which functions changed, those of a program's start only if no other did."""
+    """Yield which functions changed, functions of a program's start only if no other did."""
     changed = [each for each in found.changes if each.is_told]
     told = [each for each in changed if not is_start(each.function)] or changed
     if not told:

@@ -40,7 +40,7 @@ def so_far(plan: Plan, trials: Sequence[TrialResult], exclusions: Exclusions) ->
 def gone_on(plan: Plan) -> Plan:
     """Return the plan of a run of two versions that goes on until decided, as far as it has room.
 
-    Its first trials are those of the plan, which is returned unchanged if pairs cannot decide it.
+    Its first trials are the plan's. A plan that pairs cannot decide is returned unchanged.
     """
     request, suite = plan.request, plan.suite
     deciding = [metric for test in suite.tests for metric in test.metrics if metric.decides]
@@ -64,7 +64,7 @@ def gone_on(plan: Plan) -> Plan:
 def with_next_comparison(plan: Plan, standing: SequentialRun) -> Plan:
     """Return the plan of a search with the trials of the comparison that it needs next.
 
-    The new trials replace those that the previous comparison did not need. A plan that is no
+    The new trials replace trials that the previous comparison did not need. A plan that is not a
     search, or lacks no trials, is returned unchanged.
     """
     sought = undecided(settled(standing, plan), plan) if plan.request.bisect else []

@@ -173,7 +173,7 @@ def round_difference(base: Sequence[float], new: Sequence[float]) -> float:
 def in_round(base: float, new: float, slices: Slices) -> float:
     """Return the rate of a new version that differs from the base's by the d of their round.
 
-    ``slices`` are those of both versions. Without slices it is ``new`` itself.
+    ``slices`` are both versions' slices. Without slices it is ``new`` itself.
     """
     return base * math.exp(round_difference(*slices)) if all(slices) else new
 

@@ -1,6 +1,6 @@
 """Further pairs: the change that they would find, the pairs that are missing, and hopeless pairs.
 
-Each figure takes the mean and scatter so far as the true ones.
+Each figure takes the mean and scatter so far for the true mean and scatter.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _HOPELESS_FROM = 8
 
 
 def detectable(pairs: Pairs, criteria: Criteria) -> float | None:
-    """Return the least change that so many pairs find in four cases of five, None if too few.
+    """Return the least change that the pairs find in four cases of five, None if they are too few.
 
     Source: NIST/SEMATECH e-Handbook of Statistical Methods, 7.2.2.2, sample sizes from the power.
     """

@@ -152,7 +152,7 @@ def _why_hopeless(pairs: Estimate, criteria: Criteria) -> str:
 
 
 def unconfirmed(judgement: Judgement, why: str) -> Judgement:
-    """Return the judgement on versions that no confirmation compares: it is no alarm."""
+    """Return the judgement on versions that no confirmation compares: it is not an alarm."""
     if judgement.word not in ALARMS:
         return judgement
     return untold(judgement, f"{judgement.word} at first, not confirmed: {why}")

@@ -47,7 +47,7 @@ class SequentialRun(Frozen):
     slices: dict[str, dict[str, tuple[float, ...]]] = Field(default_factory=dict)
     """The slices of each version in that repetition, if it is a round."""
     stopped: tuple[str, ...] = ()
-    """The versions, with their axes, of which the run measures no further trial."""
+    """The versions, with their axes, that the run measures no further."""
     courses: dict[str, dict[str, SequentialMetric]] = Field(default_factory=dict)
     """The courses of each version's quantities over the repetitions before."""
 
@@ -267,7 +267,7 @@ def finding(
 
 
 def following(standing: SequentialRun, plan: Plan, repetitions: int = 1) -> list[PlannedTrial]:
-    """Return the trials to measure next: the rest of the repetition, or else the next ones.
+    """Return the trials to measure next: the rest of the repetition, or else the next repetitions.
 
     A repetition measures the baseline, the canary and the versions that were undecided before the
     first of them.
@@ -292,7 +292,7 @@ def _is_over(standing: SequentialRun, plan: Plan) -> bool:
 
 
 def time_for(standing: SequentialRun, plan: Plan) -> int | None:
-    """Return the repetitions that a run has time for, if the next ones take as long as the last.
+    """Return the repetitions that a run has time for, if each takes as long as the last.
 
     Some are measured at once, and those that begin in time go on to their end. None without a limit
     of the time.
@@ -332,7 +332,7 @@ def _values(rates: Mapping[str, Rate]) -> Figures:
 
 
 def _rates(trial: TrialResult) -> Mapping[str, Rate]:
-    """Return the rates of a trial's quantities, except those with labels and missing ones."""
+    """Return the rates of a trial's quantities, without missing rates and rates with labels."""
     return {
         "/".join(rate_key(test.test, rate)): rate
         for test in trial.tests

@@ -76,7 +76,7 @@ class Verdict(NamedTuple):
     odd: int | None = None
     """The repetition whose pair most of the scatter is of, if that leaves a verdict open."""
     nearer: str = ""
-    """The end of a search that the version is nearer to, which is no verdict; '' for none."""
+    """The end of a search that the version is nearer to, which is not a verdict; '' for none."""
     spread: SpreadChange | None = None
     """The change of the trials' spread, None if it is small or not certain."""
 

@@ -1,4 +1,4 @@
-"""The change between two versions whose trials are no pairs, by Welch's t.
+"""The change between two versions whose trials are not pairs, by Welch's t.
 
 Sources: Welch, Biometrika 34 (1947), and Satterthwaite, Biometrics Bulletin 2 (1946).
 """

@@ -257,7 +257,7 @@ class LabelChanges(NamedTuple):
     """Both with the greatest change first."""
     small: tuple[LabelChange, ...]
     missing: tuple[LabelChange, ...]
-    """Those that one side lacks, which is no change."""
+    """Those that one side lacks, which is not a change."""
 
 
 def label_changes(metric: Metric, figures: Iterable[LabelChange]) -> LabelChanges:

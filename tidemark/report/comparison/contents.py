@@ -32,9 +32,9 @@ from tidemark.report.setup import unlike_work
 
 _EXPLANATION = (
     "Δ is the change that the verdict judges: of new / base, the geometric mean over the pairs of "
-    "trials, or over all trials if different runs measured both. Its sign is that of the figure: a "
-    "latency that rises has a Δ above zero, and is worse. The mean of a version is that of all of "
-    "its trials that count, ± their standard deviation; Δ is not the change of these means. "
+    "trials, or over all trials if different runs measured both. It has the sign of the figure's "
+    "change: a latency that rises has a Δ above zero, and is worse. The mean of a version is over "
+    "all of its trials that count, ± their standard deviation; Δ is not the change of these means. "
 )
 # All of RocksDB. With more rows, a comment would have more than 24 lines before its first fold.
 _MOST_AT_ONCE = 6

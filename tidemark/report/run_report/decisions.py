@@ -157,8 +157,8 @@ def _end(versions: tuple[str, ...], found: Mapping[str, Finding], sizes: Mapping
 
 
 _BOTH_STAGES = (
-    "New pairs alone had to confirm a first slower or faster: its verdict, change and interval are "
-    "those of the new pairs. The run measured whole repetitions, and dropped a version when all "
+    "New pairs alone had to confirm a first slower or faster: its verdict, change and interval "
+    "come from the new pairs. The run measured whole repetitions, and dropped a version when all "
     "its metrics were decided."
 )
 

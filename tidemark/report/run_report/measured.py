@@ -72,7 +72,7 @@ class MeasuredRun:
 
     @property
     def all_trials(self) -> Sequence[TrialResult]:
-        """The trials that count in rates, and behind them the profiled ones."""
+        """The trials that count in rates, and behind them the profiled trials."""
         return (*self.trials, *self.profiled)
 
     @cached_property

@@ -418,7 +418,7 @@ def _supported(rate: VersionRate) -> tuple[str, str]:
 
 _OF_CONTENDERS = (
     "An operation takes the number of its calls times their mean time, over all trials that count. "
-    "Its share is that of the time of all operations, so the first rows are the biggest contenders."
+    "Its share is of the time of all operations, so the first rows are the biggest contenders."
 )
 _FEWEST_CONTENDERS = 2
 

@@ -55,7 +55,7 @@ def in_base_unit(figure: Figure) -> tuple[float, str]:
     if unit not in _SECONDS:
         return figure.value, figure.unit
     times, parts = _SECONDS[unit]
-    # 1e-9 is no exact float: a quotient of whole numbers keeps the last digit right.
+    # 1e-9 is not an exact float: a quotient of whole numbers keeps the last digit right.
     if per:
         return figure.value * parts / times, f"{amount}/s"
     return figure.value * times / parts, "s"

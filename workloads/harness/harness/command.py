@@ -4,7 +4,7 @@ The command logs its figures itself, or a benchmark tool writes its file of resu
 path in ``TIDEMARK_RESULTS``: each figure in it is logged. So are the time of the whole command, and
 the CPU time of all processes that it started and waited for.
 
-Exit codes: that of the command, and 1 if its file of results cannot be read.
+Exit codes: the command's own, and 1 if its file of results cannot be read.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from typing import NoReturn
 from harness import log
 
 PASSED = 124
-"""The exit code of a task that its deadline ended, as that of GNU's ``timeout``."""
+"""The exit code of a task that its deadline ended; GNU's ``timeout`` has the same."""
 _GRACE_SECONDS = 5
 _PR_SET_CHILD_SUBREAPER = 36  # Linux manual, prctl(2)
 _ENDED = "Z"

@@ -24,7 +24,7 @@ from harness.task import ConfigurationError
 # A package may be replaced on its way: only files with these hashes are installed.
 _TOOLS = Path(__file__).parents[1] / "tools.txt"
 _PINS = Path("pins")
-# A program that only talks to the system needs packages of its own, and not those of a version.
+# A program that only talks to the system needs packages of its own, and not a version's.
 PACKAGES = Path("packages.txt")
 # A build of a source distribution needs packages, too.
 _BUILD = Path("build.txt")
@@ -340,7 +340,7 @@ def kept(
     """Return the folder of ``name`` and ``content`` in the cache; ``make`` it if it is missing.
 
     ``content`` is all that the folder is made from: other content has another folder. ``python`` is
-    the version of its Python, by default that of this process.
+    the version of its Python, by default this process's.
     """
     cache = Path(variables.get("TIDEMARK_CACHE") or Path.home() / ".cache" / "tidemark")
     digest = hashlib.sha256(content).hexdigest()[:_DIGITS]

@@ -41,7 +41,7 @@ class Levels:
         Raises
         ------
         CheckFailedError
-            If the object cannot be read, or is no level.
+            If the object cannot be read, or is not a level.
         """
         try:
             body = self._client.get_object(Bucket=self._bucket, Key=self._key)["Body"].read()
@@ -55,7 +55,7 @@ class Levels:
             raise CheckFailedError(f"{self._address} cannot be read: {failure}") from None
         except (ValueError, TypeError, KeyError):
             raise CheckFailedError(
-                f"{self._address} is no level of users: JSON with a level was expected."
+                f"{self._address} is not a level of users: JSON with a level was expected."
             ) from None
         self._is_there = True
         return level

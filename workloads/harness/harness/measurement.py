@@ -101,7 +101,7 @@ class Ingest:
         self._expected = Tally.of(sorted(chain.from_iterable(self._data)))
 
     def job(self, number: int, units: int = 1) -> Done:
-        """Ingest the records into so many new stores; the rates are means, and one is uploaded.
+        """Ingest the records into ``units`` new stores and upload one; the rates are means.
 
         The last store is checked, if any. In a round the first measured slice uploads alone, since
         an upload takes longer than the engine.
@@ -197,7 +197,7 @@ class Compaction:
         self._expected = Tally(manifest.records, manifest.checksum)
 
     def job(self, number: int, units: int = 1) -> Done:
-        """Compact so many copies of the store, one after the other; the rates are means.
+        """Compact ``units`` copies of the store, one after the other; the rates are means.
 
         Each copy is checked by the records that the engine says it read, and the last one of a
         checked job by all of its records.

@@ -1,24 +1,23 @@
 """Run a program in the environment of a version: ``python -S -m harness.preparation WORD ...``.
 
-The environment has the packages of the version, or those of the program itself, the tools of the
+The environment has the packages of the version, or the program's own packages, the tools of the
 harness and nothing else. It is made before any clock starts, once for each version, and kept in the
 cache. Without words this program only makes it. A failure is one line of the log and exit code 2.
 
 The program is ended ``TIDEMARK_DEADLINE_SECONDS`` after the start of its preparation, with the exit
 code 124.
 
-Variables, beside those of every task: ``TIDEMARK_PACKAGE`` has the requirements of the version,
+Further variables than every task has: ``TIDEMARK_PACKAGE`` has the requirements of the version,
 separated by spaces. ``TIDEMARK_PREPARE`` has a command instead, as a JSON list of words, which
 installs the version into the folder ``TIDEMARK_PREPARED``. ``TIDEMARK_JARS`` has a folder and an
 advice, as a JSON list: the folder has a folder of jars for each version, which becomes
 ``TIDEMARK_PREPARED``, and the advice says how to get them. ``TIDEMARK_PROFILER`` names the profiler
 that the program runs under, and ``TIDEMARK_PROFILE_HZ`` its samples in a second.
 ``TIDEMARK_VERSIONS`` has versions that are made without a program, as a JSON list of the variables
-of each. ``TIDEMARK_CERTIFICATES`` has PEM certificates that are trusted beside those of the system.
-``TIDEMARK_PYTHON`` is the version of the Python that runs the program, by default that of this
-process. ``TIDEMARK_UV``
-names uv's program, by default ``uv`` on the ``PATH``; ``TIDEMARK_CACHE`` names the cache, by
-default ``~/.cache/tidemark``.
+of each. ``TIDEMARK_CERTIFICATES`` has PEM certificates that are trusted, as the system's are.
+``TIDEMARK_PYTHON`` is the version of the Python that runs the program, by default this process's.
+``TIDEMARK_UV`` names uv's program, by default ``uv`` on the ``PATH``; ``TIDEMARK_CACHE`` names
+the cache, by default ``~/.cache/tidemark``.
 """
 
 from __future__ import annotations
@@ -72,7 +71,7 @@ def prepare(variables: dict[str, str], timeout: float) -> dict[str, str]:
 
 
 def prepare_round(variables: dict[str, str], timeout: float) -> dict[str, str]:
-    """Return the variables of a round, with those of the process of each version.
+    """Return the variables of a round, with the variables of each version's process.
 
     A version that cannot be installed drops alone, with the reason in the log.
 
@@ -106,7 +105,7 @@ def prepare_round(variables: dict[str, str], timeout: float) -> dict[str, str]:
 def prepare_each(variables: dict[str, str], timeout: float) -> None:
     """Make the environment of each version of ``TIDEMARK_VERSIONS``, so that no task has to.
 
-    ``timeout`` is the time of each version [s]. Errors are those of ``prepare``.
+    ``timeout`` is the time of each version [s]. It raises the errors of ``prepare``.
     """
     for own in json.loads(variables.get("TIDEMARK_VERSIONS") or "[]"):
         prepare({**variables, **own}, timeout)

@@ -60,7 +60,7 @@ class Profiler(ABC):
 
     @abstractmethod
     def stacks(self, folder: Path) -> Counter[str]:
-        """Return the samples of all processes by stack; raise ValueError if they are no profile."""
+        """Return the samples of all processes by stack; raise ValueError for other content."""
 
 
 _VERSION = "4.4"
@@ -190,7 +190,7 @@ class PySpy(Profiler):
                 os.kill(guard, signal.SIGTERM)
 
     def exit_code(self, code: int, folder: Path) -> int:
-        """Return the exit code of the program, or that of py-spy if the program left none."""
+        """Return the exit code of the program, or py-spy's if the program left none."""
         own = guarded_program.exit_code(folder)
         return own if own is not None else code or 1
 
@@ -231,7 +231,7 @@ def _try(file: Path, variables: Mapping[str, str]) -> None:
 
 
 def _name(frame: Mapping[str, str]) -> str:
-    # Each version has an environment of its own, whose folder is no part of a name.
+    # Each version has an environment of its own, whose folder is not part of a name.
     file = "/".join(PurePath(frame["file"]).parts[-2:])
     return f"{frame['name']} ({file})".translate(_REPLACED)
 

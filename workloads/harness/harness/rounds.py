@@ -35,7 +35,7 @@ _REPLIES = "TIDEMARK_REPLIES"
 _REPLY = struct.Struct("d")
 _DEFAULT_SECONDS = 3600.0
 # A neighbour on the machine slows a slice or not. The median of many short slices does not see it,
-# that of a few long ones does.
+# the median of a few long slices does.
 _LEAST_SECONDS, _MOST_SECONDS = 0.04, 0.08
 _CLOCK_SECONDS = 1e-3
 # The versions together leave time for the end of the task.
@@ -50,7 +50,7 @@ class Player:
     """The process of one version, which does a job whenever it has its turn.
 
     It may use ``seconds`` in all: a version that hangs costs no other version its slices.
-    ``engine_seconds`` are those of one unit of its last job, ``whole_seconds`` those of the job.
+    ``engine_seconds`` is the time of one unit of its last job, ``whole_seconds`` of the whole job.
     """
 
     def __init__(
@@ -186,8 +186,8 @@ def take_turns(players: Iterable[Player], slices: int, shuffle: random.Random) -
 def units_of_slice(seconds: Sequence[tuple[float, float]]) -> int:
     """Return the units of work of a slice in which every engine works for 0.04 s.
 
-    A slice of several units takes 0.08 s at most. ``seconds`` are those of the engine and
-    of the whole unit, with its checks, of each version.
+    A slice of several units takes 0.08 s at most. ``seconds`` has, for each version,
+    the time of the engine and of the whole unit with its checks [s].
     """
     if not seconds:
         return 1

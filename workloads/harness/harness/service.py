@@ -6,7 +6,7 @@ unless the cloud gives the task an address. A line of the log says when it is re
 it also answers the path with an HTTP status below 400. With ``TIDEMARK_READY_LOG`` one of its lines
 has that text before.
 
-Exit codes: that of the program, 143 when stopped.
+Exit codes: the program's own, 143 when stopped.
 """
 
 from __future__ import annotations

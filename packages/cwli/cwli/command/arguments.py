@@ -86,7 +86,7 @@ def beginning(_: click.Context, __: click.Parameter, pattern: str | None) -> Beg
     except re2.error as error:
         reason = error.args[0].decode()
         raise Refused(
-            f"--event-start: {pattern!r} is no regular expression of RE2: {reason}"
+            f"--event-start: {pattern!r} is not a regular expression of RE2: {reason}"
         ) from None
     return lambda line: search(line.decode(errors="replace"))
 
@@ -109,7 +109,7 @@ def query_text(query: str) -> tuple[str, str]:
         if _LIKE_A_FILE.fullmatch(query):
             raise Refused(f"{query}: there is no such file; the query comes before the files")
     except UnicodeDecodeError:
-        raise Refused(f"{query}: this is no text in UTF-8") from None
+        raise Refused(f"{query}: this is not text in UTF-8") from None
     except OSError as error:
         raise Refused(f"{query}: this file cannot be read: {error.strerror}") from None
     return "query", query

@@ -243,8 +243,8 @@ def _size(files: Sequence[Path]) -> int:
 def _borrowed(event: str) -> str:
     """Return a warning about events that have the time of another, such as this one."""
     return (
-        "events without a time have that of the event before, or else of the first event with one, "
-        f"such as in {visible(event)}"
+        "events without a time have the time of the event before, or else of the first event "
+        f"with a time, such as in {visible(event)}"
     )
 
 

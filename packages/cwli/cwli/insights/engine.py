@@ -295,7 +295,7 @@ def _absent_fields(
 ) -> list[str]:
     """Return a warning for each field that the query takes from messages and no event has.
 
-    All events are read only if the first ones lack a field, and once for all fields.
+    All events are read only if the first events lack a field, and once for all fields.
     """
     none = "no event that may pass the filters" if events.found else "no event"
     plan, select = compiled.plan, compiled.statements.discovered
@@ -327,7 +327,7 @@ def _sentence(error: duckdb.Error) -> str:
     if match := _CSV_ERROR.search(text):
         line, reason, file = match.groups()
         if reason.startswith("Invalid unicode"):
-            reason = "this is no text in UTF-8"
+            reason = "this is not text in UTF-8"
         if too_long := _TOO_LONG.match(reason):
             reason = f"this line has more than {int(too_long[1]):,} bytes, the maximum of an event"
         return f"{file}, line {line}: {reason}"

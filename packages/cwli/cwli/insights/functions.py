@@ -106,7 +106,7 @@ def _trim(name: str) -> Callable[..., Value]:
 
 
 def _position(value: Value) -> str:
-    # Negative and too large positions are null; DuckDB would count negative ones from the end.
+    # Negative and too large positions are null; DuckDB would count back from the end.
     return f"TRY_CAST(TRY_CAST(trunc({value}) AS UINTEGER) AS INTEGER)"
 
 

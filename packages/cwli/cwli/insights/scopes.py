@@ -205,7 +205,7 @@ class Selection:
         return tuple(self._displayed or self._default | self._shown)
 
     def chosen(self) -> tuple[str, ...]:
-        """Return the fields that commands show, without the default ones."""
+        """Return the fields that commands show, without the default fields."""
         return tuple(self._displayed or self._shown)
 
     def last(self) -> list[str]:

@@ -316,7 +316,7 @@ class Writer:
     # Selects
 
     def define(self, kept: frozenset[str], values: Mapping[str, Value], clause: str = "") -> None:
-        """Write a select that keeps columns and adds computed ones."""
+        """Write a select that keeps columns and adds computed columns."""
         # Another clause may add rows with other values.
         plain = not clause or clause.startswith("WHERE ")
         self._numbers = {name: n for name, n in self._numbers.items() if plain and name in kept}

@@ -108,14 +108,14 @@ def number(value: Value) -> Value:
     if value.type is Type.TEXT:
         if value.sql.isidentifier():
             # A column may be named more than once, and this is faster. Apart from nan and inf, the
-            # cast accepts only three texts that are no numbers: 1_000, blanks around, and +-1.
+            # cast accepts only three texts that are not numbers: 1_000, blanks around, and +-1.
             double = f"TRY_CAST({value} AS DOUBLE)"
             # The first character tells most texts from numbers, which is the fastest test.
             begin = f"{value} < ':' AND {value} > '+-~'"
             plain = f" AND {begin} AND NOT contains({value}, '_') AND {value}[-1] > ' '"
             tests = f"isfinite({double}){'' if value.digits else plain}"
             return Value(f"CASE WHEN {tests} THEN {double} END", Type.NUMBER)
-        # Without a match regexp_extract gives '', which is no double either.
+        # Without a match regexp_extract gives '', which is not a double either.
         return finite(f"TRY_CAST(regexp_extract({value}, {quoted(_NUMBER)}) AS DOUBLE)")
     if value.type is Type.STRUCTURE:
         return Value("CAST(NULL AS DOUBLE)", Type.NUMBER)
@@ -123,7 +123,7 @@ def number(value: Value) -> Value:
 
 
 def long_integer(value: Value) -> str | None:
-    """Return SQL for a long integer, null for shorter ones; None if no row can have one."""
+    """Return SQL for a long integer, null for shorter integers; None if no row can have one."""
     if isinstance(value.constant, int):
         return f"{value.constant}::HUGEINT"
     if value.type is not Type.TEXT or value.constant is not None:
@@ -183,7 +183,7 @@ def condition(sql: str) -> Value:
 def natural_order(value: Value) -> tuple[str, ...]:
     """Return the SQL expressions that sort texts, most important first.
 
-    Texts that are no numbers come first; their digits count by length and then by value. Numbers
+    Texts that are not numbers come first; their digits count by length and then by value. Numbers
     follow (AWS documentation, CloudWatch Logs Insights query syntax: sort).
     """
     # A hundred million is added so that every length has nine digits.

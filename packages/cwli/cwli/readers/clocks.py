@@ -392,7 +392,7 @@ CLOCKS = (
     FLOW_LOG,
     Clock("epoch at the beginning", rf"^\[?({_EPOCH})(?:[\] :,\s]|$)", "epoch"),
 )  # fmt: skip
-"""The forms that are recognised, apart from JSON fields; of equally good ones the first."""
+"""The forms that are recognised, apart from JSON fields; of equally good forms the first."""
 
 
 def clock_of(lines: Sequence[str], before: Clock | None = None) -> Clock | None:
@@ -438,7 +438,7 @@ def _wrapped(first: Sequence[str]) -> Clock | None:
 
 
 def _choices(lines: Sequence[str]) -> tuple[Clock, ...]:
-    """Return the clocks that lines may have, the first of equally good ones first."""
+    """Return the clocks that lines may have; equally good clocks keep their order."""
     keys = {key for line in lines for key in fields_of(line)}
     if not keys:
         return CLOCKS
@@ -576,7 +576,7 @@ def _searcher(pattern: str) -> Callable[[str], re.Match[str] | None]:
 
 
 def headers(first: Sequence[str]) -> int:
-    """Return the number of the first lines that name columns, and are no events."""
+    """Return the number of the first lines that name columns, and are not events."""
     if flow_log_clock("".join(first[:1])):
         return 1
     if not _DIRECTIVES("".join(first[:1])):
@@ -600,7 +600,7 @@ def format_clock(form: str) -> Clock:
     form : str
         A format of strptime of the letters in ``LETTERS``. One that begins with a blank also finds
         times behind blanks; one that begins with ``*``, anywhere in a line. Without a date the
-        times are the last ones up to the file's last change, or up to 14 hours after it if
+        times are the last times up to the file's last change, or up to 14 hours after it if
         they have no offset: the clocks of UTC+14 are as far ahead.
 
     Raises

@@ -29,7 +29,7 @@ from cwli.readers.packing import Packing
 _SEPARATOR = "\U0010ffff"
 _NULL = "\U0010fffe"
 _MARK = "\ufeff"
-"""The byte order mark, which is no part of a text."""
+"""The byte order mark, which is not part of a text."""
 _NO_TEXT = quoted("a line holds U+10FFFF, which is not a character")
 _NO_TIME = quoted("a line without a time belongs to the event before")
 _UNPACKED = {Packing.NONE: "none", Packing.GZIP: "gzip"}
@@ -71,7 +71,7 @@ def log_files(
     A line of text ends at a line feed, with or without carriage returns before it. An empty line is
     not an event, since PutLogEvents refuses empty messages. The file's clock reads the time of a
     line; without a clock it is the time of the file's last change. ``@log`` is the path of the file
-    and ``@logStream`` its name, unless the event names its stream. Prefixes of exports are no part
+    and ``@logStream`` its name, unless the event names its stream. Prefixes of exports are not part
     of messages.
 
     Parameters

@@ -106,7 +106,7 @@ class Joining:
         """The number of lines that belong to an event before."""
 
     def events(self, lines: Iterable[bytes]) -> Iterator[bytes]:
-        """Yield each event as one line, perhaps empty ones; no line has a line end."""
+        """Yield each event as one line, perhaps an empty line; no line has a line end."""
         event: list[bytes] = []
         size = 0
         has_begun = False

@@ -45,7 +45,7 @@ _NONCHARACTERS = str.maketrans(dict.fromkeys("\U0010ffff\U0010fffe" + MARKS, "\u
 _FIRST_LINES = 200
 # A row of CSV may be longer than an event, and no line takes more memory than this.
 _MOST_LINE = 16 * LIMITS.line
-# A packed file may hold more than this only if it is not larger than so many times the file: gzip
+# A packed file may hold more than this only if it is at most this multiple of the file: gzip
 # packs to a thousandth at best, and zstd's best may fill any disk.
 _LEAST_UNPACKED, _MOST_RATIO = 1024 * 1024 * 1024, 1_000
 _NO_SPACE = re.compile(r"\S")
@@ -62,12 +62,12 @@ _BETWEEN = re.compile(r"[\s,]*")
 class Damage(Enum):
     """A kind of damage, with the words for its count: one, several."""
 
-    BYTES = ("line with bytes that are no text", "lines with bytes that are no text")
+    BYTES = ("line with bytes that are not text", "lines with bytes that are not text")
     LONG = ("line too long for an event skipped", "lines too long for an event skipped")
-    NO_EVENT = ("line that is no event skipped", "lines that are no events skipped")
+    NO_EVENT = ("line that is not an event skipped", "lines that are not events skipped")
     NO_TIME = (
-        "row without a time has that of the file's last change",
-        "rows without a time have that of the file's last change",
+        "row without a time has the time of the file's last change",
+        "rows without a time have the time of the file's last change",
     )
     INCOMPLETE = ("file ends early", "files end early")
     LARGE = (
@@ -110,7 +110,7 @@ class Mending:
     begins : callable or None
         Tells whether a line begins an event; None if the clock does.
     most_bytes : int
-        The maximum size of a line of text with its line feed [B]; longer ones are left out.
+        The maximum size of a line of text with its line feed [B]; longer lines are left out.
     """
 
     clock: Clock | None = None
@@ -214,7 +214,7 @@ class _Copy:
             text.detach()  # else its end would close the file
 
     def _member(self, value: object) -> bytes:
-        """Return the line of a member of a list, b"" if it is no event."""
+        """Return the line of a member of a list, b"" if it is not an event."""
         if not isinstance(value, dict):
             self._count(Damage.NO_EVENT)
             return b""

@@ -133,7 +133,7 @@ def _documents(file: Path, text: str) -> list[yaml.Node]:
     try:
         return list(yaml.compose_all(text, Loader=yaml.CSafeLoader))
     except yaml.YAMLError as error:
-        raise Refused(f"{file}: this is no valid YAML or JSON: {error}") from None
+        raise Refused(f"{file}: this is not valid YAML or JSON: {error}") from None
 
 
 def _of_terraform_json(file: Path, text: str) -> Iterator[Written]:

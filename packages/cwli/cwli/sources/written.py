@@ -21,7 +21,7 @@ _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|(?<=[\s=~(])/(?:[^/\\\n]|\\.)+/")
 
 
 class Written(NamedTuple):
-    """A query in a file, after so many lines of the file.
+    """A query in a file, after the number ``line`` of lines of the file.
 
     ``spans`` tells whether each line of the query is a line of the file.
     """

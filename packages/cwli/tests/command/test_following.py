@@ -55,7 +55,7 @@ def test_damage_of_new_lines_is_counted(log, capsys):
     followed(log, "display @message", b"2024-06-02T14:26:00Z \xff\n")
     out, err = capsys.readouterr()
     assert json.loads(out) == {"@message": "2024-06-02T14:26:00Z \ufffd"}
-    assert err == "warning: 1 line with bytes that are no text: 0-app.log, line 1\n"
+    assert err == "warning: 1 line with bytes that are not text: 0-app.log, line 1\n"
 
 
 @pytest.mark.parametrize(

@@ -298,7 +298,7 @@ def test_a_folder_within_a_hidden_one_holds_queries(tmp_path, monkeypatch):
     [
         ("values.yaml", "a: 1", "this holds no queries; expected files that end in .cwli, .yaml"),
         ("service.py", "query_string = 'a=b'", "this holds no queries"),
-        ("bad.yaml", "QueryString: [", "this is no valid YAML or JSON: "),
+        ("bad.yaml", "QueryString: [", "this is not valid YAML or JSON: "),
     ],
 )
 def test_a_source_without_queries_is_refused(lint, name, text, sentence):
@@ -491,7 +491,7 @@ def test_the_first_twenty_that_are_not_checked_are_named(tmp_path):
 
 
 def growing(first, line, last):
-    """Return a file with the last of four values, each of which inserts ten of the one before."""
+    """Return a file with the last of four values; each inserts ten of the value before."""
     values = (line(f"a{each}", f"a{each - 1}") for each in range(1, 5))
     return "\n".join([first, *values, last("a4")])
 

@@ -164,7 +164,7 @@ def test_a_filter_that_no_event_passes_gets_a_warning(log):
          "--time-format: '%Q' is not accepted; expected %Y, %y, %m, %b, %d, %j, %H, %I,"),
         (["limit 1", "a.log", "--time-format", "*%j", "--time-field", "t"],
          "--time-format: '*%j' is of whole lines, not of --time-field; begin with a letter"),
-        (["limit 1", "a.log", "--event-start", "("], "--event-start: '(' is no regular expression"),
+        (["limit 1", "a.log", "--event-start", "("], "--event-start: '(' is not a regular"),
         (["limit 1", ""], "PATH: '' is empty; write . for this folder"),
         (["none.log", "limit 1"], "none.log: there is no such file; the query comes before"),
         (["logs/*", "limit 1"], "logs/*: there is no such file; the query comes before"),
@@ -188,7 +188,7 @@ def test_a_file_that_is_not_text_is_refused_with_its_line(tmp_path):
     path.write_bytes(b"a\n\xff\n")
     refused = query("limit 1", str(path), "--strict").exception
     assert isinstance(refused, Refused)
-    assert str(refused) == f"--strict: 1 line with bytes that are no text: {path}, line 2"
+    assert str(refused) == f"--strict: 1 line with bytes that are not text: {path}, line 2"
 
 
 def test_the_refusal_of_an_empty_query_is_one_sentence_without_a_caret(log):
@@ -375,7 +375,7 @@ def test_json_of_standard_input_that_ends_early_is_refused_by_its_name():
 
 def test_damage_of_standard_input_has_its_name():
     done = query("limit 1", "-", "--start", "-1h", stdin=b"a\n\xff\n")
-    assert "no text: standard input, line 2;" in done.stderr
+    assert "not text: standard input, line 2;" in done.stderr
     assert "no time is found in standard input;" in done.stderr
 
 
@@ -399,7 +399,7 @@ def test_an_event_whose_time_has_another_form_has_this_time(tmp_path, others):
     path.write_text("\n".join([*lines, *others]) + "\n")
     done = query("stats max(@timestamp) as last", str(path), "--format", "csv")
     assert done.stdout == "last\n2024-06-02 14:41:02.000\n"
-    warning = "warning: events without a time have that of the event before, or else of the first "
+    warning = "warning: events without a time have the time of the event before, or else "
     assert (warning in done.stderr) == bool(others)
 
 
@@ -416,7 +416,7 @@ def test_what_can_be_read_of_damaged_files_is_read_and_the_rest_is_counted(tmp_p
     assert (rows["bytes.log"], rows["long.log"]) == ("4", "2")
     assert 0 < int(rows["cut.log.gz"]) < 9000
     for damage in (
-        f"2 lines with bytes that are no text, the first: {tmp_path / 'bytes.log'}, line 2",
+        f"2 lines with bytes that are not text, the first: {tmp_path / 'bytes.log'}, line 2",
         f"1 line too long for an event skipped: {tmp_path / 'long.log'}, line 2",
         f"1 file cannot be read: {tmp_path / 'zstd.log'}: Compressed file ended before the "
         "end-of-stream marker was reached",

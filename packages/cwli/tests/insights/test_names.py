@@ -153,7 +153,7 @@ def test_field_is_fields():
          [(2, 13, "no command makes 'value', so JSON in the message must have it; did you mean "
          "'valeu'?", False)]),
         ("parse @message 'took * ms' as ms | filter ms > 1 | stats avg(ms)", []),
-        # Without a command that takes fields from texts, the fields are those of JSON.
+        # Without a command that takes fields from texts, the fields come from JSON.
         ("stats avg(value)", []),
         ("fields size / 2 as half | stats avg(value)", []),
         ("stats count(*) as n | sort m",

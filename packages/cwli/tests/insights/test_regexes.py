@@ -150,7 +150,7 @@ literals = st.lists(st.sampled_from(["a", "b", " ", "1", "=", r"\.", "é"]), min
 
 @st.composite
 def patterns(draw):
-    """Return a regular expression of texts and gaps, of which the first gap is a group."""
+    """Return a regular expression of texts and gaps; its first gap is a group."""
     parts = [draw(st.sampled_from(["^", "^a", "a", " ", "="]))]
     for number in range(draw(st.integers(1, 3))):
         gap = draw(gaps)

@@ -99,7 +99,7 @@ CONDITIONS = [
     ("'9a' < '10a'", False),
     ("'abc' = 'abc'", True),
     ("'abc' != 'abd'", True),
-    # A text that is no number is neither smaller nor larger than a number.
+    # A text that is not a number is neither smaller nor larger than a number.
     ("'a' > 5", False),
     ("'a' < 5", False),
     ("'a' != 5", True),

@@ -29,7 +29,7 @@ def lines(path, limits=LIMITS):
 
 
 def up_to(boundary, end=b""):
-    """Return lines up to a boundary, the last of which has the line end ``end``."""
+    """Return lines up to a boundary; the last line has the line end ``end``."""
     full = LINE * (boundary // 100 - 1)
     rest = boundary - len(full) - len(end)
     return full + b"y" * rest + end

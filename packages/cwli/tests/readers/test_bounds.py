@@ -132,7 +132,7 @@ def test_a_regular_expression_of_event_starts_takes_a_time_that_is_linear_in_the
 
 
 def test_a_regular_expression_of_event_starts_that_re2_lacks_is_refused():
-    with pytest.raises(Refused, match="is no regular expression of RE2: invalid perl operator"):
+    with pytest.raises(Refused, match="is not a regular expression of RE2: invalid perl operator"):
         CliRunner().invoke(command, ["limit 1", "--event-start", "(?=a)"], catch_exceptions=False)
 
 

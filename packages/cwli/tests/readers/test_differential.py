@@ -1,4 +1,4 @@
-"""The answers over logs of eight kinds are those of plain DuckDB over the same files.
+"""The answers over logs of eight kinds equal plain DuckDB's over the same files.
 
 Whatever bytes a log has, each line is read right, or skipped and counted.
 """
@@ -87,7 +87,7 @@ def messages(events):
 
 
 def lines_of(content):
-    """Return the lines of bytes in plain Python, and the numbers of dirty and of skipped ones."""
+    """Return the lines of bytes in plain Python, and the numbers of dirty and of skipped lines."""
     lines = [line.rstrip(b"\r\n") for line in BytesIO(content)]
     kept = [line if len(line) < MOST else b"" for line in lines]
     texts = [line.decode(errors="replace").replace("\U0010ffff", "\ufffd") for line in kept]
@@ -96,7 +96,7 @@ def lines_of(content):
 
 
 def joined(lines):
-    """Return the events of lines of which some have times, in plain Python."""
+    """Return the events of lines, some with times, in plain Python."""
     events = []
     for line in lines:
         if re.match(r"\[?2024-", line) or not any(re.match(r"\[?2024-", each) for each in events):

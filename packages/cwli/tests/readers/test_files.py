@@ -80,7 +80,7 @@ def test_rotated_files_and_files_without_a_suffix_are_logs(log, tmp_path):
     names = ["app.log", "app.log.1", "app.log-20240602", "app.log.2024-06-02", "app.log.2.gz"]
     for name in (*names, "syslog"):
         log(gzip.compress(name.encode()) if name.endswith("gz") else name, name)
-    # The last one is no log, and nothing that a person would miss.
+    # The last one is not a log, and nothing that a person would miss.
     for name in ("app.py", "photo.jpg", "app.log.swp", ".hidden", "aws-logs-write-test"):
         log(name, name)
     assert sorted(messages(tmp_path)) == sorted([*names, "syslog"])
@@ -276,7 +276,7 @@ def test_a_file_is_unpacked_by_its_first_bytes_not_by_its_name(log):
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (b"a\n\xff\n", r"bad\.log, line 2: this is no text in UTF-8"),
+        (b"a\n\xff\n", r"bad\.log, line 2: this is not text in UTF-8"),
         (b"a\xf4\x8f\xbf\xbfb\n", r"U\+10FFFF, which is not a character"),
         (b"a\n" + b"x" * 1_048_576 + b"\n", r"bad\.log, line 2: this line has more than 1,048,576"),
         (json.dumps(EVENTS[0]).encode() + b'\n{"timestamp": \n', r"bad\.log"),

@@ -44,7 +44,9 @@ def events(path, folder, mending):
     return [(row[0]["value"], row[1]["value"]) for row in rows], mended
 
 
-TRACE = "Traceback (most recent call last):\n  File 'a', line 1\n\nValueError: 2024-06-02 is no day"
+TRACE = (
+    "Traceback (most recent call last):\n  File 'a', line 1\n\nValueError: 2024-06-02 is not a day"
+)
 AT, LATER = "2024-06-02 14:26:00.000", "2024-06-02 14:26:01.000"
 
 

@@ -83,7 +83,7 @@ class Scope:
 
     world: World
     context: dict[str, Json]
-    variables: ChainMap[str, Json]  # those of the machine, then of the outer machines
+    variables: ChainMap[str, Json]  # of the machine, then of the outer machines
     trail: Trail
 
     def iteration(self, index: int, item: Json, trail: Trail) -> Scope:
@@ -195,7 +195,7 @@ class _Visit:
         return self._leave(state, self._input)
 
     def _leave(self, outcome: asl.Result | asl.Succeed, output: Json, **members: Json) -> _Exit:
-        """Evaluate Output and Assign, neither of which sees the new values of the variables."""
+        """Evaluate Output and Assign; both see the old values of the variables."""
         if outcome.output is not None:
             output = self._evaluate(outcome.output, "Output", **members)
         variables = self._evaluate(outcome.assign, "Assign", **members)

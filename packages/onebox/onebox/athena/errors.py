@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 _MOST_SHOWN = 1_000  # characters: a reason may name a word of the query, which may have 262,144
-TOO_DEEP = "A query with so many brackets is not supported on one machine"
+TOO_DEEP = "A query with this many brackets is not supported on one machine"
 
 
 class QueryError(Exception):

@@ -244,7 +244,7 @@ def _macros(translation: Translation) -> list[str]:
     """Return the macros that a translation calls, and their own: to make all takes 60 ms."""
     texts = translation.sql, *chain.from_iterable(scan.conditions for scan in translation.scans)
     called = set(_CALLED.findall(" ".join(texts).lower()))
-    for name, macro in reversed(_MACROS.items()):  # each calls earlier ones alone
+    for name, macro in reversed(_MACROS.items()):  # each calls only earlier macros
         if name in called:
             called.update(_CALLED.findall(macro.lower()))
     return [macro for name, macro in _MACROS.items() if name in called]
@@ -316,7 +316,7 @@ def _remove_spilled(folder: Path) -> None:
 
 
 def _check_types(cursor: duckdb.DuckDBPyConnection, columns: Sequence[Column]) -> None:
-    """Refuse a result whose types differ from those of Athena."""
+    """Refuse a result whose types differ from Athena's types."""
     for (name, actual, *_), column in zip(cursor.description or (), columns, strict=True):
         # DuckDB has a type of its own for a column of nulls.
         if str(actual).replace(" ", "") not in {column.duckdb, '"NULL"'}:

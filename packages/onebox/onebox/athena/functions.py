@@ -205,7 +205,7 @@ def named(name: str) -> Write:
 def _as(name: str, kind_: Kind | None = None) -> Write:
     """Return a writer of calls of a DuckDB function whose value needs a cast.
 
-    The default type is that of the last argument.
+    The default type is the type of the last argument.
     """
 
     def write(*arguments: exp.Expr) -> exp.Expr:

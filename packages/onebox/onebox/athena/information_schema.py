@@ -88,7 +88,7 @@ _TABLES = {
         *("column_default", "is_nullable", "data_type", "hive_type", "is_current", _DESCRIBED),
     ),
 }
-"""The columns of the tables of information_schema; the last ones are of DESCRIBE and SHOW."""
+"""The columns of the tables of information_schema; the last two are of DESCRIBE and SHOW."""
 
 
 def described(

@@ -78,7 +78,7 @@ MACROS = [
     "unix_moment(x) AS make_timestamp_ms(CAST(round(CAST(x AS DOUBLE) * 1000) AS BIGINT))",
     f"iso_moment(s) AS CASE WHEN s IS NULL THEN NULL WHEN regexp_full_match(s, {_MOMENT}) "
     "THEN CAST(rtrim(split_part(s, '+', 1), 'Z') AS TIMESTAMP) ELSE "
-    "error('NOT_SUPPORTED: from_iso8601_timestamp of ''' || s || ''', which is no time in UTC "
+    "error('NOT_SUPPORTED: from_iso8601_timestamp of ''' || s || ''', which is not a time in UTC "
     "of at most milliseconds, is not supported on one machine') END",
     # The shortest text that reads as the same double, always with an exponent.
     "plain_text(x) AS CAST(x AS VARCHAR)",

@@ -253,7 +253,7 @@ def _statement(text: str) -> exp.Query:
 
 
 def _check_words(words: Sequence[Token]) -> None:
-    """Refuse other statements, several of them, and what is no query of Trino."""
+    """Refuse other statements, several of them, and what is not a query of Trino."""
     first = words[0].text.upper() if words else "SELECT"
     if first in _STATEMENTS:
         raise _refusal(f"{first} is not supported on one machine, where a query can only SELECT")

@@ -2,7 +2,7 @@
 
 sqlglot reads ``1e3+2e3`` as a number and a name, so that the tokens are read here, too.
 
-Rules are in EBNF: words in upper case and quoted ones are tokens, ``[ ]`` is optional, ``{ }``
+Rules are in EBNF: words in upper case and quoted words are tokens, ``[ ]`` is optional, ``{ }``
 repeats, and ``x+`` is a list of x with commas between. Precedence is left out: sqlglot has it.
 Source: Trino documentation, SELECT and SQL language; Trino's grammar.
 """
@@ -77,7 +77,7 @@ plain: BOOLEAN | TINYINT | SMALLINT | INTEGER | INT | BIGINT | REAL | DOUBLE | D
 parameter: integer | type
 field: [ name ] type
 """  # noqa: E501 (a rule is a line)
-# The keywords that are no names (Trino documentation, Keywords and identifiers).
+# The keywords that are not names (Trino documentation, Keywords and identifiers).
 _RESERVED_WORDS = """
 ALTER AND AS BETWEEN BY CASE CAST CONSTRAINT CREATE CROSS CUBE CURRENT_CATALOG CURRENT_DATE
 CURRENT_PATH CURRENT_ROLE CURRENT_SCHEMA CURRENT_TIME CURRENT_TIMESTAMP CURRENT_USER DEALLOCATE
@@ -330,7 +330,7 @@ _QUOTED_KINDS = {
 }
 # A dollar sign ends a pattern of rows; sqlglot has no token for it.
 _SIGNS = {**Trino.Tokenizer.SINGLE_TOKENS, **Trino.Tokenizer.KEYWORDS, "$": TokenType.UNKNOWN}
-# More digits are no number of Trino either; Python refuses to read 4,301 of them.
+# More digits are not a number of Trino either; Python refuses to read 4,301 of them.
 _MOST_DIGITS = 1_000
 
 

@@ -218,7 +218,7 @@ _UNKNOWN = scalar(Kind.UNKNOWN)
 def translate(
     query: str, catalogue: Catalogue, *, database: str | None, parameters: Sequence[str] = ()
 ) -> Translation:
-    """Return a query in SQL of DuckDB; the arguments are those of `api.run`.
+    """Return a query in SQL of DuckDB; `api.run` has the same arguments.
 
     Raises
     ------

@@ -170,7 +170,7 @@ def _arithmetic(operation: exp.Binary) -> Type:
 
 
 def _decimal(operation: exp.Binary) -> Type:
-    """Return the type of the result of two decimals, one of which may be an integer.
+    """Return the type of the result of two decimals, or of a decimal and an integer.
 
     Source: Trino documentation, Decimal functions and operators.
     """

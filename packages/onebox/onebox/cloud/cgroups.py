@@ -1,6 +1,6 @@
 """Control groups that limit the CPU and memory of a program and of all that it starts.
 
-A group is made below that of this process, so that its own limits stay. Sources: Linux
+A group is made below this process's group, so that its own limits stay. Sources: Linux
 kernel documentation, "CFS Bandwidth Control", "Memory Resource Controller" (version 1), and
 "Control Group v2".
 """
@@ -34,7 +34,7 @@ class NotWritableError(Exception):
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits of one program; None is no limit."""
+    """The limits of one program; None means no limit."""
 
     cpu: float | None = None
     """The cores that the program and its children may use together."""
@@ -159,7 +159,7 @@ def remove_left(root: Path = Path("/")) -> None:
 
 
 def _own_groups(root: Path) -> Iterator[tuple[str, str]]:
-    """Yield each controller with the group of this process; '' is that of version 2."""
+    """Yield each controller with the group of this process; '' stands for version 2."""
     with suppress(FileNotFoundError):
         for line in (root / "proc/self/cgroup").read_text(encoding="utf-8").splitlines():
             _, controllers, group = line.split(":", 2)

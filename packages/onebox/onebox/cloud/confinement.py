@@ -54,8 +54,8 @@ def confined(
 ) -> list[str]:
     """Return the command of a program that uses no file in ``outside``, except in ``inside``.
 
-    It runs on ``cores``, by default on those of this thread. A kernel without the fences starts it
-    as it is.
+    It runs on ``cores``, by default on the cores of this thread. A kernel without the fences
+    starts it as it is.
     """
     places = outside, inside, ",".join(map(str, cores))
     return [sys.executable, "-IS", __file__, *places, *command]

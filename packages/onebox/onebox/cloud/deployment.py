@@ -79,7 +79,7 @@ def _run(app: App, outdir: Path) -> None:
         "CDK_CONTEXT_JSON": app.context,
         # The CDK would validate the templates for seconds, and print what it finds to nobody.
         "CDK_VALIDATION": "false",
-        # jsii runs on Node: that of the virtual environment, not an older one of the machine.
+        # jsii runs on the Node of the virtual environment, not on an older Node of the machine.
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}",
         # Node's small young generation would take a tenth of a synthesis to collect.
         "NODE_OPTIONS": "--max-semi-space-size=64",

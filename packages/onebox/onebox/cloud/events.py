@@ -1,7 +1,7 @@
 """EventBridge on one machine: moto stores the rules, this module delivers the events.
 
-Rules of the default bus send events to Lambda functions: the events of Step Functions, those of
-PutEvents, and those of a schedule ``rate(...)``. A schedule fires as soon as the stack exists and
+Rules of the default bus send events to Lambda functions: the events of Step Functions, of
+PutEvents and of a schedule ``rate(...)``. A schedule fires as soon as the stack exists and
 then at its rate, while the cloud is up: few clouds stay up for the hour that AWS waits.
 
 Sources: AWS documentation, "Amazon EventBridge event patterns", "EventBridge for Step Functions

@@ -1,4 +1,4 @@
-"""Logs Insights, over the log store and our query engine: queries, saved ones, fields and records.
+"""Logs Insights over the log store and our engine: queries, saved queries, fields and records.
 
 The console and the data sources of Grafana call the operations that describe groups and events.
 """

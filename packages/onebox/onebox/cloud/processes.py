@@ -84,7 +84,7 @@ def kill_left(scratch: Path, group: int) -> list[str]:
     """Kill the processes that a task left; return their commands.
 
     They have its scratch folder as TMPDIR, or mounted in their namespace, which none can leave.
-    Those of the task's own process group are killed already, and may not have ended yet.
+    Processes of the task's own group are killed already, and may not have ended yet.
     """
     killed: list[str] = []
     for _ in range(_MOST_ROUNDS):
@@ -175,7 +175,7 @@ def begin(
 
     It inherits nothing of this environment. ``places`` are a folder that the program may not enter,
     and the folder in it that it uses; ``groups`` limit it. A confined program has ``cores``, by
-    default those of the calling thread.
+    default the cores of the calling thread.
     """
     _check_found(command[0], directory, environment)
     begun = guard.guarded(groups.entered(command) if groups else command)

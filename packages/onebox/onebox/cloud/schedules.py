@@ -77,7 +77,7 @@ def due_times(expression: str, zone: str, created_at: datetime, read_cron: ReadC
     if cron := _CRON.fullmatch(expression):
         return read_cron(cron[1], zone)
     raise ValueError(
-        f"{expression!r} is no schedule expression; accepted: such as rate(7 days), "
+        f"{expression!r} is not a schedule expression; accepted: such as rate(7 days), "
         "at(2026-11-22T02:00:00) or cron(0 2 ? * SUN *)"
     )
 
@@ -86,7 +86,7 @@ def _time_zone(name: str) -> ZoneInfo:
     try:
         return ZoneInfo(name)
     except (LookupError, ValueError, OSError):
-        raise ValueError(f"{name!r} is no time zone such as Etc/UTC or Europe/London") from None
+        raise ValueError(f"{name!r} is not a time zone such as Etc/UTC or Europe/London") from None
 
 
 _MOST_RETRIES, _OLDEST_SECONDS = 185, 86_400

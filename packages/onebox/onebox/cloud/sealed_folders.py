@@ -1,6 +1,6 @@
 """Folders that are created once and kept while in use: assemblies, unpacked functions.
 
-Each change of a source creates new folders, and the old ones are not used again. What is in such a
+Each change of a source creates new folders, and the old are not used again. What is in such a
 folder runs as the user, and a state folder may come from somebody else. So a folder is used only
 with the seal that its maker wrote: a digest of its files with a key, which each user has in the
 home folder.

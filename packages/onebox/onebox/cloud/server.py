@@ -1,7 +1,7 @@
 """moto's server, on the loopback interface, which no idle connection of a stranger can stop.
 
 Every user of the machine can connect. A connection is a stranger's until the server trusts it, and
-only so many of them are open: each further one closes the oldest, since a program of the cloud
+only a few of them are open: each further connection closes the oldest, since a program of the cloud
 proves itself within milliseconds.
 """
 

@@ -53,14 +53,14 @@ def signer(environ: WSGIEnvironment, key: str) -> str:
     Raises
     ------
     Forbidden
-        If the request has no such signature in its header, or that of another key or time.
+        If the request has no such signature in its header, or has another key's or another time's.
 
     """
     found = _AUTHORIZATION.fullmatch(environ.get("HTTP_AUTHORIZATION", ""))
     if found is None:
         raise Forbidden("MissingAuthenticationToken", f"The request is not signed. {_HINT}")
     if not hmac.compare_digest(found["signature"], _signature(environ, found, key)):
-        message = f"The signature is not that of {found['key_id']} in this cloud. {_HINT}"
+        message = f"The signature is not by {found['key_id']} in this cloud. {_HINT}"
         raise Forbidden("SignatureDoesNotMatch", message)
     _check_time(environ, found["service"])
     return found["key_id"]
@@ -78,7 +78,7 @@ def _check_time(environ: WSGIEnvironment, service: str) -> None:
     try:
         signed_at = datetime.strptime(text, "%Y%m%dT%H%M%S%z")
     except ValueError:
-        raise Forbidden("AccessDenied", f"X-Amz-Date: {text!r} is no time in UTC.") from None
+        raise Forbidden("AccessDenied", f"X-Amz-Date: {text!r} is not a time in UTC.") from None
     if abs(now - signed_at) > _LONGEST_AGE:
         code = "RequestTimeTooSkewed" if service == "s3" else "SignatureDoesNotMatch"
         message = f"Signature expired: {text} is over 15 minutes from {now:%Y%m%dT%H%M%SZ}, now."

@@ -151,7 +151,7 @@ class StateMachines:
         self._replace_methods()
 
     def abort(self) -> None:
-        """Start no more executions, abort the running ones and wait; the API still answers."""
+        """Start no more executions, abort all that run and wait; the API still answers."""
         with self._starting:
             self._closing = True
         for run in self._runs.values():

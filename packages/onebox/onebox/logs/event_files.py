@@ -70,7 +70,7 @@ def line_of(event: LogEvent) -> bytes:
 
 
 def event_of(line: bytes) -> LogEvent:
-    """Return the event of a line; raise ValueError if the line is no event or is damaged."""
+    """Return the event of a line; raise ValueError if the line is not an event or is damaged."""
     if not is_whole(line):
         raise ValueError("the line does not have its checksum")
     try:

@@ -329,7 +329,7 @@ def superseded_by(file: Path) -> list[Path]:
     except FileNotFoundError:
         return []  # the list was removed, long after the last source
     except (ValueError, TypeError):
-        problem = f"{listed} is damaged: it is no list of segments"
+        problem = f"{listed} is damaged: it is not a list of segments"
         raise LogStoreError(f"{problem}; {DOCTOR}") from None
 
 

@@ -115,7 +115,7 @@ class Index:
         """
         self._file, self._lock = file, RLock()
         if file.exists() and not file.is_file():
-            raise self.damaged("it is no file")
+            raise self.damaged("it is not a file")
         with self._errors():
             open_file = _connected if is_writable(file.parent) else _copied
             self._database = open_file(file)
@@ -218,7 +218,7 @@ class Index:
             raise self.damaged(error) from error
 
     def _unusable(self, error: sqlite3.OperationalError) -> Exception:
-        # Python's own error about a text that is no UTF-8 has no code of SQLite.
+        # Python's own error about a text that is not UTF-8 has no code of SQLite.
         code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
         if code in _UNREADABLE:
             return self.damaged(error)

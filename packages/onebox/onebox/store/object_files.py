@@ -74,7 +74,7 @@ class Body:
             content = read_regular(self.path)
         except FileNotFoundError:
             raise self._damaged(name, "is missing") from None
-        except (OSError, ValueError) as error:  # an error of the disk; a name that is no name
+        except (OSError, ValueError) as error:  # an error of the disk; a name that is not a name
             raise self._damaged(name, f"cannot be read: {error}") from None
         if not self.whole and _md5(content) != self.md5:
             sizes = f"has {len(content):,} bytes that are not the {self.size:,} bytes that were"

@@ -1,4 +1,4 @@
-"""The objects of tables for the Athena engine, without the damaged ones."""
+"""The objects of tables for the Athena engine, without damaged objects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Accepted definitions of state machines, and the messages of refused ones."""
+"""Accepted definitions of state machines, and the messages of refused definitions."""
 
 import json
 

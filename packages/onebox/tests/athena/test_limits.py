@@ -83,7 +83,7 @@ def test_a_result_of_too_many_bytes_is_refused_before_they_are_held(monkeypatch)
 )
 def test_3000_parts_within_each_other_are_refused_in_one_sentence(expression):
     assert failure(f"SELECT {expression}") == (
-        "NOT_SUPPORTED: A query with so many brackets is not supported on one machine"
+        "NOT_SUPPORTED: A query with this many brackets is not supported on one machine"
     )
 
 

@@ -1,4 +1,4 @@
-"""Whole queries: their results and the messages of refused ones."""
+"""Whole queries: their results and the messages of refused queries."""
 
 import sys
 
@@ -160,7 +160,7 @@ def test_a_refused_query_has_the_message_of_athena(refusal, query, message):
         ("SELECT a b c FROM rates", "line 1:12: mismatched input 'c'"),
         ("SELECT (1", "line 1:10: mismatched input '<EOF>'"),
         ("SELECT 'a", "line 1:8: mismatched input ' (a quote without its second one)"),
-        (f"SELECT {'(' * 5_000}1{')' * 5_000}", "NOT_SUPPORTED: A query with so many brackets"),
+        (f"SELECT {'(' * 5_000}1{')' * 5_000}", "NOT_SUPPORTED: A query with this many brackets"),
         ("SELECT * FROM rates TABLESAMPLE BERNOULLI (10)", "NOT_SUPPORTED: line 1:15: TABLE w"),
         ("SELECT 1 FROM rates NATURAL JOIN rates AS b", "NOT_SUPPORTED: line 1:34: JOIN with N"),
         ("WITH RECURSIVE a(n) AS (SELECT 1) SELECT n FROM a", "NOT_SUPPORTED: line 1:16: WITH"),
@@ -298,6 +298,6 @@ def test_more_expressions_within_each_other_are_refused_in_one_sentence(
     limit = sys.getrecursionlimit()
 
     assert refusal(f"SELECT {before * count}1{after * count}") == (
-        "NOT_SUPPORTED: A query with so many brackets is not supported on one machine"
+        "NOT_SUPPORTED: A query with this many brackets is not supported on one machine"
     )
     assert sys.getrecursionlimit() == limit

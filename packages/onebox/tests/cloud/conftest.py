@@ -1,4 +1,4 @@
-"""A new cloud for each test; its fixtures are those of module `clouds`."""
+"""A new cloud for each test; its fixtures come from the module `clouds`."""
 
 from clouds import (  # noqa: F401
     answer,

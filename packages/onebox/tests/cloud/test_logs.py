@@ -295,7 +295,7 @@ def test_a_query_of_damaged_logs_fails_and_names_the_file(api, query, damaged_li
 
     assert (answer["status"], answer["results"]) == ("Failed", [])
     assert caplog.messages == [
-        f"A log query failed: {damaged_list} is damaged: it is no list of segments; "
+        f"A log query failed: {damaged_list} is damaged: it is not a list of segments; "
         "`tidemark doctor` says what can be done"
     ]
 

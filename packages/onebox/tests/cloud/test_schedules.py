@@ -39,7 +39,7 @@ class Weekly:
 
     def __init__(self, fields, zone):
         if f"cron({fields})" != WEEKLY:
-            raise ValueError(f"{fields!r} is no cron expression")
+            raise ValueError(f"{fields!r} is not a cron expression")
 
     def next_after(self, moment):
         first = datetime(2026, 11, 22, 2, tzinfo=UTC)
@@ -287,8 +287,8 @@ def test_a_lost_delivery_is_logged(scheduler, clock, put, queue, caplog):
 @pytest.mark.parametrize(
     ("settings", "named"),
     [
-        ({"expression": "cron(0 2 * * SUN *)"}, "'0 2 * * SUN *' is no cron expression"),
-        ({"zone": "Mars/Olympus"}, "'Mars/Olympus' is no time zone"),
+        ({"expression": "cron(0 2 * * SUN *)"}, "'0 2 * * SUN *' is not a cron expression"),
+        ({"zone": "Mars/Olympus"}, "'Mars/Olympus' is not a time zone"),
         ({"StartDate": SATURDAY}, "StartDate"),
         ({"EndDate": SATURDAY}, "EndDate"),
         ({"ActionAfterCompletion": "DELETE"}, "ActionAfterCompletion"),
@@ -349,7 +349,7 @@ def test_a_template_creates_a_schedule_that_is_due(
 @pytest.mark.parametrize(
     ("more", "named"),
     [
-        ({"ScheduleExpression": "cron(bogus)"}, "'bogus' is no cron expression"),
+        ({"ScheduleExpression": "cron(bogus)"}, "'bogus' is not a cron expression"),
         ({"FlexibleTimeWindow": {"Mode": "FLEXIBLE", "MaximumWindowInMinutes": 5}}, "FLEXIBLE"),
         ({"Colour": "blue"}, "Colour"),
     ],
@@ -369,7 +369,7 @@ class Cron:
 
     def __init__(self, fields, zone):
         if fields == "bogus":
-            raise ValueError(f"{fields!r} is no cron expression")
+            raise ValueError(f"{fields!r} is not a cron expression")
         self.fields, self.zone = fields, zone
 
 
@@ -400,14 +400,14 @@ def test_a_cron_expression_is_read_by_its_reader():
         (
             "rate(0 days)",
             "Etc/UTC",
-            r"'rate\(0 days\)' is no schedule expression; accepted: such as rate\(7 days\), ",
+            r"'rate\(0 days\)' is not a schedule expression; accepted: such as rate\(7 days\), ",
         ),
-        ("rate(1 week)", "Etc/UTC", "is no schedule expression"),
-        ("at(2026-02-30T00:00:00)", "Etc/UTC", "is no schedule expression"),
-        ("cron(bogus)", "Etc/UTC", "'bogus' is no cron expression"),
-        ("0 2 ? * SUN *", "Etc/UTC", "is no schedule expression"),
-        ("rate(1 day)", "Mars/Olympus", "'Mars/Olympus' is no time zone"),
-        ("at(2026-11-21T14:00:00)", "Mars/Olympus", "'Mars/Olympus' is no time zone"),
+        ("rate(1 week)", "Etc/UTC", "is not a schedule expression"),
+        ("at(2026-02-30T00:00:00)", "Etc/UTC", "is not a schedule expression"),
+        ("cron(bogus)", "Etc/UTC", "'bogus' is not a cron expression"),
+        ("0 2 ? * SUN *", "Etc/UTC", "is not a schedule expression"),
+        ("rate(1 day)", "Mars/Olympus", "'Mars/Olympus' is not a time zone"),
+        ("at(2026-11-21T14:00:00)", "Mars/Olympus", "'Mars/Olympus' is not a time zone"),
     ],
 )
 def test_an_invalid_expression_is_refused(expression, zone, sentence):

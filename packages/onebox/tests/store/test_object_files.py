@@ -220,7 +220,7 @@ def test_a_body_elsewhere_is_refused_and_never_read_or_deleted(folder, stored, n
 
 
 class BadSector:
-    """A connection to an index of which the disk cannot read a page."""
+    """A connection to an index that has a page which the disk cannot read."""
 
     def __init__(self, code):
         self._code, self.close = code, lambda: None

@@ -21,7 +21,7 @@ ALLOWED = {
 
 
 def prepare(client):
-    """Make the role, and a bucket, tables and queues of which it may use some."""
+    """Make the role, and a bucket, tables and queues; the role may use some of them."""
     statements = [
         {"Effect": "Allow", "Action": action, "Resource": resource}
         for action, resource in ALLOWED.items()

@@ -26,7 +26,7 @@ _REPETITIONS, _TASKS = 92, 200
 
 
 def of_size(repetitions: int, tasks: int) -> Callable[[Ground], list[Run]]:
-    """Return a function that resumes a run of so many repetitions for its last missing trial."""
+    """Return a function that resumes a run of some repetitions for its last missing trial."""
 
     def act(ground: Ground) -> list[Run]:
         with ground.wire.held(invocations("PrepareTrial")) as arrived:

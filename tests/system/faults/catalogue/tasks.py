@@ -84,29 +84,29 @@ FAULTS = (
     _task_fault(
         "infinite",
         "the tasks log ∞ as their rate",
-        "ingest: 4 values of ingest_rate are no positive, finite number",
+        "ingest: 4 values of ingest_rate are not positive, finite numberss",
         target="systems",
     ),
     _task_fault(
         "not-a-number",
         "the tasks log NaN as their rate",
-        "ingest: 4 values of ingest_rate are no positive, finite number",
+        "ingest: 4 values of ingest_rate are not positive, finite numberss",
     ),
     _task_fault(
         "negative",
         "the tasks log a rate below zero",
-        "ingest: 4 values of ingest_rate are no positive, finite number",
+        "ingest: 4 values of ingest_rate are not positive, finite numberss",
     ),
     _task_fault(
         "zero",
         "the tasks log a rate of zero",
-        "ingest: task 0 (…) logged 0 records/s of ingest_rate, which is no rate; "
-        "task 1 (…) logged 0 records/s of ingest_rate, which is no rate",
+        "ingest: task 0 (…) logged 0 records/s of ingest_rate, which is not a rate; "
+        "task 1 (…) logged 0 records/s of ingest_rate, which is not a rate",
     ),
     _task_fault(
         "absurd",
         "the tasks log a rate of 400 digits",
-        "ingest: 4 values of ingest_rate are no positive, finite number",
+        "ingest: 4 values of ingest_rate are not positive, finite numberss",
     ),
     _task_fault(
         "without-input",

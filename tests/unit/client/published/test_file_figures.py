@@ -178,9 +178,9 @@ def test_a_figure_that_stands_twice_counts_once():
         (f"{HEADINGS}| 0.11.0 | 2022-06-13 | 366000 | 160000 |\n",
          "line 3: the row has more cells than the 3 headings"),
         (f"{HEADINGS}| latest | 2022-06-13 | 366000 |\n",
-         "line 3: 'latest' is no version; expected one such as 0.11.0"),
+         "line 3: 'latest' is not a version; expected one such as 0.11.0"),
         (f"{HEADINGS}| 0.11.0 |  | 366000 |\n",
-         "line 3: '' is no day; expected the form of 2022-06-13, 13/06/2022 or 13 June 2022"),
+         "line 3: '' is not a day; expected the form of 2022-06-13, 13/06/2022 or 13 June 2022"),
         ("Version | Date | Compaction rate (MB/s)\n---|---|---\n0.11.0 | 2022-06-13 | 36\n",
          "line 1: the unit of 'Compaction rate (MB/s)' is 'MB/s'; expected records/s"),
         ("| Version | Compaction rate |\n|---|---|\n| 0.11.0 | 36 |\n",
@@ -217,7 +217,7 @@ def test_an_unknown_column_of_figures_is_refused_unless_it_is_left_out():
     )
 
     assert refused(page).startswith(
-        "line 1: the column 'Query rate' has figures and is no metric of Sleeper; known are "
+        "line 1: the column 'Query rate' has figures and is not a metric of Sleeper; known are "
     )
     assert len(figures(page, left_out=["Query rate"])) == 1
 

@@ -130,16 +130,16 @@ def test_an_older_json_report_of_ingest_has_its_times_in_a_summary():
     [
         (OLD_COMPACTION * 2, "line 2: two reports of compaction jobs; expected one"),
         ("Ingest Job Status Report\n", "line 1: the report has no finished ingest job"),
-        ('[{"jobId": "a"}]', "the JSON is no report of compaction jobs: a job has no runs"),
+        ('[{"jobId": "a"}]', "the JSON is not a report of compaction jobs: a job has no runs"),
         (OLD_COMPACTION.replace("800.00 read", "∞ read"),
-         "line 2: the average: '∞' is no figure; expected one such as 366000 or 366,000.5"),
+         "line 2: the average: '∞' is not a figure; expected one such as 366000 or 366,000.5"),
         (OLD_COMPACTION.replace("800.00 read", "1e999 read"),
          "line 2: the average: '1e999' is not a finite number"),
         (OLD_COMPACTION.replace("30,000", "30,000.0"),
-         "line 10: '30000.0' is no number of records"),
+         "line 10: '30000.0' is not a number of records"),
         (json.dumps([{"createUpdateTime": "x", "jobRuns": [run("10:00", "10:01", "ab")]}]),
-         "line 1: 'ab' is no number of records"),
-        ("[1]", "the JSON is no report; expected Sleeper's report of jobs"),
+         "line 1: 'ab' is not a number of records"),
+        ("[1]", "the JSON is not a report; expected Sleeper's report of jobs"),
     ],
 )  # fmt: skip
 def test_a_report_without_one_average_is_refused(text, sentence):

@@ -224,8 +224,8 @@ _LEVELS = {
     **dict.fromkeys(("info", "notice"), "Info"),
     **dict.fromkeys(("debug", "trace"), "Debug"),
 }
-# A text is compared with so many clusters of the same structure, so that texts of random words
-# take no quadratic time.
+# The clusters of the same structure that a text is compared with: few, so that texts of random
+# words take no quadratic time.
 _MOST_COMPARED = 100
 
 

@@ -317,7 +317,7 @@ class _RowTotal(Definition):
 class _ColumnTotals(Step):
     """A step that adds a row with the sums of columns; the column ``last`` marks this row.
 
-    ``columns`` maps new columns to old ones. A column of texts holds the sum as text.
+    ``columns`` maps new columns to old columns. A column of texts holds the sum as text.
     """
 
     columns: Mapping[str, str]

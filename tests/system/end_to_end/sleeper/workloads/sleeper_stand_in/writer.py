@@ -1,6 +1,6 @@
 """Writer of a stand-in for Sleeper.
 
-The arguments are those of Sleeper's own writers: a bucket and a table up to 0.18; later a mode, the
+Sleeper's own writers have the same arguments: a bucket and a table up to 0.18; later a mode, the
 key of a job, a bucket and a role.
 """
 

@@ -62,7 +62,7 @@ while True:
     except ClientError:  # there is no level yet
         level = {"level": 0, "over": False}
     except ValueError:
-        sys.exit("ValueError: the level is no JSON")
+        sys.exit("ValueError: the level is not JSON")
     if level["level"] > last and not level["over"]:
         last = level["level"]
         hold(level, level["users"]["agent"])
