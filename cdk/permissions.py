@@ -239,7 +239,7 @@ FUNCTIONS: Mapping[str, Needs] = {
     "FindTasks": Needs(timeout_seconds=240),
     "StopServices": Needs(timeout_seconds=240),
     "PauseRules": Needs(timeout_seconds=240),
-    "RestoreSystem": Needs(lists=[_DATA], deletes=[_DATA], timeout_seconds=240),
+    "CleanUpTrial": Needs(lists=[_DATA], deletes=[_DATA], timeout_seconds=240),
     "RecordTrial": Needs(
         reads=[_PLAN, _TRIALS, _MEASURED],
         writes=[_TRIALS],
@@ -295,5 +295,5 @@ def _needs_for(suite: Suite) -> Iterator[tuple[str, Needs]]:
         yield "CollectRates", ARTEFACTS
     if suite.rules:
         yield "PauseRules", PAUSING
-        for name in ("RestoreSystem", "RecordOutcome", "EndRun", "SweepRuns"):
+        for name in ("CleanUpTrial", "RecordOutcome", "EndRun", "SweepRuns"):
             yield name, RESUMING

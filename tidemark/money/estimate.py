@@ -42,7 +42,7 @@ _IDLE_SECONDS = 0.1
 # The number of times that a test's logs are read: lines arrive some seconds after they are written.
 LOG_READINGS = 3
 _FUNCTION_SECONDS = 1.5
-# ChooseTrial, PrepareTrial, RestoreSystem and RecordTrial.
+# ChooseTrial, PrepareTrial, CleanUpTrial and RecordTrial.
 _TRIAL_FUNCTIONS = 4
 # The readings of a test's logs, with 2 and 4 s between them.
 _READING_SECONDS = LOG_READINGS * _FUNCTION_SECONDS + 6

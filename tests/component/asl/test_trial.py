@@ -168,7 +168,7 @@ class Trial:
             raise StateError("Refused", "pause: there is no rule absent")
         return {}
 
-    def RestoreSystem(self, _):
+    def CleanUpTrial(self, _):
         return {}
 
     def RecordTrial(self, _):
@@ -360,8 +360,8 @@ def test_a_step_pauses_rules_until_the_end_of_the_trial(trial):
     assert execution.status == "SUCCEEDED", execution.cause
     own = {"run_id": "r", "trial": 1}
     assert trial.called["PauseRules"] == [{**own, "rules": ["kiwi-nightly"]}]
-    assert trial.called["RestoreSystem"] == [{**own, "paused": True}]
-    assert trial.order[1:] == ["PauseRules", "CollectRates", "RestoreSystem", "RecordTrial"]
+    assert trial.called["CleanUpTrial"] == [{**own, "paused": True}]
+    assert trial.order[1:] == ["PauseRules", "CollectRates", "CleanUpTrial", "RecordTrial"]
     assert trial.commands == [["load"]]
 
 
@@ -375,7 +375,7 @@ def test_rules_that_cannot_be_paused_end_the_test_and_are_enabled_again(trial):
     assert trial.collected["stopped_by"] == (
         "step rest: its rules could not be paused: Refused: pause: there is no rule absent"
     )
-    assert trial.called["RestoreSystem"][-1]["paused"] is True
+    assert trial.called["CleanUpTrial"][-1]["paused"] is True
 
 
 LATER = {"over": False, "wait_seconds": 7, "stopped_by": None, "bytes_scanned": 10, "holds": 0}
@@ -600,7 +600,7 @@ def test_services_are_stopped_before_a_trial_ends_whose_state_failed(trial):
     execution = trial.run()
 
     assert execution.status == "SUCCEEDED", execution.cause
-    assert trial.order[-4:] == ["CheckCondition", "StopServices", "RestoreSystem", "RecordTrial"]
+    assert trial.order[-4:] == ["CheckCondition", "StopServices", "CleanUpTrial", "RecordTrial"]
     (recorded,) = trial.called["RecordTrial"]
     assert recorded["failure"]["Error"] == "States.QueryEvaluationError"
 

@@ -53,14 +53,14 @@ def test_one_function_may_pause_the_rules_of_instances_and_four_others_may_enabl
     by_function = {
         name: actions
         for role, actions in rule_actions(everything).items()
-        for name in ("PauseRules", "RestoreSystem", "RecordOutcome", "EndRun", "SweepRuns")
+        for name in ("PauseRules", "CleanUpTrial", "RecordOutcome", "EndRun", "SweepRuns")
         if f"Functions{name}Service" in role
     }
 
     pausing = ["events:DescribeRule", "events:DisableRule"]
     assert by_function == {
         "PauseRules": [pausing],
-        "RestoreSystem": ["events:EnableRule"],
+        "CleanUpTrial": ["events:EnableRule"],
         "RecordOutcome": ["events:EnableRule"],
         "EndRun": ["events:EnableRule"],
         "SweepRuns": ["events:EnableRule"],

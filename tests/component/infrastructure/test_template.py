@@ -330,7 +330,7 @@ def test_a_function_may_only_do_what_its_state_needs(policies):
     assert actions_of("ChooseTrial") == {
         "s3:GetObject", "s3:PutObject", "s3:ListBucket", "s3:DeleteObject",
     }  # fmt: skip
-    assert actions_of("RestoreSystem") == {"s3:DeleteObject", "s3:ListBucket"}
+    assert actions_of("CleanUpTrial") == {"s3:DeleteObject", "s3:ListBucket"}
     assert actions_of("CollectRates") == {
         "s3:GetObject", "s3:PutObject", "logs:StartQuery", "logs:GetQueryResults", "logs:StopQuery",
         "ecs:ListTasks", "ecs:DescribeTasks", "ecs:StopTask", "s3:ListBucket",

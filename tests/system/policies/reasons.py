@@ -160,7 +160,7 @@ REASONS = (
 
 INSTANCE_REASONS = (
     Reason(
-        "It enables the rules that RestoreSystem could not enable; here RestoreSystem does.",
+        "It enables the rules that CleanUpTrial could not enable; here CleanUpTrial does.",
         ("events:EnableRule",),
         "arn:aws:events:*:*:rule/*",
         role="RecordOutcome",

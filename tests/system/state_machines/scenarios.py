@@ -187,7 +187,7 @@ def failing(index: int, error: Failed | Silent) -> Callable[[Any], Any]:
 def trial(*tests: Any, given: Any = None, **answers: Any) -> Scenario:
     usual = {
         "PrepareTrial": prepared(*tests), "RunTask": RAN, "CollectRates": COLLECTED,
-        "ClassifyStop": classified, "RestoreSystem": {}, "PauseRules": {},
+        "ClassifyStop": classified, "CleanUpTrial": {}, "PauseRules": {},
         "RecordTrial": {"trial": 1, "status": "ok"}, "RunService": PLACED, "StopServices": STOPPED,
         "CheckCondition": OVER,
     }  # fmt: skip
@@ -439,7 +439,7 @@ TRIALS = {
     "a result that lacks a member": trial(
         load_test(LOAD), CollectRates={"complete": True, "status": "ok"}
     ),
-    "rules that cannot be enabled again": trial(load_test(LOAD), RestoreSystem=Failed("X")),
+    "rules that cannot be enabled again": trial(load_test(LOAD), CleanUpTrial=Failed("X")),
     "a record that fails": trial(load_test(LOAD), RecordTrial=Failed("X", "y")),
     "a record that is throttled": trial(
         load_test(LOAD), RecordTrial=[BUSY, {"trial": 1, "status": "ok"}]

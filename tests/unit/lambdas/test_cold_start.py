@@ -13,7 +13,7 @@ from tidemark.model.checkout import ROOT
 ADAPTERS = {"announcements", "ecs", "executions", "log_queries", "look_ups"}
 # Modules of other projects stay loaded: of these, a handler may load what those above it load.
 UNNEEDED = {
-    "restore_system": {"tidemark.model.base", "tidemark.model.plan"},
+    "clean_up_trial": {"tidemark.model.base", "tidemark.model.plan"},
     "pause_rules": {"tidemark.figures", "tidemark.model.plan"},
     "find_tasks": {"aws_croniter", "tidemark.figures", "tidemark.model.request"},
     "check_condition": {"aws_croniter", "tidemark.figures.verdicts", "tidemark.model.request"},

@@ -14,6 +14,7 @@ from lambdas import (
     check_condition,
     choose_trial,
     classify_stop,
+    clean_up_trial,
     collect_rates,
     plan_run,
     prepare_trial,
@@ -21,7 +22,6 @@ from lambdas import (
     record_outcome,
     record_rates,
     record_trial,
-    restore_system,
 )
 from tests.plans import RUN
 from tidemark.model.refusal import Refused
@@ -631,12 +631,12 @@ def test_a_failed_task_fails_the_test_and_leaves_no_rate(world):
     assert stored["reason"] == "its container ended: The store holds 9 records."
 
 
-def test_restore_system_deletes_only_the_data_of_its_trial(world):
+def test_clean_up_trial_deletes_only_the_data_of_its_trial(world):
     data, kept = f"work/data/{RUN}", f"work/{RUN}/001/measured/ingest.json"
     for key in (f"{data}/001/a", f"{data}/001/b/c", kept, f"{data}/002/a"):
         world.bucket.write(key, b"")
 
-    world.call(restore_system, TRIAL)
+    world.call(clean_up_trial, TRIAL)
 
     assert [key for key in world.bucket.objects if key.startswith("work/")] == [
         kept,
@@ -649,8 +649,8 @@ def test_a_trial_ends_though_an_object_of_its_tasks_cannot_be_deleted(world, cap
     world.bucket.write(strange, b"")
     world.bucket.undeletable.add(strange)
 
-    assert world.call(restore_system, TRIAL) == {}
-    choose(world, [{"trial": 1, "failure": {"Error": "Stopped", "Cause": "in RestoreSystem"}}])
+    assert world.call(clean_up_trial, TRIAL) == {}
+    choose(world, [{"trial": 1, "failure": {"Error": "Stopped", "Cause": "in CleanUpTrial"}}])
 
     assert world.json(f"runs/{RUN}/trials/001.json")["status"] == "failed"
     assert [record.getMessage() for record in caplog.records] == [
@@ -694,11 +694,11 @@ def test_a_test_after_a_failed_test_is_skipped_and_names_it(world):
 def test_a_trial_that_is_lost_after_its_tests_keeps_its_rates_and_is_ok(world):
     measure_tests(world)
 
-    choose(world, [{"trial": 1, "failure": {"Error": "Stopped", "Cause": "in RestoreSystem"}}])
+    choose(world, [{"trial": 1, "failure": {"Error": "Stopped", "Cause": "in CleanUpTrial"}}])
 
     stored = world.json(f"runs/{RUN}/trials/001.json")
     assert (stored["status"], [test["status"] for test in stored["tests"]]) == ("ok", ["ok", "ok"])
-    assert stored["reason"].endswith("in RestoreSystem")
+    assert stored["reason"].endswith("in CleanUpTrial")
 
 
 def rows(world, table):

@@ -4,7 +4,7 @@ from contextlib import suppress
 
 import pytest
 
-from lambdas import end_run, pause_rules, prepare_trial, record_outcome, restore_system
+from lambdas import clean_up_trial, end_run, pause_rules, prepare_trial, record_outcome
 from tests.plans import RUN
 from tests.unit.run.test_instances import EXECUTION, SUITE
 from tidemark.model.refusal import Refused
@@ -66,7 +66,7 @@ def begin(world):
 
 
 def end(world):
-    return world.call(restore_system, {**TRIAL, "paused": True})
+    return world.call(clean_up_trial, {**TRIAL, "paused": True})
 
 
 def die(world):
@@ -210,6 +210,6 @@ def test_a_pause_that_the_end_of_its_run_overtakes_leaves_the_rules_enabled(paus
 def test_a_trial_without_a_pause_asks_for_no_record(world):
     world.bucket.write(keys.restore(RUN), b'["other"]')
 
-    world.call(restore_system, TRIAL)
+    world.call(clean_up_trial, TRIAL)
 
     assert recorded(world)

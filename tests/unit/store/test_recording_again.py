@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 
 from lambdas import (
     choose_trial,
+    clean_up_trial,
     publish_report,
     record_outcome,
     record_rates,
     record_trial,
-    restore_system,
 )
 from tidemark.model.results import Rate, Sample, TaskResult, TestResult
 from tidemark.store import keys
@@ -79,7 +79,7 @@ class Recording:
         self.outcome = keys.outcome(plan.run_id)
         self.exclusion = keys.exclusion(plan.run_id, 1)
         self.steps = (
-            (restore_system, trial),
+            (clean_up_trial, trial),
             (record_trial, {**trial, "failure": None}),
             (choose_trial, {**run, "execution_arn": EXECUTION, "lost": []}),
             (

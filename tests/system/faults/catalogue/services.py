@@ -448,7 +448,7 @@ FAULTS = (
             "ChooseTrial",
             "PrepareTrial",
             "CollectRates",
-            "RestoreSystem",
+            "CleanUpTrial",
             "RecordTrial",
             "RecordRates",
             "PublishReport",

@@ -32,7 +32,7 @@ _STATES = (
     _State("PrepareTrial", invocations("PrepareTrial"), 1, in_trial=True),
     _State("RunTask", "^s3 PUT .*/data/", 2, in_trial=True),
     _State("CollectRates", invocations("CollectRates"), 2, in_trial=True),
-    _State("RestoreSystem", invocations("RestoreSystem"), 1, in_trial=True, measured=True),
+    _State("CleanUpTrial", invocations("CleanUpTrial"), 1, in_trial=True, measured=True),
     _State("RecordTrial", invocations("RecordTrial"), 1, in_trial=True, measured=True),
     _State("RecordRates", invocations("RecordRates"), 0, ending=_COMPLETE),
     _State("PublishReport", invocations("PublishReport"), 0, ending=_COMPLETE),
@@ -95,7 +95,7 @@ def _faults() -> Iterator[Fault]:
                 happens=f"StopExecution of the trial in {state.name}",
                 act=_stopped(state, trial=True),
                 endings=(_COMPLETE if state.measured else Ending("incomplete", lost, 2),),
-                target="test" if state.name in ("RunTask", "RestoreSystem") else "faults",
+                target="test" if state.name in ("RunTask", "CleanUpTrial") else "faults",
             )
     for state in _STATES:
         yield Fault(

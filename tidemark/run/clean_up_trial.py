@@ -1,4 +1,4 @@
-"""RestoreSystem: enable the rules that a trial paused, and delete its data."""
+"""CleanUpTrial: enable the rules that a trial paused, and delete its data."""
 
 from collections.abc import Callable
 
@@ -9,14 +9,14 @@ from tidemark.store import keys
 from tidemark.store.bucket import Bucket, delete_what_is_possible
 
 
-class RestoreSystemEvent(TrialEvent):
+class CleanUpTrialEvent(TrialEvent):
     """A trial that has ended."""
 
     paused: bool = False
     """Whether a step of the trial has begun to pause rules."""
 
 
-def restore_system(bucket: Bucket, rules: Callable[[], Rules], event: RestoreSystemEvent) -> None:
+def clean_up_trial(bucket: Bucket, rules: Callable[[], Rules], event: CleanUpTrialEvent) -> None:
     """Enable the rules that a trial paused, if any, and delete the data that its tasks stored."""
     if event.paused:
         resume(bucket, rules(), event.run_id)
