@@ -10,7 +10,7 @@ from datetime import datetime
 from decimal import Decimal, InvalidOperation
 from typing import NamedTuple, TypeVar
 
-from tidemark.figures.statistic import (
+from tidemark.figures.trial_statistics import (
     QUANTILES,
     Histogram,
     histogram,

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 
 from tidemark.figures.query_rows import Answered, Group, MetricRows
-from tidemark.figures.statistic import (
+from tidemark.figures.trial_statistics import (
     QUANTILES,
     histogram_mean,
     histogram_quantile,

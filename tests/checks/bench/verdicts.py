@@ -39,7 +39,7 @@ from tests.checks.bench.profiled_functions import NOISES as FUNCTION_NOISES
 from tests.checks.bench.profiled_functions import any_told
 from tests.checks.bench.verdict_runs import Ended, Metric, fixed, searched, until_decided
 from tests.checks.docs import write_part
-from tidemark.figures.statistic import Pooled, pooled_quantile
+from tidemark.figures.trial_statistics import Pooled, pooled_quantile
 from tidemark.figures.verdicts.bisection import MISLED
 from tidemark.figures.verdicts.rule import ALARMS, UNCONFIRMED, Judgement, Word
 from tidemark.model.run_spec import FEWEST, Search

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from aws.log_queries import InsightsQueries
-from tidemark.figures import statistic
+from tidemark.figures import trial_statistics
 from tidemark.figures.query_rows import MetricRows
 from tidemark.figures.rates import differing, missing, rates
 from tidemark.model.checkout import ROOT
@@ -74,9 +74,9 @@ def test_the_figures_of_all_agents_are_those_of_all_times(rows, lines):
     assert differing(found) == []
     mean, p50, p99, count = (rate.value for rate in rates(found, expected=3, whole=True))
     everything = [time for each in times for time in each]
-    assert mean == pytest.approx(statistic.of_samples("mean", everything, None), rel=1e-6)
-    assert p50 == pytest.approx(statistic.of_samples("p50", everything, None), abs=0.5)
-    assert p99 == pytest.approx(statistic.of_samples("p99", everything, None), abs=5)
+    assert mean == pytest.approx(trial_statistics.of_samples("mean", everything, None), rel=1e-6)
+    assert p50 == pytest.approx(trial_statistics.of_samples("p50", everything, None), abs=0.5)
+    assert p99 == pytest.approx(trial_statistics.of_samples("p99", everything, None), abs=5)
     assert count == 900
 
 

@@ -11,7 +11,7 @@ from tests.unit.measured_runs import charts, measured, planned, row, with_ingest
 from tidemark.cli import live
 from tidemark.figures.query_rows import MetricRows
 from tidemark.figures.rates import rates
-from tidemark.figures.statistic import histogram_text
+from tidemark.figures.trial_statistics import histogram_text
 from tidemark.model.labels import canonical
 from tidemark.model.results import NO_EXCLUSIONS
 from tidemark.pages.shell import json_for_script

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from tidemark.figures.history.change_points import median
-from tidemark.figures.statistic import quantile
+from tidemark.figures.trial_statistics import quantile
 from tidemark.figures.version_rates import Key, Quantity, measured_rates, quantities
 from tidemark.model.base import Frozen
 from tidemark.model.labels import figure_name

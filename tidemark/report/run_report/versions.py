@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from tidemark.figures.statistic import QUANTILES, Histogram, histogram, pooled_quantile
+from tidemark.figures.trial_statistics import QUANTILES, Histogram, histogram, pooled_quantile
 from tidemark.figures.verdicts.version_verdicts import Verdict
 from tidemark.figures.version_rates import Quantity, VersionRate
 from tidemark.model.labels import canonical, labelled_name

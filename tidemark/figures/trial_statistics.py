@@ -1,6 +1,7 @@
-"""The statistics of a metric, from its samples, its histograms or the figures of its log streams.
+"""The statistics of a metric in a trial, such as its mean and its quantiles.
 
-Histograms merge over agents and streams, as quantiles and means do not.
+They come from samples, from histograms or from the figures of log streams. Histograms merge
+over agents and streams, as quantiles and means do not.
 """
 
 from __future__ import annotations

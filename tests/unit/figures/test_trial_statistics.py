@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from tidemark.figures.statistic import (
+from tidemark.figures.trial_statistics import (
     histogram,
     histogram_mean,
     histogram_quantile,
