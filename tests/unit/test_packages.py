@@ -1,4 +1,4 @@
-"""The packages of the workspace beside the main one."""
+"""The packages of the workspace, and the libraries whose modules mypy reads."""
 
 import re
 import tomllib
@@ -34,3 +34,25 @@ def test_the_hook_of_pre_commit_runs_the_command_of_cwli():
     program, *options = hook["entry"].split()
     assert program in project(ROOT / "packages" / "cwli")["scripts"]
     assert set(options) <= {name for option in command.params for name in option.opts}
+
+
+SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+IMPORT = re.compile(r"^\s*(?:from|import) (aws_cdk(?:\.\w+)*)", re.MULTILINE)
+
+
+@pytest.fixture
+def read_by_mypy():
+    overrides = SETTINGS["tool"]["mypy"]["overrides"]
+    return {
+        module
+        for override in overrides
+        if override.get("follow_imports") == "normal"
+        for module in override["module"]
+    }
+
+
+@pytest.mark.parametrize("part", ["cdk", "packages", "tidemark", "tests/checks"])
+def test_mypy_reads_each_module_of_the_cdk_that_the_code_imports(part, read_by_mypy):
+    sources = (path.read_text(encoding="utf-8") for path in (ROOT / part).rglob("*.py"))
+
+    assert {module for source in sources for module in IMPORT.findall(source)} <= read_by_mypy

@@ -1,4 +1,4 @@
-"""Inputs that `tidemark run` gives to an execution."""
+"""Inputs that `tidemark run` gives to an execution, and the gate of `--fail-on slower`."""
 
 import re
 from contextlib import contextmanager
@@ -12,8 +12,10 @@ from rich.console import Console
 from tests.plans import DATABASES, with_axes
 from tests.unit.fakes import FakeBucket
 from tests.unit.measured_runs import bucket_of, measured, planned
+from tests.unit.report.test_pipelines import SAME, SLOWER, UNTOLD
 from tidemark.cli import attended_run, chosen_suite, forecast, run
 from tidemark.cli.forecast import Pace
+from tidemark.cli.run import gate
 from tidemark.cli.target import Target
 from tidemark.client.deployed import Stack
 from tidemark.model.checkout import ROOT
@@ -346,3 +348,53 @@ def test_a_comment_that_fails_is_a_warning_and_the_verdicts_decide_the_exit_code
 
     assert run._follow(cloud, SimpleNamespace(run_id="r"), None, Console(), end) == 3
     assert capsys.readouterr().err == "warning: the comment is not written: answers 403\n"
+
+
+VERSIONS = ["9.8.4", "8.8.1", "9.0.0"]
+
+
+class Store:
+    """The stored comparisons of a run; it notes which were asked for."""
+
+    def __init__(self, *documents):
+        self.documents, self.asked = list(documents), []
+        self.publisher = self.bucket = self
+
+    def comparison(self, _suite, base, new):
+        self.asked.append((base.split("/")[1], new.split("/")[1]))
+        return {"json": str(len(self.asked) - 1)}
+
+    def read(self, key):
+        return self.documents[int(key)].model_dump_json().encode()
+
+
+@pytest.mark.parametrize(
+    ("more", "compared"),
+    [
+        ({}, [("8.8.1", "9.0.0"), ("9.0.0", "9.8.4")]),
+        ({"baseline": "9.0.0"}, [("9.0.0", "8.8.1"), ("9.0.0", "9.8.4")]),
+    ],
+)
+def test_versions_are_compared_with_the_baseline_or_the_version_before(more, compared, capsys):
+    store = Store(SAME, SLOWER)
+
+    assert gate(store, planned(VERSIONS, **more), Console(width=200)) == 3
+    assert store.asked == compared
+    assert "ingest_rate: slower (no new pairs confirm it), 9.8.4" in capsys.readouterr().out
+
+
+def test_a_run_that_cannot_tell_has_an_exit_code_of_its_own():
+    plan = planned(["9.0.0", "9.8.4"])
+
+    assert gate(Store(UNTOLD), plan, Console(quiet=True)) == 4
+    assert gate(Store(SAME), plan, Console(quiet=True)) == 0
+
+
+def test_a_run_without_a_metric_that_decides_says_so(capsys):
+    metrics = (metric.model_copy(update={"decides": False}) for metric in SLOWER.metrics)
+    labelled = SLOWER.model_copy(update={"metrics": tuple(metrics)})
+
+    assert gate(Store(labelled), planned(["9.0.0", "9.8.4"]), Console(width=200)) == 4
+    assert capsys.readouterr().out.endswith(
+        "\nNo metric of the suite decides; give one `decides: true`.\n"
+    )

@@ -1,4 +1,4 @@
-"""Student's t, against published tables."""
+"""Quantiles and p-values of Student's t, against published tables."""
 
 import pytest
 
