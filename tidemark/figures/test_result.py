@@ -211,7 +211,7 @@ def _status(
         if rate.not_finite:
             return (
                 "incomplete",
-                f"{rate.not_finite} values of {rate.name} are not positive, finite numberss",
+                f"{rate.not_finite} values of {rate.name} are not positive, finite numbers",
             )
         if rate.value is None:
             others = f"not {rate.expected}" if rate.expected else "which give no figure"

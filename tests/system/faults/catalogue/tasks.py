@@ -84,18 +84,18 @@ FAULTS = (
     _task_fault(
         "infinite",
         "the tasks log ∞ as their rate",
-        "ingest: 4 values of ingest_rate are not positive, finite numberss",
+        "ingest: 4 values of ingest_rate are not positive, finite numbers",
         target="systems",
     ),
     _task_fault(
         "not-a-number",
         "the tasks log NaN as their rate",
-        "ingest: 4 values of ingest_rate are not positive, finite numberss",
+        "ingest: 4 values of ingest_rate are not positive, finite numbers",
     ),
     _task_fault(
         "negative",
         "the tasks log a rate below zero",
-        "ingest: 4 values of ingest_rate are not positive, finite numberss",
+        "ingest: 4 values of ingest_rate are not positive, finite numbers",
     ),
     _task_fault(
         "zero",
@@ -106,7 +106,7 @@ FAULTS = (
     _task_fault(
         "absurd",
         "the tasks log a rate of 400 digits",
-        "ingest: 4 values of ingest_rate are not positive, finite numberss",
+        "ingest: 4 values of ingest_rate are not positive, finite numbers",
     ),
     _task_fault(
         "without-input",
