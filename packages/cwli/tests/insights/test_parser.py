@@ -90,7 +90,7 @@ def test_typical_queries_are_accepted(query):
         ('fields headers."user-agent"', 1, 16, "characters in backticks: `user-agent`"),
         ("stats countif(a = 1)", 1, 7, "unknown function 'countif'; write sum(a = 1)"),
         ("filter a > date_sub(now(), 1h)", 1, 12, "unknown function 'date_sub'; write toMillis("),
-        ("stats values(a) by b", 1, 7, "unknown function 'values'; write count_distinct(field) for"),
+        ("stats values(a) by b", 1, 7, "unknown function 'values'; write count_distinct(field)"),
         ("fields strpos(a, 'b')", 1, 8, "unknown function 'strpos'; write strcontains(field"),
         ("stats sum(case when a = 1 then 1 end)", 1, 16, "unknown operator 'when'; write case("),
         ("stats cnt(*)", 1, 7, "unknown function 'cnt'; did you mean 'count'?"),
