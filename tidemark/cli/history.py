@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,7 +12,7 @@ import click
 
 from tidemark.cli.chosen_suite import suite_to_read
 from tidemark.cli.options import exact_option
-from tidemark.cli.saving import check_folder, check_picture, format_option, save, show
+from tidemark.cli.saving import check_folder, check_picture, format_option, is_too_wide, save, show
 from tidemark.cli.target import Target, stored, target_options
 from tidemark.client.events import answer, confirming, events, open_changes
 from tidemark.client.history import (
@@ -179,20 +178,10 @@ def _print(
     else:
         day = _MARKDOWN_DAY if form == "markdown" else "%Y-%m-%d"
         names, rows = _rows(versions, headings, day, exact=exact or form != "table")
-        if form == "table" and sys.stdout.isatty() and is_too_wide(names, rows):
+        if form == "table" and is_too_wide(names, rows):
             print_by_figure(names, rows)
         else:
             show(names, rows, form)
-
-
-def is_too_wide(names: Sequence[str], rows: Sequence[Mapping[str, str]]) -> bool:
-    """Tell whether the terminal would break words of a table."""
-    from tidemark.report.blocks import Row, Table  # noqa: PLC0415
-    from tidemark.report.terminal import breaks_words  # noqa: PLC0415
-
-    lines = tuple(Row(tuple(row.get(name, "") for name in names)) for row in rows)
-    width = shutil.get_terminal_size((_WIDTH, 0)).columns
-    return breaks_words(Table("", tuple(names), lines), width)
 
 
 def print_by_figure(names: Sequence[str], rows: Sequence[Mapping[str, str]]) -> None:

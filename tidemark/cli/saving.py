@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import stat
+import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,27 +20,54 @@ from onebox.disk import sync_folder
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed
 
+if TYPE_CHECKING:
+    from tidemark.report.blocks import Table
+
 format_option = option_of(["table", "markdown", "csv", "json", "ndjson"])
 
 
 def show(columns: Sequence[str], rows: Rows, form: str) -> None:
-    """Print rows as `cwli.formats.show` does, or as Markdown."""
+    """Print rows as `cwli.formats.show` does, or as Markdown.
+
+    On a terminal that is too narrow for a table, the first cell of a row stands above the others.
+    """
     if form == "markdown":
         click.echo(_markdown(columns, rows), nl=False)
+    elif form == "table" and is_too_wide(columns, rows):
+        # The imports take time, which few outputs need.
+        from rich.console import Console  # noqa: PLC0415
+
+        from tidemark.report.terminal import print_blocks  # noqa: PLC0415
+
+        print_blocks([_table(columns, rows)], Console(highlight=False))
     else:
         formats.show(columns, rows, form)
 
 
-def _markdown(columns: Sequence[str], rows: Rows) -> str:
-    from tidemark.report.blocks import Row, Table  # noqa: PLC0415 (few outputs are Markdown)
-    from tidemark.report.markdown import table_lines  # noqa: PLC0415
+def is_too_wide(columns: Sequence[str], rows: Rows) -> bool:
+    """Tell whether rows would have broken words on the terminal; a program has no width."""
+    if not sys.stdout.isatty() or not rows:
+        return False
+    from tidemark.report.terminal import breaks_words  # noqa: PLC0415
+
+    return breaks_words(_table(columns, rows), shutil.get_terminal_size().columns - _EDGES)
+
+
+def _table(columns: Sequence[str], rows: Rows) -> Table:
+    from tidemark.report.blocks import Row, Table  # noqa: PLC0415
 
     cells = visible_cells(columns, rows)
     numbers = frozenset(column for column in columns if are_numbers(cells[column]))
-    lines = tuple(map(Row, zip(*cells.values(), strict=True)))
-    return "".join(f"{line}\n" for line in table_lines(Table("", tuple(columns), lines, numbers)))
+    return Table("", tuple(columns), tuple(map(Row, zip(*cells.values(), strict=True))), numbers)
 
 
+def _markdown(columns: Sequence[str], rows: Rows) -> str:
+    from tidemark.report.markdown import table_lines  # noqa: PLC0415 (few outputs are Markdown)
+
+    return "".join(f"{line}\n" for line in table_lines(_table(columns, rows)))
+
+
+_EDGES = 2  # characters at the sides of a table
 PICTURES = (".svg", ".png")
 """The endings of pictures."""
 _PAGES = (".html", ".htm", "")
