@@ -1,4 +1,4 @@
-"""Twelve prepared results as pages and as pictures: ``python -m tests.checks.prepared FOLDER``.
+"""Prepared results as pages and as pictures: ``python -m tests.checks.prepared FOLDER``.
 
 A picture is the first screen of its page: whoever looks at it alone says which result it shows.
 """

@@ -1,12 +1,16 @@
-"""Twelve prepared results as reports, each with the answer that its page has to name first."""
+"""Prepared results as reports, each with the answer that its page has to name first."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import date
 from functools import partial
 from typing import NamedTuple
 
 from tests.plans import RUN, plan_of
+from tests.unit import load_results
 from tests.unit.measured_runs import failed, measured, on_machine, planned, with_values
 from tests.unit.report import test_labels
+from tidemark.model.comment import Comment
 from tidemark.model.results import NO_EXCLUSIONS
 from tidemark.report.blocks import Report
 from tidemark.report.comparison.contents import comparison
@@ -65,6 +69,33 @@ def _changed(ingest, compaction, repetitions=5, shape=NEARLY, change=lambda tria
     plan = planned((BASE, NEW), repetitions=repetitions)
     trials = _trials(plan, {NEW: {"ingest": ingest, "compaction": compaction}}, shape)
     return _compared(plan, [change(each) if each.version == NEW else each for each in trials])
+
+
+def _broken_once(trial):
+    return failed(trial) if trial.repetition == 3 else trial
+
+
+def _of_load():
+    run = load_results.load_run(5)
+    return comparison(sides((run, load_results.BASE), (run, load_results.NEW)))
+
+
+def _of_one_version():
+    plan = planned((NEW,), repetitions=5)
+    return report(measured_run(StoredRun(plan, _trials(plan, {}), NO_EXCLUSIONS, [])))
+
+
+def _commented():
+    plan = planned((BASE, NEW), repetitions=5)
+    run = StoredRun(plan, _trials(plan, {NEW: {"ingest": 0.8}}), NO_EXCLUSIONS, [])
+    said = Comment(
+        title="The new memtable",
+        author="Ada Example",
+        day=date(2026, 11, 28),
+        text="Ingest waits for its lock.",
+        html="<p>Ingest waits for its lock.</p>",
+    )
+    return report(replace(measured_run(run), comments=(said,)))
 
 
 def _broken(trial):
@@ -164,6 +195,31 @@ PREPARED = {
         f"? 2 cannot tell. {_UNLIKE} Parameter records is 1,000,000 records for 9.0.0 and 100,000 "
         "records for 9.8.4.",
         f"? cannot tell: {_BOTH} (different runs measured the versions)",
+    ),
+    "a load of two databases": Prepared(
+        _of_load,
+        "Kiwi TCMS: 12.4 against 11.7",
+        "▼ 6 slower, ▲ 6 faster, = 50 same.",
+        "▲ faster: supported_users {database: mariadb}, +16.86 % (95 % interval +16.86 % to "
+        "+16.86 %); 5 more of supported_users",
+    ),
+    "a failed trial among good ones": Prepared(
+        partial(_changed, 0.8, 1, change=_broken_once),
+        _TITLE,
+        "✗ failed: 1 of 5 trials of 9.8.4, ? 2 cannot tell.",
+        f"? cannot tell: {_BOTH} (4 of the 5 pairs that a verdict needs)",
+    ),
+    "one version": Prepared(
+        _of_one_version,
+        f"RocksDB: run {RUN}",
+        "One version has nothing to be compared with.",
+        "ingest_rate of 9.8.4: 701 k ± 11 k records/s",
+    ),
+    "comments": Prepared(
+        _commented,
+        f"RocksDB: run {RUN}",
+        f"{NEW} against {BASE}: ▼ 1 slower, = 1 same.",
+        f"▼ slower: ingest_rate, {_LESS}",
     ),
     "environment changed": Prepared(
         partial(_changed, 0.8, 0.8, change=lambda trial: on_machine(trial, cpu_model="Xeon 8488C")),

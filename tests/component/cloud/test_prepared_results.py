@@ -8,7 +8,7 @@ from tidemark.report.page import page
 
 SCREEN, PHONE = {"width": 1400, "height": 900}, {"width": 390, "height": 844}
 COMPARED, MEASURED = "mixed", "20 versions"
-WITHOUT_CHANGES = {"one missing", MEASURED}
+WITHOUT_CHANGES = {"one missing", "one version", "comments", MEASURED}
 DRAWN = """() => [...document.querySelectorAll(".chart")].every((each) =>
   each.closest("details:not([open])") || each.querySelector("svg"))"""
 VIEWS = [(scheme, width) for scheme in ("light", "dark") for width in (390, 768, 1400)]
