@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import zlib
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
@@ -44,15 +45,14 @@ def rate_rows(
     """
     for trial in trials:
         for result in trial.tests:
-            test = plan.suite.test(result.test)
+            test, of_result = plan.suite.test(result.test), _of_result(plan, trial, result)
+            excluded = exclusions.reason(trial.trial) is not None
             for metric, rate in _figures(test, result, trial.axes):
                 key = _key(trial, result, rate.metric, rate.labels)
                 figure = result.test, rate.metric, rate.statistic, key["labels"], rate.unit
                 yield {
                     **key,
                     "statistic": rate.statistic,
-                    "version": trial.version,
-                    "version_order": plan.version_order(trial.version),
                     "unit": rate.unit,
                     "direction": rate.direction,
                     "value": rate.value,
@@ -65,32 +65,39 @@ def rate_rows(
                     "max": rate.max,
                     "records": rate.records,
                     "span_seconds": span_seconds(test.tasks_of(metric.step, result.tasks)),
-                    "repetition": trial.repetition,
-                    "excluded": exclusions.reason(trial.trial) is not None,
-                    "status": result.status,
-                    "reason": result.reason,
-                    "started_at": _time(result.started_at),
-                    "ended_at": _time(result.ended_at),
-                    **_environment(result),
-                    "package": trial.package,
-                    "provenance": "imported" if plan.imported else "measured",
-                    "source": plan.imported.text if plan.imported else None,
-                    "schema": SCHEMA,
-                    "warm_up": False,
-                    "image_digest": result.image_digest,
+                    "excluded": excluded,
                     "title": figure_title(*figure),
+                    **of_result,
                 }
+
+
+def _of_result(plan: Plan, trial: TrialResult, result: TestResult) -> Row:
+    """Return the columns that all figures of a test's result have in common."""
+    return {
+        "version": trial.version,
+        "version_order": plan.version_order(trial.version),
+        "repetition": trial.repetition,
+        "status": result.status,
+        "reason": result.reason,
+        "started_at": _time(result.started_at),
+        "ended_at": _time(result.ended_at),
+        **_environment(result),
+        "package": trial.package,
+        "provenance": "imported" if plan.imported else "measured",
+        "source": plan.imported.text if plan.imported else None,
+        "schema": SCHEMA,
+        "warm_up": False,
+        "image_digest": result.image_digest,
+    }
 
 
 def _figures(test: Test, result: TestResult, axes: Combination) -> Iterator[tuple[Metric, Rate]]:
     """Yield the figures of a test's metrics, and an empty one for each that was not measured."""
+    measured: defaultdict[tuple[str, str], list[Rate]] = defaultdict(list)
+    for rate in result.rates:
+        measured[rate.metric, rate.statistic].append(rate)
     for metric, statistic in test.figures():
-        measured = [
-            rate
-            for rate in result.rates
-            if (rate.metric, rate.statistic) == (metric.name, statistic)
-        ]
-        for rate in measured or [no_rate(metric, statistic, axes)]:
+        for rate in measured[metric.name, statistic] or [no_rate(metric, statistic, axes)]:
             yield metric, rate
 
 
