@@ -16,6 +16,8 @@ COMPILED := $(VENV)/.compiled
 AWS_CLI := .aws-cli
 FUNCTIONS := .functions-python
 LOCALSTACK := .localstack
+CHECKOV := .checkov
+LANGUAGE_SERVICE := tests/system/state_machines/node_modules
 PACKAGES := $(wildcard packages/*)
 # The Python of the functions: pyenv's, which uv does not find by itself, or one that uv finds or downloads.
 FUNCTIONS_PYTHON ?= $(or $(lastword $(wildcard $(HOME)/.pyenv/versions/3.13.*/bin/python3.13)),3.13)
@@ -50,7 +52,7 @@ test:  ## Run lint, types and all tests but the longest
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync lint $(COMPILED) $(NODE_READY) $(CHROMIUM)
 	$(BIN)/python -m pytest --numprocesses 3
 
-systems: $(PYTHON_READY) $(NODE_READY) $(AWS_CLI)/.ready $(FUNCTIONS)/.ready $(LOCALSTACK)/.ready $(CHROMIUM) $(FIREFOX)  ## Run the longest tests, all examples of the random tests, and the functions on their Python
+systems: $(PYTHON_READY) $(NODE_READY) $(AWS_CLI)/.ready $(FUNCTIONS)/.ready $(LOCALSTACK)/.ready $(CHECKOV)/.ready $(LANGUAGE_SERVICE)/.ready $(CHROMIUM) $(FIREFOX)  ## Run the longest tests, all examples of the random tests, and the functions on their Python
 	$(BIN)/python -m pytest --numprocesses 2 --hypothesis-profile systems -m 'systems or fuzz'
 	$(FUNCTIONS)/bin/python -m pytest $(FUNCTIONS_TESTS)
 	PYTHONPATH=$(subst $() ,:,$(PACKAGES:%=$(CURDIR)/%)) PATH="$(CURDIR)/$(FUNCTIONS)/bin:$$PATH" $(FUNCTIONS)/bin/python -m tests.system.faults exit-1
@@ -123,11 +125,12 @@ destroy: $(PYTHON_READY) $(NODE_READY)  ## Say what stays, then delete the stack
 	@echo '$(STACK) is deleted: state machines, functions, schedules, network, and the logs of tasks and functions.'
 	@echo '$(STACK)-Data stays, protected from deletion: what its bucket and tables hold cannot be measured again.'
 	@echo 'The log group of Container Insights stays, and is empty after a day.'
+	@echo 'If GuardDuty monitors tasks, delete its endpoint and security group in the network first: docs/deploy.md.'
 	@echo 'The bootstrap stack stays, with the images and code in it: other apps may use it.'
 	$(CDK) destroy $(STACK) -c stackName=$(STACK) $(ARGS)
 
 clean:  ## Remove what was built; results in .tidemark/ stay
-	rm -rf packages/*/.venv .bench .inferno $(AWS_CLI) $(FUNCTIONS) $(LOCALSTACK) $(SUPPLY) $(VENV) node_modules cdk.out template sbom *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .tidemark/assemblies .tidemark/functions
+	rm -rf packages/*/.venv .bench .inferno $(AWS_CLI) $(FUNCTIONS) $(LOCALSTACK) $(CHECKOV) $(LANGUAGE_SERVICE) $(SUPPLY) $(VENV) node_modules cdk.out template sbom *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .tidemark/assemblies .tidemark/functions
 
 # Python brings pip and setuptools, years old; no audit sees them, and nothing needs them beside uv.
 $(PYTHON_READY): requirements.txt pyproject.toml $(PACKAGES:%=%/pyproject.toml)
@@ -145,10 +148,17 @@ $(NODE_READY): package.json package-lock.json $(PYTHON_READY)
 	npm ci --silent --ignore-scripts
 	touch $@
 
-# In an environment of its own: it pins what we use ourselves.
-$(AWS_CLI)/.ready: tests/system/end_to_end/aws-cli.txt $(PYTHON_READY)
-	$(BIN)/uv venv --quiet --clear --python $(PYTHON) $(AWS_CLI)
-	$(BIN)/uv pip install --quiet --require-hashes --python $(AWS_CLI) --requirement tests/system/end_to_end/aws-cli.txt
+$(LANGUAGE_SERVICE)/.ready: tests/system/state_machines/package-lock.json $(PYTHON_READY)
+	npm ci --silent --ignore-scripts --prefix $(<D)
+	touch $@
+
+# In environments of their own: they pin what we use ourselves.
+$(AWS_CLI)/.ready: tests/system/end_to_end/aws-cli.txt
+$(CHECKOV)/.ready: tests/system/templates/checkov.txt
+$(SUPPLY)/.ready: tests/checks/supply/requirements.txt
+$(AWS_CLI)/.ready $(CHECKOV)/.ready $(SUPPLY)/.ready: $(PYTHON_READY)
+	$(BIN)/uv venv --quiet --clear --python $(PYTHON) $(@D)
+	$(BIN)/uv pip install --quiet --require-hashes --python $(@D) --requirement $(filter %.txt,$^)
 	touch $@
 
 # The pinned packages of the tests, on the Python of the functions, but for those that the functions
@@ -163,11 +173,6 @@ $(FUNCTIONS)/.ready: requirements.txt tests/unit/lambdas/layer.txt $(PYTHON_READ
 $(LOCALSTACK)/.ready: tests/system/state_machines/localstack.txt $(PYTHON_READY)
 	$(BIN)/uv venv --quiet --clear --no-project --python $(FUNCTIONS_PYTHON) $(LOCALSTACK)
 	$(BIN)/uv pip install --quiet --require-hashes --python $(LOCALSTACK) --requirement $<
-	touch $@
-
-$(SUPPLY)/.ready: tests/checks/supply/requirements.txt $(PYTHON_READY)
-	$(BIN)/uv venv --quiet --clear --python $(PYTHON) $(SUPPLY)
-	$(BIN)/uv pip install --quiet --require-hashes --python $(SUPPLY) --requirement tests/checks/supply/requirements.txt
 	touch $@
 
 # The browsers are the machine's: Playwright's own would be other downloads of 150 MB.

@@ -115,22 +115,27 @@ class Resolver:
         return list(found)
 
 
-@pytest.fixture(scope="module")
-def file(tmp_path_factory):
-    """Return the template of 20 suites: the shipped ones, and copies of them."""
-    folder = tmp_path_factory.mktemp("systems")
+def longest_names(folder, suites):
+    """Fill a folder with so many suites: the shipped ones, and copies with the longest names."""
     (folder / "workloads").symlink_to(ROOT / "workloads")
     shutil.copytree(ROOT / "suites", folder / "suites")
     shipped = sorted(read_suites())
-    for number in range(SUITES - len(shipped)):
+    for number in range(suites - len(shipped)):
         name = shipped[number % len(shipped)]
         copy = f"{name}_{number}_{'x' * 32}"[:32]
         path = folder / "suites" / copy / "suite.yaml"
         shutil.copytree(folder / "suites" / name, path.parent)
         text = path.read_text(encoding="utf-8")
         path.write_text(text.replace(f"name: {name}\n", f"name: {copy}\n", 1), encoding="utf-8")
+    return str(folder)
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    """Return the template of 20 suites."""
+    systems = longest_names(tmp_path_factory.mktemp("systems"), SUITES)
     out = tmp_path_factory.mktemp("assembly")
-    context = {"systems": str(folder), "stackName": STACK, "reports": True, "dashboard": True}
+    context = {"systems": systems, "stackName": STACK, "reports": True, "dashboard": True}
     context["reportsPrincipal"] = "arn:aws:quicksight:us-east-1:123456789012:group/default/All"
     app = App(outdir=str(out), context=written_context() | context)
     build(app)

@@ -178,3 +178,16 @@ def test_most_scenarios_of_each_machine_have_no_difference():
 
     assert alike["trial"] >= 50
     assert alike["workflow"] >= 30
+
+
+def test_the_language_service_of_aws_finds_nothing_in_them():
+    broken = {"StartAt": "A", "States": {"A": {"Type": "Task", "Next": "B"}}}
+    given = {**DEFINITIONS, "broken": json.dumps(broken)}
+    done = subprocess.run(
+        ["node", ROOT / "tests/system/state_machines/language_service.mjs"],
+        input=json.dumps(given), capture_output=True, text=True, check=True,
+    )  # fmt: skip
+
+    findings = json.loads(done.stdout)
+    assert 'Missing property "Resource".' in findings.pop("broken")
+    assert findings == {name: [] for name in DEFINITIONS}

@@ -1,10 +1,11 @@
-"""Six deployments: each within four fifths of AWS's limits, and without a finding that has no name.
+"""Seven deployments: within four fifths of AWS's limits, and without a finding that has no name.
 
 The deployment of 20 suites with the longest names is a test of ``tests/component``.
 """
 
 import json
-from pathlib import Path
+import re
+import subprocess
 
 import pytest
 from aws_cdk import App
@@ -14,7 +15,7 @@ from cdk.app import build
 from tests.component.infrastructure import test_limits as limits
 from tests.component.infrastructure.test_findings import synth
 from tests.component.infrastructure.test_template import linted, with_a_number
-from tidemark.model.checkout import written_context
+from tidemark.model.checkout import ROOT, written_context
 
 pytestmark = pytest.mark.systems
 
@@ -27,6 +28,7 @@ CONTEXTS = {
         "vpcId": "vpc-0123456789abcdef0",
         "subnetIds": "subnet-0123456789abcdef0,subnet-0123456789abcdef1",
     },
+    "eight suites with the longest names": {"stackName": limits.STACK},
     "instances": {"systems": "tests/system/end_to_end/system", "images": "*=none"},
     "locked": {
         "stackName": limits.STACK,
@@ -44,14 +46,28 @@ CONTEXTS = {
 }
 
 
-@pytest.fixture(scope="module", params=CONTEXTS)
-def assembly(request, tmp_path_factory):
-    """Return the templates of the stack and of its data, which cdk-nag has accepted."""
-    out = tmp_path_factory.mktemp("assembly")
-    app = App(outdir=str(out), context=written_context() | CONTEXTS[request.param])
-    stack = build(app)
-    synth(app)
-    return [Path(out, f"{each.stack_name}.template.json") for each in (stack, stack.data)]
+@pytest.fixture(scope="module")
+def assemblies(tmp_path_factory):
+    """Return a folder with the templates of each deployment, which cdk-nag has accepted."""
+    folder = tmp_path_factory.mktemp("assemblies")
+    eight = limits.longest_names(tmp_path_factory.mktemp("systems"), 8)
+    longest = {"eight suites with the longest names": {"systems": eight}}
+    for name, context in CONTEXTS.items():
+        out = tmp_path_factory.mktemp("assembly")
+        app = App(outdir=str(out), context=written_context() | context | longest.get(name, {}))
+        stack = build(app)
+        synth(app)
+        (folder / name).mkdir()
+        for each, file in ((stack, "stack"), (stack.data, "data")):
+            template = out / f"{each.stack_name}.template.json"
+            template.rename(folder / name / f"{file}.template.json")
+    return folder
+
+
+@pytest.fixture(params=CONTEXTS)
+def assembly(request, assemblies):
+    """Return the templates of the stack and of its data."""
+    return [assemblies / request.param / f"{each}.template.json" for each in ("stack", "data")]
 
 
 def test_a_deployment_is_within_four_fifths_of_each_limit(assembly):
@@ -59,6 +75,7 @@ def test_a_deployment_is_within_four_fifths_of_each_limit(assembly):
     resolver = limits.Resolver(json.loads(file.read_text(encoding="utf-8")))
 
     assert file.stat().st_size <= 1_000_000 * limits.SHARE
+    assert len(resolver.resources) <= 500 * limits.SHARE
     limits.test_the_template_is_smaller_than_cloudformation_accepts(file, resolver)
     for check in (
         limits.test_the_environment_of_a_function_fits_into_4_kb,
@@ -74,6 +91,23 @@ def test_cfn_lint_accepts_the_templates(assembly, tmp_path):
     templates = [json.loads(file.read_text(encoding="utf-8")) for file in assembly]
 
     assert linted(tmp_path, *map(with_a_number, templates)) == (0, "")
+
+
+def test_checkov_finds_what_has_a_reason_and_nothing_else(assemblies):
+    checkov = ROOT / ".checkov" / "bin" / "checkov"
+    done = subprocess.run(
+        [checkov, "--framework", "cloudformation", "--skip-download", "--compact", "--output",
+         "json", "--directory", assemblies],
+        cwd=assemblies, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+    results = json.loads(done.stdout)
+    assert results["summary"]["parsing_errors"] == 0
+    found = {each["check_id"] for each in results["results"]["failed_checks"]}
+    # A finding that is gone needs no reason.
+    named = re.findall(r"^  - (\w+)", (ROOT / ".checkov.yaml").read_text(), re.MULTILINE)
+    assert found == {*named}
+    assert len(results["results"]["passed_checks"]) > 1000
 
 
 def test_the_template_without_the_cdk_is_accepted_and_has_its_code(tmp_path):
