@@ -265,9 +265,9 @@ class Settings(Consistent):
     among its outputs. Nobody has them until an administrator attaches them."""
     github_repository: str = Field(pattern=_REPOSITORY)
     """The repository of GitHub whose workflows may take the role of pipelines, such as
-    ``owner/name``; ``owner/name:environment:release`` or ``owner/name:ref:refs/heads/main`` are
-    those of one environment or branch. Empty makes no such role. The account must have the identity
-    provider ``token.actions.githubusercontent.com``."""
+    ``owner/name``; ``owner/name:environment:release`` keeps the role to one environment,
+    ``owner/name:ref:refs/heads/main`` to one branch. Empty makes no such role. The account must
+    have the identity provider ``token.actions.githubusercontent.com``."""
     availability_zones: Annotated[tuple[Zone, ...], BeforeValidator(_separated)]
     """The zones of the new network: one, or two of one region, such as ``us-west-1a,us-west-1c``.
     Empty means the first two zones of the region. Fargate has to be in each zone. The subnets of

@@ -8,10 +8,12 @@ import os
 import re
 import signal
 import subprocess
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from cdk import release
 from tests.system.end_to_end.command_line import TIDEMARK, tidemark, up
 from tidemark.model.checkout import ROOT
 
@@ -31,18 +33,23 @@ QUICK = {"repetitions": 1, "records": 2000}
 ALONE = "--no-print-directory"
 
 
-@pytest.fixture(scope="module")
-def account(tmp_path_factory):
+@contextmanager
+def empty_account(folder):
     """Yield the environment variables that point command lines to an empty cloud."""
-    with up([TIDEMARK, "up", "--empty", "--state", tmp_path_factory.mktemp("account")]) as output:
+    with up([TIDEMARK, "up", "--empty", "--state", folder / "account"]) as output:
         printed = dict(re.findall(r"^export (\w+)=(\S+)$", output, re.MULTILINE))
         yield {
             **{name: value for name, value in os.environ.items() if not name.startswith("AWS_")},
             **printed,
-            "TIDEMARK_STATE": str(tmp_path_factory.mktemp("saved")),
+            "TIDEMARK_STATE": str(folder / "saved"),
             "PATH": f"{AWS_CLI}{os.pathsep}{os.environ['PATH']}",
-            "CDK_DISABLE_CLI_TELEMETRY": "true",
         }
+
+
+@pytest.fixture(scope="module")
+def account(tmp_path_factory):
+    with empty_account(tmp_path_factory.mktemp("cdk")) as environment:
+        yield environment
 
 
 def make(line, environment, *arguments):
@@ -130,6 +137,34 @@ def test_the_aws_cli_starts_a_run_and_fetches_its_figures_and_report(in_account,
 
 def quicker(match):
     return f"'{json.dumps({**json.loads(match[1]), **QUICK})}'"
+
+
+def test_the_aws_cli_alone_deploys_the_template_and_a_run_is_measured_there(tmp_path):
+    out = tmp_path / "template"
+    assert release.main([str(out)]) == 0
+    template = json.loads((out / "tidemark.template.json").read_text(encoding="utf-8"))
+    given = {each: "none" for each in template["Parameters"] if each.startswith("Image")}
+    (block,) = re.findall(r"```sh\n(aws cloudformation package.*?)```", PAGE, re.DOTALL)
+    lines = re.sub(r" Key=\S+ ImageRocksdb=\S+", "".join(f" {n}=none" for n in given), block)
+    decided = {"vpc-…": "$vpc", "subnet-…,subnet-…": "$subnets", "=…": "=perf@example.com"}
+    for placeholder, value in {**decided, "BUCKET": "bundle"}.items():
+        lines = lines.replace(placeholder, value)
+    before = """
+    aws s3 mb s3://bundle
+    vpc=$(aws ec2 describe-vpcs --query 'Vpcs[0].VpcId' --output text)
+    subnets=$(aws ec2 describe-subnets --query 'Subnets[:2].SubnetId | join(`,`, @)' --output text)
+    """
+    with empty_account(tmp_path) as environment:
+        done = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", before + lines],
+            cwd=tmp_path, env=environment, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stdout + done.stderr
+        sized = ["--repetitions", "1", "--set", "records=2000", "--layout", "trials"]
+        ran = tidemark("run", "rocksdb", "--aws", *sized, env=environment)
+
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert re.search(r"compaction", ran.stdout)
 
 
 def test_destroy_takes_another_stack_name():

@@ -130,6 +130,7 @@ def install() -> Replacements:
     """Make stacks with unsupported types fail, and give buckets stable names."""
     replacements = Replacements()
     _refuse_unsupported(replacements)
+    _leave_out(replacements)
     _keep_names(replacements)
     _follow_policies(replacements)
     _find_templates(replacements)
@@ -183,6 +184,18 @@ def _refuse_unsupported(replacements: Replacements) -> None:
     create_resource = replacements.set(parsing, "parse_and_create_resource", create_one)
     create = replacements.set(Stack, "create_resources", create_all)
     create_map = replacements.set(ResourceMap, "create", create_each)
+
+
+def _leave_out(replacements: Replacements) -> None:
+    """Leave members without a value out of lists, as moto does for properties: AWS::NoValue."""
+
+    def resolved(part: Any, resources: ResourceMap) -> Any:  # noqa: ANN401 (moto's)
+        if isinstance(part, list):
+            members = (resolved(each, resources) for each in part)
+            return [each for each in members if each is not None]
+        return resolve(part, resources)
+
+    resolve = replacements.set(parsing, "clean_json", resolved)
 
 
 _PLANNED = "REVIEW_IN_PROGRESS"

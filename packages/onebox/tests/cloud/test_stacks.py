@@ -85,6 +85,33 @@ def test_a_stack_imports_the_export_of_an_earlier_stack(endpoint, create):
     assert parameter["Value"] == topic["OutputValue"]
 
 
+def test_a_member_without_a_value_is_no_member_of_its_list(endpoint, create):
+    queue = {"Fn::GetAtt": ["Queue", "Arn"]}
+    policy = {
+        "PolicyDocument": {
+            "Version": "2012-10-17",
+            "Statement": [
+                {"Effect": "Allow", "Action": "sqs:SendMessage", "Resource": queue},
+                {"Fn::If": ["Never", {}, {"Ref": "AWS::NoValue"}]},
+            ],
+        }
+    }
+    create(
+        {
+            "Conditions": {"Never": {"Fn::Equals": ["a", "b"]}},
+            "Resources": {
+                "Queue": {"Type": "AWS::SQS::Queue"},
+                "Policy": {"Type": "AWS::IAM::ManagedPolicy", "Properties": policy},
+            },
+        }
+    )
+
+    iam = endpoint.client("iam")
+    (made,) = iam.list_policies(Scope="Local")["Policies"]
+    version = iam.get_policy_version(PolicyArn=made["Arn"], VersionId="v1")["PolicyVersion"]
+    assert [each["Action"] for each in version["Document"]["Statement"]] == ["sqs:SendMessage"]
+
+
 def test_a_planned_stack_can_be_planned_again(formation, plan):
     plan(TOPIC)
     for _ in range(2):
