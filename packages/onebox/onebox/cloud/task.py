@@ -127,7 +127,6 @@ class Task:
                 f"{container.log_group}"
             )
             return
-        self._scratch.mkdir(parents=True)
         environment = {
             "TMPDIR": str(self._scratch),
             self._container.address_variable: self._address,
@@ -135,6 +134,7 @@ class Task:
             **(endpoint.environment(container.role) if container.role else endpoint.place),
         }
         try:
+            self._scratch.mkdir(parents=True)
             self._groups = Groups.make(self.id, container.limits)
             child = begin(
                 container.command,

@@ -248,6 +248,16 @@ def test_a_task_that_cannot_start_has_no_exit_code(define, run, await_end):
     assert container["reason"].startswith("CannotStartContainerError: no-such-program: ")
 
 
+def test_a_task_without_room_for_its_folder_does_not_start(define, run, await_end, tmp_path):
+    (tmp_path / "state").mkdir(exist_ok=True)
+    (tmp_path / "state" / "tasks").touch()
+    define("pass")
+    (container,) = await_end(run())["containers"]
+
+    assert container["reason"].startswith("CannotStartContainerError: ")
+    assert "Not a directory" in container["reason"]
+
+
 def test_a_task_without_its_log_group_does_not_start(define, run, await_end, endpoint):
     endpoint.client("logs").delete_log_group(logGroupName="load")
     define("print('lost')")
