@@ -9,6 +9,7 @@ from aws_cdk.assertions import Match
 from cdk.definitions import definition as definition_of
 from cdk.functions import module_of
 from cdk.permissions import FUNCTIONS, needs_of
+from tests.last_seen import assert_last_seen
 from tidemark.model.request import resolve_request
 from tidemark.model.suite_files import read_suites
 from tidemark.money.prices import REPORT_MEMORY, TRIALS_MEMORY, list_prices
@@ -475,3 +476,15 @@ def test_asl_validator_accepts_the_definition(name, tmp_path):
 
     # The exit code is 0 even if the validator did not read the file, so its output counts.
     assert f'"{file}" is valid' in done.stdout, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", ["template", "data", "everything"])
+def test_the_resources_of_each_kind_are_those_last_seen(request, name):
+    kinds = {}
+    for key, resource in request.getfixturevalue(name).to_json()["Resources"].items():
+        # The dashboard of QuickSight has its own tests, which draw each of its sheets.
+        if "QuickSight" not in resource["Type"]:
+            kinds.setdefault(resource["Type"], []).append(f"{key} {json.dumps(resource)}\n")
+
+    texts = {kind: "".join(sorted(texts)) for kind, texts in kinds.items()}
+    assert_last_seen(Path(__file__).with_name("resources.json"), name, texts)

@@ -4,6 +4,7 @@ import math
 from collections import defaultdict
 from datetime import datetime, timedelta
 from itertools import combinations, groupby
+from pathlib import Path
 
 import pytest
 
@@ -15,12 +16,15 @@ from tests.checks.conformance.figures import (
     tables_of,
 )
 from tests.checks.conformance.local_engine import LocalEngine
+from tests.last_seen import assert_last_seen
+from tests.unit import two_of_everything
 from tidemark.dashboard.data_sets import DATA_SETS, read_data_set
 from tidemark.model.checkout import ROOT
 from tidemark.store import keys
 from tidemark.store.rows import packed
 
 QUERIES = ROOT / "queries" / "sql"
+ANSWERS = Path(__file__).with_name("answers.json")
 METRIC = ("suite", "test", "metric", "statistic", "labels", "unit", "direction")
 # The types of QuickSight by the types of Trino.
 QUICKSIGHT = {
@@ -55,6 +59,20 @@ def ask(engine):
 @pytest.mark.parametrize("path", sorted(QUERIES.glob("*.sql")), ids=lambda path: path.stem)
 def test_each_saved_query_finds_rows_to_compare_with_trino(ask, path):
     assert ask(path.stem)
+
+
+@pytest.fixture(scope="module")
+def engine_of_all(objects):
+    drawn = two_of_everything.tables(two_of_everything.stored_runs())
+    return LocalEngine(drawn | objects)
+
+
+@pytest.mark.parametrize("path", sorted(QUERIES.glob("*.sql")), ids=lambda path: path.stem)
+def test_the_whole_answer_of_each_saved_query_is_the_answer_last_seen(engine_of_all, path):
+    columns, rows = engine_of_all.ask(path.read_text(encoding="utf-8"))
+
+    text = "\n".join(map(repr, [columns, *rows]))
+    assert_last_seen(ANSWERS, path.stem, {"answer": text})
 
 
 def key(row, columns):

@@ -1,27 +1,20 @@
-"""Whole pages and tables of drawn runs, every figure, label and chart, against those last seen.
-
-``python -m tests.unit.report.test_whole_pages FOLDER`` writes their parts into a folder, so that
-one can compare them with the parts of another commit, and then the digests of the parts.
-"""
+"""Whole pages and tables of drawn runs, every figure, label and chart, against those last seen."""
 
 import gzip
-import hashlib
 import io
 import json
-import re
-import sys
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
+from tests.last_seen import assert_last_seen
 from tests.plans import RUN
 from tests.unit import drawn_runs, two_of_everything
 from tests.unit.prepared_results import PREPARED
 from tests.unit.report import test_grown_functions, test_labels, test_loads
 from tests.unit.run import test_profiled_trials, test_search
 from tests.unit.run.test_choose_trial import BASE, NEW, OTHER, Measuring
-from tidemark import __version__
 from tidemark.report.blocks import Report
 from tidemark.report.comparison.contents import comparison
 from tidemark.report.comparison.sides import sides
@@ -35,8 +28,6 @@ from tidemark.store import keys
 DIGESTS = Path(__file__).with_name("whole_pages.json")
 # A terminal's lines take seconds for a large page.
 PRINTED = {"mixed", "one missing", "engines", "labels", "decided", "a search"}
-# What changes with each release, and with each edit of a shipped suite.
-_PASSING = re.compile(rf"\b(?:{re.escape(__version__)}|[0-9a-f]{{64}}|[0-9a-f]{{12}}…)")
 
 
 def _both(run, base, new):
@@ -126,34 +117,10 @@ def parts(name):
     texts = {}
     for whole in PAGES[name]():
         for part, text in _forms(name, whole):
-            texts[part] = texts.get(part, "") + _PASSING.sub("", text) + "\n"
+            texts[part] = texts.get(part, "") + text + "\n"
     return texts
-
-
-def digests(texts):
-    return {part: hashlib.sha256(text.encode()).hexdigest()[:8] for part, text in texts.items()}
 
 
 @pytest.mark.parametrize("name", PAGES)
 def test_a_whole_page_is_the_page_last_seen(name):
-    known = json.loads(DIGESTS.read_text(encoding="utf-8"))
-
-    assert digests(parts(name)) == known[name], (
-        "python -m tests.unit.report.test_whole_pages FOLDER writes what differs"
-    )
-
-
-def write(folder):
-    """Write the parts of each page into a folder, and the digests of all."""
-    found = {name: parts(name) for name in PAGES}
-    for name, texts in found.items():
-        for part, text in texts.items():
-            file = folder / name.replace(" ", "-") / part
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text, encoding="utf-8")
-    lines = (f"{json.dumps(name)}: {json.dumps(digests(texts))}" for name, texts in found.items())
-    DIGESTS.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
-
-
-if __name__ == "__main__":
-    write(Path(sys.argv[1]))
+    assert_last_seen(DIGESTS, name, parts(name))
