@@ -324,6 +324,16 @@ def test_a_flag_of_the_cdk_closes_the_default_security_group_of_a_new_network(tm
     assert sum(charge.usd for charge in idle_charges([template.to_json()])) == 0
 
 
+def test_a_bootstrap_stack_may_have_another_qualifier(tmp_path):
+    flag = {"@aws-cdk/core:bootstrapQualifier": "acme"}
+    stack = Stack(App(outdir=str(tmp_path), context=flag))
+
+    read_settings({**written_context(), **flag})
+
+    version = Synthesised(stack).to_json()["Parameters"]["BootstrapVersion"]
+    assert version["Default"] == "/cdk-bootstrap/acme/version"
+
+
 def test_a_new_network_has_no_nat_gateway_and_its_tasks_have_public_addresses(template):
     template.resource_count_is("AWS::EC2::NatGateway", 0)
     assert "ENABLED" in [

@@ -1,7 +1,6 @@
 """``make verify-aws``: its consent and its claims; ``make systems`` runs it whole."""
 
 import json
-import re
 from types import SimpleNamespace
 
 import boto3
@@ -18,13 +17,26 @@ PLACE = "123456789012/us-east-1"
 NO_OPTIONS = SimpleNamespace(context=[])
 
 
+PAGE = (ROOT / "docs" / "verified.md").read_text(encoding="utf-8")
+TO_CONFIRM = [
+    line.strip("| ").split(" | ")
+    for line in PAGE.partition("## To be confirmed in an account")[2].splitlines()
+    if line.startswith("| ") and not line.startswith("| claim ")
+]
+
+
 @pytest.mark.parametrize("claim", CLAIMS)
 def test_each_checked_claim_begins_a_row_of_what_an_account_is_to_confirm(claim):
-    page = (ROOT / "docs" / "verified.md").read_text(encoding="utf-8")
-    _, to_confirm = page.split("## To be confirmed in an account")
-    rows = re.findall(r"^\| (.*?) \|", to_confirm, re.MULTILINE)
+    assert len([row for row, *_ in TO_CONFIRM if row.startswith(claim)]) == 1
 
-    assert len([row for row in rows if row.startswith(claim)]) == 1
+
+def test_each_row_says_how_it_was_narrowed_and_make_verify_aws_checks_what_it_confirms():
+    assert len(TO_CONFIRM) > 80
+    for claim, narrowed, how in TO_CONFIRM:
+        assert narrowed, claim
+        # With a setting, the same checks confirm that the stack works with it.
+        if how.startswith("`make verify-aws`"):
+            assert [each for each in CLAIMS if claim.startswith(each)], claim
 
 
 @pytest.mark.parametrize(("answer", "is_agreed"), [(PLACE, True), ("yes", False), ("", False)])
