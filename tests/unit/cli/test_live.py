@@ -12,7 +12,7 @@ from rich.console import Console
 from tests.plans import DATABASES, naming, plan_of, with_axes
 from tests.unit.fakes import FakeBucket
 from tests.unit.measured_runs import bucket_of, ended, failed, measured, planned, with_values
-from tidemark.cli.live import Place, ahead, is_printed, place, show_result, thinned
+from tidemark.cli.live import Place, ahead, follow, is_printed, place, show_result, thinned
 from tidemark.cli.target import Target
 from tidemark.client.runs import Run
 from tidemark.figures.verdicts.sequential_run import SequentialRun, after
@@ -230,6 +230,57 @@ def test_a_run_prints_the_table_of_its_report_with_all_digits_on_request(tmp_pat
 
     (line,) = (line.split() for line in printed.splitlines() if "latency" in line)
     assert " ".join(line[1:]) == told
+
+
+class Recording:
+    """A run whose plan and trials are recorded one after the other, each after a look at it."""
+
+    poll_seconds = 0
+
+    def __init__(self, plan, trials):
+        self.bucket, self._writes = FakeBucket(), [
+            (keys.plan(plan.run_id), plan),
+            *((keys.trial(plan.run_id, each.trial), each) for each in trials),
+        ]  # fmt: skip
+
+    def active(self, _run):
+        if not self._writes:
+            return False
+        key, content = self._writes.pop(0)
+        self.bucket.write(key, content.model_dump_json().encode())
+        return True
+
+    def current_test(self, _run, _plan, trial):
+        return f"test of trial {trial}"
+
+
+def test_a_run_that_is_followed_has_a_line_for_each_trial_with_its_first_rates(tmp_path):
+    plan = planned(["9.0.0", "9.8.4"], repetitions=1, name="r", profile=True)
+    first, second = measured(plan)
+    (ingest, _) = second.tests
+    rates = [ingest.rates[0].model_copy(update={"metric": f"m{n}", "value": n}) for n in range(7)]
+    wide = second.model_copy(update={"tests": (ingest.model_copy(update={"rates": tuple(rates)}),)})
+    noted = ingest.model_copy(update={"artefact_notes": ("it kept no file",)})
+    profiled = [
+        first.model_copy(update={**each.model_dump(), "tests": (test,)})
+        for each, test in zip(plan.profiled, [ingest, noted, *8 * [ingest]], strict=True)
+    ]
+    console = Console(file=io.StringIO(), width=60)
+    recording = Recording(plan, [failed(first), wide, *profiled])
+
+    follow(recording, Run("r", "arn:x"), Target(tmp_path, None), console)
+
+    # Of twelve trials every second one has a line, and each that failed.
+    assert console.file.getvalue().splitlines() == [
+        "trial 1 of 2     9.0.0  failed: ingest: its container ended with exit code 1",
+        "trial 2 of 2     9.8.4  m0 0.0 records/s  m1 1.000 records/s  m2 2.000 records/s  "
+        "m3 3.000 records/s  m4 4.000 records/s  m5 5.000 records/s  and 1 more",
+        "profile 2 of 10     9.8.4  ingest: it kept no file",
+        "profile 4 of 10     9.0.0  kept",
+        "profile 6 of 10     9.0.0  kept",
+        "profile 8 of 10     9.0.0  kept",
+        "profile 10 of 10     9.8.4  kept",
+    ]
 
 
 def test_a_long_run_prints_ten_of_its_trials_and_each_that_failed():

@@ -21,7 +21,8 @@ class Session:
 
 def test_the_requests_of_an_interval_are_logged_by_operation_and_then_begin_anew(kiwi_load, capsys):
     intervals = kiwi_load("intervals").Intervals()
-    for time, fault in ((5.25, None), (410.0, None), (14.25, OSError("closed"))):
+    times = ((5.25, None), (410.0, None), (14.25, OSError("closed")), (1_239.0, None))
+    for time, fault in times:
         intervals.add("TestRun.create", time, fault, request_type="JSON-RPC")
     intervals.log(7)
     intervals.log(6)
@@ -29,11 +30,11 @@ def test_the_requests_of_an_interval_are_logged_by_operation_and_then_begin_anew
     lines = [line.partition("  - ")[2] for line in capsys.readouterr().out.splitlines()]
     assert lines == [
         "Users 7",
-        "Histogram TestRun.create count 3 average 143.166667 ms buckets 5.2:1 410:1 14:1",
-        "Failures TestRun.create 1 of 3 requests",
+        "Histogram TestRun.create count 4 average 417.125000 ms buckets 5.2:1 410:1 14:1 1230:1",
+        "Failures TestRun.create 1 of 4 requests",
         "Users 6",
     ]
-    assert intervals.requests == 3
+    assert intervals.requests == 4
 
 
 def test_the_statements_of_answered_requests_are_logged_as_means(kiwi_load, capsys):
