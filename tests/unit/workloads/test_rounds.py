@@ -40,7 +40,8 @@ class FakePlayer:
         self.is_killed = False
 
     def wait(self):
-        pass
+        if self._fails_at == "wait":
+            raise Failed("it did not begin")
 
     def job(self, number, units):
         self._turns.append((self.name, number))
@@ -49,7 +50,8 @@ class FakePlayer:
             raise Failed("it broke")
 
     def finish(self):
-        pass
+        if self._fails_at == "finish":
+            raise Failed("it did not end")
 
     def kill(self):
         self.is_killed = True
@@ -90,6 +92,13 @@ def test_a_version_that_fails_in_its_third_slice_drops_alone(capsys):
     assert capsys.readouterr().out == (
         f"[b] {log._SYSTEM}.Task ERROR  - The version dropped out of the round: it broke.\n"
     )
+
+
+def test_a_version_that_does_not_begin_has_no_slice_and_one_that_does_not_end_had_not_all():
+    turns, whole, _ = turns_of("1", slices=2, a="wait", b="finish")
+
+    assert Counter(name for name, _ in turns) == {"b": 3, "c": 3}
+    assert whole == ["c"]
 
 
 def test_a_slice_has_the_units_that_give_every_engine_0_04_s():
