@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from harness import installation, preparation
 from harness.installation import environment
-from harness.preparation import prepare
+from harness.preparation import prepare, prepare_round
+from harness.rounds import ROUND
 from harness.task import ConfigurationError
 from pydantic import TypeAdapter
 
@@ -401,3 +402,41 @@ def test_what_builds_packages_is_pinned_and_part_of_their_environment(uv, own_wo
     assert " --build-constraints build.txt " in (tmp_path / "calls").read_text().splitlines()[-1]
     (own_workload / "build.txt").write_text("setuptools==81.0.0 --hash=sha256:34\n")
     assert environment(uv(MAKES), timeout=60) != first
+
+
+def test_each_version_of_a_round_has_its_own_variables_and_one_that_fails_drops(
+    monkeypatch, capsys
+):
+    asked = []
+
+    def prepare(variables, timeout):
+        asked.append(timeout)
+        if variables["TIDEMARK_VERSION"] == "2.0":
+            raise ConfigurationError("it has no wheel")
+        return {**variables, "PATH": f"/{variables['TIDEMARK_PACKAGE']}/bin"}
+
+    monkeypatch.setattr(preparation, "prepare", prepare)
+    versions = [
+        {"name": f"v{number}", "version": f"{number}.0", "package": f"p=={number}"}
+        for number in (1, 2, 3)
+    ]
+
+    def of_round(versions):
+        given = {"slices": 4, "versions": versions}
+        return prepare_round({"PATH": "/bin", "HOME": "/h", ROUND: json.dumps(given)}, 60)
+
+    prepared = of_round(versions)
+
+    kept = [
+        {**each, "variables": {
+            "TIDEMARK_VERSION": each["version"], "TIDEMARK_PACKAGE": each["package"],
+            "PATH": f"/{each['package']}/bin",
+        }}
+        for each in (versions[0], versions[2])
+    ]  # fmt: skip
+    assert json.loads(prepared.pop(ROUND)) == {"slices": 4, "versions": kept}
+    assert prepared == {"HOME": "/h", **kept[0]["variables"]}
+    assert all(0 < timeout <= 60 for timeout in asked)
+    assert "[v2] " in capsys.readouterr().out
+    with pytest.raises(ConfigurationError, match="No version of the round could be installed"):
+        of_round(versions[1:2])
