@@ -86,7 +86,8 @@ def lines(
                 "x": figures(
                     "seconds since the test began",
                     # The label of an end stands at its place, and not within it.
-                    {"grid": False, "tickCount": 8, "labelFlush": False},
+                    # Its zero stands below that of the other axis, and not on it.
+                    {"grid": False, "tickCount": 8, "labelFlush": False, "labelPadding": 10},
                     field="second",
                     scale={"domain": [0, longest], "nice": False},
                 ),

@@ -90,6 +90,63 @@ def test_a_phone_shows_each_verdict_with_its_change_and_gives_the_chart_its_whol
     assert 0 < whisker["y"] - name["y"] - name["height"] < name["height"], "the name is above"
 
 
+# Each pair of texts whose boxes overlap, and each text beyond the right edge.
+OVERLAPS = """async () => {
+  for (const each of document.querySelectorAll("details")) each.open = true;
+  for (const chart of document.querySelectorAll(".chart")) {
+    chart.scrollIntoView();
+    await new Promise(requestAnimationFrame);
+  }
+  const boxes = [], texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const { currentNode: text } = texts, range = document.createRange();
+    range.selectNodeContents(text);
+    for (const box of text.textContent.trim() ? range.getClientRects() : []) {
+      let { left, right } = box;
+      for (let around = text.parentElement; around; around = around.parentElement) {
+        if (getComputedStyle(around).overflowX === "visible") continue;
+        const within = around.getBoundingClientRect();
+        [left, right] = [Math.max(left, within.left), Math.min(right, within.right)];
+      }
+      const { top, bottom } = box;
+      if (right - left > 1) boxes.push({ left, right, top, bottom, words: text.textContent });
+    }
+  }
+  boxes.sort((one, other) => one.top - other.top);
+  const found = boxes.filter(({ right }) => right > innerWidth + 1).map(({ words }) => words);
+  boxes.forEach((one, at) => {
+    for (const other of boxes.slice(at + 1)) {
+      if (other.top > one.bottom - 4) break;
+      const width = Math.min(one.right, other.right) - Math.max(one.left, other.left);
+      if (width > 2) found.push(`${one.words} on ${other.words}`);
+    }
+  });
+  return found;
+}"""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "mixed",
+        pytest.param("40 metrics with labels", marks=pytest.mark.systems),
+        pytest.param("a load of two databases", marks=pytest.mark.systems),
+    ],
+)
+def test_no_text_lies_on_another_on_a_phone(open_page, name):
+    tab = open_page(name)
+    tab.set_viewport_size(PHONE)
+    tab.reload()
+    tab.evaluate(OVERLAPS)
+    tab.wait_for_function("""() => [...document.querySelectorAll(".chart")].every((each) =>
+      each.querySelector("svg"))""")
+    found = tab.evaluate(OVERLAPS)
+    tab.set_viewport_size(SCREEN)
+    tab.reload()
+
+    assert found == []
+
+
 # The pages stand last, so that each is opened once.
 @pytest.mark.parametrize(
     ("name", "scheme", "width"),

@@ -27,7 +27,7 @@ _FIGURE = 12  # pixels: of the figure below an arrow
 _LINE = 14  # pixels: of the labels of a metric, which are a line of their own
 _LABELS = " {"  # the start of the labels in the name of a metric
 _LONGEST_LINE, _LONGEST_NARROW = 76, 47  # letters of a name, and on a phone
-_TICKS = 5
+_TICKS, _PADDING = 5, 6
 _ARROWS = {-_FARTHEST: "triangle-left", _FARTHEST: "triangle-right"}
 # A phone has no room for names beside the points.
 _LONGEST, _EDGE = 460, 32  # pixels: of a name, and from the edge of a phone to its points
@@ -75,7 +75,7 @@ def specification(changes: Sequence[DrawnChange]) -> Json:
     row = _ROW + further + (_FIGURE if arrows else 0)
     return vega_lite.chart(
         height=row * len(points) + _ROW,
-        encoding={"y": _by_metric(points, further), "x": _by_gain(max(_LEAST, far))},
+        encoding={"y": _by_metric(points, further), "x": _by_gain(max(_LEAST, far), further)},
         layer=[*_layers(points), *(_beyond(arrows) if arrows else [])],
     )
 
@@ -169,7 +169,8 @@ def _lines(title: str, most: int) -> list[str]:
     return [middle(each, most) for each in (name, labels and f"{{{labels}") if each]
 
 
-def _by_gain(far: float) -> Json:
+def _by_gain(far: float, further: int) -> Json:
+    """Return the axis of changes, ``further`` pixels above the first name on a phone."""
     axis = {
         # Above the points it is on the first screen, however many metrics there are.
         "orient": "top",
@@ -179,7 +180,7 @@ def _by_gain(far: float) -> Json:
         "tickCount": _TICKS,
         # The label of an end stands at its place, and not within it.
         "labelFlush": False,
-        "labelPadding": 6,
+        "labelPadding": {"expr": f"{_NARROW} ? {_PADDING + further} : {_PADDING}"},
         "domain": False,
     }
     title = "← worse\N{EM SPACE}\N{EM SPACE}\N{EM SPACE}better →"
