@@ -30,6 +30,12 @@ _is_of: Mapping[str, Callable[[_Json], bool]] = {
 _DATA = re.compile(r"^\s*window\.BENCHMARK_DATA\s*=\s*")
 _NEWEST = "local"
 _OWN_TREND = re.compile(r"(?:http_req|grpc_req|iteration|group|ws|browser)_")
+_RATE = re.compile(r"^ops|ops$|per second$|/(?:[nuµm]?s|sec|second|min|h)$")
+# The tools of github-action-benchmark that tell the better direction of all their figures.
+_BETTER: Mapping[str, Direction] = {
+    "customBiggerIsBetter": "higher", "customSmallerIsBetter": "lower",
+    "benchmarkjs": "higher", "pytest": "higher",
+}  # fmt: skip
 _LOCUST = ("Type", "Name", "Request Count", "Failure Count")
 
 
@@ -64,12 +70,15 @@ def foreign(text: str, wishes: Wishes, today: date) -> Foreign | None:
     """
     if text.lstrip("\ufeff \r\n").startswith(",".join(_LOCUST)):
         return _read("Locust", _locust, text, wishes, today, "")
-    body = _DATA.sub("", text.lstrip("\ufeff")).rstrip().removesuffix(";")
+    body, is_script = _DATA.subn("", text.lstrip("\ufeff"))
+    body = body.rstrip().removesuffix(";")
     if body.lstrip()[:1] not in {"{", "["}:
         return None
     try:
         value = json.loads(body)
     except (ValueError, RecursionError):
+        if is_script:
+            raise Refused("FILE: the file of github-action-benchmark is broken: no JSON") from None
         return None
     for tool, (is_its, reader, note) in _TOOLS.items():
         if is_its(value):
@@ -102,6 +111,7 @@ def _figure(
     samples: int = 0,
 ) -> Iterator[OwnFigure]:
     number = float(value)
+    metric, unit = (" ".join(text.split()) for text in (metric, unit))
     if math.isfinite(number):
         amount = Amount(repr(value), number, None, samples)
         yield OwnFigure(
@@ -185,17 +195,20 @@ def _github_action(value: _Json, place: _Place) -> Iterator[OwnFigure]:
         for entry in entries:
             day = datetime.fromtimestamp(entry["date"] / 1000, UTC).date()
             at = _Place(stored_version(entry["commit"]["id"]), day)
-            higher = "bigger" in entry.get("tool", "").casefold()
+            known = {bench["name"] for bench in entry["benches"]}
             for bench in entry["benches"]:
-                unit = bench.get("unit") or "units"
+                # Go prints several figures in a line, and the tool gives each of them again.
+                unit, *others = (bench.get("unit") or "units").split("\t")
+                if others and f"{bench['name']} - {unit}" in known:
+                    continue
                 name = bench["name"] if len(value["entries"]) == 1 else f"{suite} {bench['name']}"
-                better: Direction = "higher" if higher or _is_rate(unit) else "lower"
                 match = re.fullmatch(r"(.+?)/(?:iter|op)", unit)
+                better = _BETTER.get(entry.get("tool", "")) or _by_unit(unit)
                 yield from _figure(at, name, bench["value"], match[1] if match else unit, better)
 
 
-def _is_rate(unit: str) -> bool:
-    return unit.casefold().endswith(("/s", "/sec", "/second", "per second", "ops"))
+def _by_unit(unit: str) -> Direction:
+    return "higher" if _RATE.search(unit.casefold()) else "lower"
 
 
 def _k6(value: _Json, place: _Place) -> Iterator[OwnFigure]:

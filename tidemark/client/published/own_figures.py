@@ -59,6 +59,8 @@ _MACHINES = {
 """The facts of a machine by the headings of their columns."""
 _COUNTED = {"cores", "cpus"}
 """The headings of facts that are numbers."""
+_BRANCHES = {"branch", "git branch"}
+"""The headings of columns that are labels if they have several texts: branches are no trials."""
 _MOST_LABELS = 20
 """The most texts of a column that tells figures of a metric apart."""
 _HIGHER = (
@@ -320,7 +322,11 @@ def _columns(table: PageTable, wishes: Wishes) -> _Columns:
         _label(names[column]): column
         for column in others
         if column not in {*numbers, *texts}
-        and (names[column] in wanted or _tells_apart(table, column, [*place, *texts]))
+        and (
+            names[column] in wanted
+            or (names[column] in _BRANCHES and len({row.cells[column] for row in table.rows}) > 1)
+            or _tells_apart(table, column, [*place, *texts])
+        )
     }
     used = {version, day, unit, *numbers, *texts, *labels.values(), *machine.values()}
     left = [heading for column, heading in enumerate(table.headings) if column not in used]

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from typing import Literal, NamedTuple
 
 from tidemark.model.publication import PublishedMetric
@@ -199,6 +199,8 @@ def _number(text: str) -> float:
 Order = Literal["day-first", "month-first"]
 
 _ISO = re.compile(r"([0-9]{4})[-/.]([0-9]{1,2})[-/.]([0-9]{1,2})(?:[T ].*)?")
+# The seconds since 1970, or the milliseconds, from 2001 on.
+_UNIX = re.compile(r"1[0-9]{9}(?:[0-9]{3}|\.[0-9]+)?")
 _NUMBERS = re.compile(r"([0-9]{1,2})([-/.])([0-9]{1,2})\2([0-9]{4})")
 _WEEKDAY = re.compile(r"^(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\.?,?\s+", re.IGNORECASE)
 _NTH = re.compile(r"(?<=[0-9])(?:st|nd|rd|th)\b", re.IGNORECASE)
@@ -261,6 +263,8 @@ def _is_unsure(one: int, other: int) -> bool:
 
 def _day(text: str, order: Order | None) -> date:
     """Return the day of a text; raise ValueError if it is none."""
+    if _UNIX.fullmatch(text):
+        return datetime.fromtimestamp(int(text[:10]), UTC).date()
     if match := _ISO.fullmatch(text):
         return date(*map(int, match.groups()))
     if match := _NUMBERS.fullmatch(text):

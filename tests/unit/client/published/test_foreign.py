@@ -180,3 +180,23 @@ def test_more_rounds_than_a_run_has_trials_are_one_figure_with_their_spread():
 
     assert (figure.amount.value, figure.amount.samples) == (2.0, 200)
     assert figure.amount.spread == pytest.approx(1.0, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("tool", "unit", "better"),
+    [
+        ("go", "MB/s", "higher"), ("jmh", "ops/us", "higher"), ("jmh", "us/op", "lower"),
+        ("customSmallerIsBetter", "errors/s", "lower"), ("pytest", "iter/sec", "higher"),
+        ("benchmarkjs", "ops/sec", "higher"), ("customBiggerIsBetter", "points", "higher"),
+    ],
+)  # fmt: skip
+def test_the_tool_or_else_the_unit_tells_the_better_direction_of_a_commits_figures(
+    tool, unit, better
+):
+    entry = {**ACTION["entries"]["Benchmark"][0], "tool": tool}
+    entry["benches"] = [{"name": "sort", "value": 120, "unit": unit}]
+
+    text = json.dumps({**ACTION, "entries": {"Benchmark": [entry]}})
+
+    (figure,) = figures_without_suite(text, Wishes(), TODAY).figures
+    assert figure.direction == better

@@ -190,6 +190,16 @@ def test_a_file_of_otava_is_a_table_like_any_other():
     assert found(text).figures[0].tested_on == date(2025, 1, 1)
 
 
+def test_branches_have_histories_of_their_own():
+    rows = "2024-01-01,a0,main,5\n2024-01-02,a1,{},6\n"
+    text = "date,commit,branch,p50\n" + rows
+
+    apart, alone = (found(text.format(branch)) for branch in ("topic", "main"))
+
+    assert [each.metric.axes for each in apart.figures] == [{"branch": "main"}, {"branch": "topic"}]
+    assert {*map(len, (each.metric.axes for each in alone.figures))} == {0}
+
+
 def test_metrics_whose_names_are_alike_stay_apart():
     names = metrics("version,date,a b,a_b,1st,(P99!)\n1.0,2026-01-02,5,6,7,8\n")
 

@@ -91,7 +91,7 @@ def read(*texts, given=None):
     [
         "2022-06-13", "2022/06/13", "2022.06.13", "2022-06-13T10:02:11Z", "13/06/2022",
         "13.06.2022", "13-06-2022", "06/13/2022", "13 June 2022", "13th June 2022", "June 13, 2022",
-        "13-Jun-2022", "Mon 13 Jun 2022", "Monday, 13 June 2022",
+        "13-Jun-2022", "1655078400", "1655121600000", "Mon 13 Jun 2022", "Monday, 13 June 2022",
     ],
 )  # fmt: skip
 def test_a_day_is_read_in_the_usual_forms(text):

@@ -1,10 +1,13 @@
 """Files that benchmark tools wrote, run by hand; the tool's own summary is the right answer.
 
-Names of machines and paths are replaced, and nothing else.
+Names of machines and paths are replaced, and nothing else. Otava reads files and writes none: these
+are of its own tests, https://github.com/apache/otava, under the Apache License 2.0. What Otava and
+github-action-benchmark printed of their files is in ``tool_summaries``.
 """
 
 import csv
 import json
+import re
 import statistics
 from collections import defaultdict
 from datetime import date
@@ -103,10 +106,39 @@ CRITERION_OF = {
     (FOLDER / f"Criterion_{number}.json").read_text(encoding="utf-8"): mean
     for number, mean in enumerate(CRITERION, start=1)
 }
+
+
+def printed(text):
+    """Return the lines that a tool printed of a file."""
+    (path,) = [path for path in FILES if path.read_text(encoding="utf-8") == text]
+    (summary,) = FOLDER.with_name("tool_summaries").glob(f"{path.stem}.*")
+    return summary.read_text(encoding="utf-8").splitlines()
+
+
+def github_action_benchmark(text):
+    """Yield the mean of each figure over its commits; a table has those of two commits."""
+    cells = [line.split("|")[1:4] for line in printed(text) if line.startswith("| `")]
+    figures = [[re.search("`(.*)`", cell)[1].split("`")[0] for cell in row] for row in cells]
+    names = {name for name, *_ in figures}
+    # The line of a Go benchmark of several figures comes with each of them alone.
+    for name in names - {each.partition(" - ")[0] for each in names if " - " in each}:
+        (_, new, first), *later = [row for row in figures if row[0] == name]
+        yield name, statistics.fmean(map(float, [first, new, *(row[1] for row in later)]))
+
+
+def otava(text):
+    """Yield the mean of each column that Otava printed."""
+    names, _, *rows = (line.split() for line in printed(text))
+    rows = [row for row in rows if re.match("[0-9]", row[0])]
+    for place in (-2, -1):
+        yield names[place], statistics.fmean(float(row[place]) for row in rows)
+
+
 COUNTS = {"asv": 10, "k6": 41}
 SUMMARIES = {
     "hyperfine": hyperfine, "google-benchmark": google_benchmark, "JMH": jmh, "asv": asv,
     "pytest-benchmark": pytest_benchmark, "locust": locust,
+    "github-action-benchmark": github_action_benchmark, "Otava": otava,
     "k6": k6, "Criterion": lambda text: [("time", CRITERION_OF[text])],
 }  # fmt: skip
 
