@@ -81,6 +81,7 @@ faults: $(PYTHON_READY) $(NODE_READY)  ## Cause every fault and write docs/fault
 	$(if $(ARGS),,$(BIN)/python -m tests.system.faults.power)
 	$(if $(ARGS),,$(BIN)/python -m tests.system.faults.power.block_device)
 	$(if $(ARGS),,$(BIN)/python -m tests.system.faults.kills)
+	$(if $(ARGS),,$(BIN)/python -m tests.system.faults.machine)
 
 conformance: $(CONFORMANCE)/.ready  ## Compare the saved queries here with Trino (downloads 250 MB once)
 	PYTHONPATH=$(subst $() ,:,$(PACKAGES) packages/onebox/tests) $(CONFORMANCE)/venv/bin/python -m tests.checks.conformance $(CONFORMANCE)/trino-server-core-$(TRINO) $(CONFORMANCE)/trino-memory-$(TRINO)
