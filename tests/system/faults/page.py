@@ -15,10 +15,16 @@ faults ended as expected. After each fault, the stored figures match the logs of
 line; no process, claim or working data is left; no table has a row twice; no function needs more
 than half of its time limit at Lambda's share of a core; and the next run is complete.
 
-Then `make faults` cuts the power at 240 moments of `run`, `runs`, `exclude`, `up`, `history` and a
-merge of log segments (`tests/system/faults/power`): it records what these commands write and sync,
-and replays it on a disk that loses what was not synced. After each cut, every command works,
-`tidemark doctor` finds nothing, every reported figure is there, and nothing is doubled.
+Then `make faults` cuts the power at 240 moments of `run`, `runs`, `exclude`, `up`, `history`,
+`import`, `report`, `profile import`, `acknowledge`, `bisect` and a merge of log segments
+(`tests/system/faults/power`): it records what these commands write and sync, and replays it on a
+disk that loses what was not synced. After each cut, every command works, `tidemark doctor` finds
+nothing, every reported figure is there, and nothing is doubled.
+
+It also sends signals to commands at random moments (`tests/system/faults/kills.py`), and runs them
+on a machine that lacks something (`tests/system/faults/machine.py`): the disk is full, over a
+quota, failing or slow, the clock jumps by a day, descriptors or processes are few. Each command
+ends in an answer or in one sentence, leaves no process, and works when it is given again.
 
 In a reason, `…` stands for names and times. Most faults hit one of two trials. Each trial has two
 rates; *rates kept* counts the rates of the other trial and of tests before the fault.

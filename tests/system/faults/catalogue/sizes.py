@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 from botocore.exceptions import ClientError
 
+from aws.client.deployed import deployed_stack
 from onebox.asl import history
 from tests.system.faults.fault import Ending, Fault
 from tests.system.faults.ground import Ground, NeverHappened
 from tidemark.client.runs import Run
 
+_READERS, _POLL_SECONDS = 100, 2.0
+
 
 def _in_parallel(tasks: int, *versions: str) -> Callable[[Ground], list[Run]]:
     return lambda ground: [ground.run(*versions, tasks=tasks)]
+
+
+def _among_readers(ground: Ground) -> list[Run]:
+    """Have readers ask for the rates of each version at once during a run."""
+    run = ground.start(versions=["healthy"])
+    # Each looks for its answer every other second, as a patient client does.
+    client, stack = ground.cloud.endpoint.client, ground.stack
+    ask = deployed_stack(client, stack, _POLL_SECONDS).tables.ask
+    statement = "SELECT version, avg(value) AS rate FROM rates GROUP BY version"
+    with ThreadPoolExecutor(_READERS) as readers:
+        deque(readers.map(ask, [statement] * _READERS), maxlen=0)
+    return [ground.wait_for_outcome(run)]
 
 
 def _past_the_history(ground: Ground) -> list[Run]:
@@ -36,6 +53,13 @@ def _refused_by_the_service(ground: Ground) -> list[Run]:
 
 
 FAULTS = (
+    Fault(
+        name="100-readers",
+        happens="a hundred readers query the tables at once during the run",
+        act=_among_readers,
+        endings=(Ending("complete", "", 2),),
+        logs_deadline_seconds=60,
+    ),
     Fault(
         name="11-tasks",
         happens="eleven tasks run each test in parallel",
