@@ -9,12 +9,13 @@ from tidemark.model.results import TaskResult
 from tidemark.model.suite_asset import query_file
 from tidemark.run.ecs_resources import System
 from tidemark.run.events import TrialEvent
-from tidemark.run.ports import LogQueries, TooManyRows
+from tidemark.run.ports import ClockWentBack, LogQueries, TooManyRows
 from tidemark.run.stop_services import RunningService
 from tidemark.store import keys
 
 # The clocks of ECS and Step Functions may differ; streams, not times, tell trials apart.
 _CLOCK_MARGIN = timedelta(minutes=1)
+_SECOND = "%Y-%m-%d %H:%M:%S"
 
 
 class LoggedTest(TrialEvent):
@@ -30,8 +31,21 @@ class LoggedTest(TrialEvent):
 
     @property
     def window(self) -> tuple[datetime, datetime]:
-        """The times between which the tasks wrote their lines."""
-        return self.started_at - _CLOCK_MARGIN, self.now + _CLOCK_MARGIN
+        """The times between which the tasks wrote their lines.
+
+        Raises
+        ------
+        ClockWentBack
+            If there are none.
+
+        """
+        first, last = self.started_at - _CLOCK_MARGIN, self.now + _CLOCK_MARGIN
+        if last < first:
+            raise ClockWentBack(
+                f"the clock went back during {self.test}, from {self.started_at:{_SECOND}} to "
+                f"{self.now:{_SECOND}} UTC, so that the lines of its tasks cannot be found"
+            )
+        return first, last
 
 
 _LONGEST_QUERY_SECONDS = 60

@@ -18,6 +18,10 @@ class TooManyRows(RuntimeError):
     """A log query that may have more rows than one answer holds."""
 
 
+class ClockWentBack(RuntimeError):
+    """A test that ended before it began, by the clock; its lines have times outside of it."""
+
+
 class NotTold(RuntimeError):
     """An outcome that a topic or event bus did not accept, with the reason. A retry may help."""
 

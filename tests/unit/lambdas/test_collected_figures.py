@@ -7,6 +7,7 @@ from tests.plans import RUN
 from tests.unit.measured_runs import with_ingest
 from tidemark.model.metric import Series
 from tidemark.model.refusal import Refused
+from tidemark.run.ports import ClockWentBack
 from tidemark.store import keys
 
 STREAM = "rocksdb/rocksdb/t0"
@@ -128,3 +129,13 @@ def test_values_that_still_arrive_at_the_deadline_make_the_test_incomplete(colle
 
     assert (stored["status"], stored["rates"][0]["value"]) == ("incomplete", None)
     assert stored["reason"].startswith("more lines arrived until the end of the time for logs; ")
+
+
+def test_a_clock_that_went_back_during_a_test_is_told(collect):
+    with pytest.raises(ClockWentBack) as told:
+        collect([], now="12:42:59")
+
+    assert str(told.value) == (
+        "the clock went back during ingest, from 2026-11-20 12:45:00 to 2026-11-20 12:42:59 UTC, "
+        "so that the lines of its tasks cannot be found"
+    )
