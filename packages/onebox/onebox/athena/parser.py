@@ -321,6 +321,8 @@ _WORDS = {"SAMPLE": "TABLESAMPLE", "METHOD": "NATURAL"}
 
 def _sql_name(part: exp.Expr) -> str:
     """Return the words of SQL for a part: ``CURRENT_TIME`` for sqlglot's CurrentTime."""
+    if isinstance(part, exp.ParseJSON):
+        return "JSON"
     words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(part).__name__).upper()
     return words.replace(" ", "_") if words.startswith(("CURRENT ", "LOCAL ")) else words
 

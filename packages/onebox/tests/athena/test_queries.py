@@ -168,6 +168,11 @@ def test_a_refused_query_has_the_message_of_athena(refusal, query, message):
         ("SELECT 1 = ANY (SELECT 1)", "NOT_SUPPORTED: line 1:24: ANY"),
         ("SELECT current_time", "NOT_SUPPORTED: CURRENT_TIME is not supported on one machine"),
         ("SELECT current_user", "NOT_SUPPORTED: CURRENT_USER is not supported on one machine"),
+        ("SELECT JSON '1'", "NOT_SUPPORTED: line 1:13: JSON is not supported on one machine"),
+        (
+            "SELECT 1 FROM runs CROSS JOIN LATERAL (SELECT 2) AS t(a)",
+            "NOT_SUPPORTED: line 1:47: LATERAL is not supported on one machine",
+        ),
         ("SHOW PARTITIONS rates", "NOT_SUPPORTED: SHOW PARTITIONS lists no projected partitions"),
         ("SELECT ?", "INVALID_PARAMETER_USAGE: Incorrect number of parameters: expected"),
     ],
