@@ -207,6 +207,8 @@ def test_each_function_has_its_own_and_its_total_share_by_version_the_largest_fi
         "Next": ["60.00 %", "30.00 %", "60.00 %", "30.00 %"],
         "Add": ["40.00 %", "0.00 %", "40.00 %", "0.00 %"],
     }
+    assert list(cells(page)) == ["low", "Next", "Add"]
+    assert list(cells(page_of(new={"b": 2, "c": 2, "a": 2}))) == ["a", "b", "c"]
 
 
 def test_a_function_opens_to_its_callers_and_callees():

@@ -213,6 +213,14 @@ def test_labels_that_only_one_side_has_are_not_comparable():
     assert "no trial of 9.8.4 that counts has this rate" in text
 
 
+def test_a_run_of_one_version_shows_its_first_metrics_and_counts_the_others():
+    run = run_of(latency_plan(("mean",), versions=("9.8.4",)), [f"call{n}" for n in range(14)])
+
+    (_, items, *_) = report(measured_run(run)).summary
+    assert items.items[-1] == "5 more metrics"
+    assert items.items[-2].startswith("latency {operation: call")
+
+
 def with_factors(run, version, factors):
     """Return a run in which each operation of a version takes some times as long; 0 is none."""
 

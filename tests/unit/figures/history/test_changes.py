@@ -3,9 +3,11 @@
 import random
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
+from tests.last_seen import assert_last_seen
 from tests.unit.figures.history.test_change_points import level
 from tests.unit.figures.test_calibration import calibrated
 from tests.unit.measured_runs import ingest_of, left_out, measured, on_machine, planned
@@ -308,3 +310,51 @@ def test_a_run_of_the_canary_alone_is_no_point():
     alone = runs_of(stepped(), version=lambda _: "8.8.1", canaries=level(random.Random(2), 50))
 
     assert judged(alone).changes == []
+
+
+def shapes():
+    """Return histories of every kind, each with the same noise on its own."""
+    chance = random.Random(4)
+    normal = level(chance, 14)
+    return {
+        "a level": normal,
+        "a step": normal + level(chance, 9, 90),
+        "a small step": normal + level(chance, 9, 97),
+        "two steps": normal + level(chance, 8, 88) + level(chance, 8, 75),
+        "a mended step": normal + level(chance, 6, 80) + level(chance, 9),
+        "a spike": [*normal, 70.0, *level(chance, 4)],
+        "a hump": normal + level(chance, 3, 130) + level(chance, 6),
+        "an odd end of a level": [*normal, 103.0, 99.0, 91.0, *level(chance, 9, 90)],
+        "a drift": [value * 0.988**at for at, value in enumerate(level(chance, 24, scatter=0.5))],
+        "two levels in turns": [100.0 + 15 * (at // 2 % 2) + value / 50
+                                for at, value in enumerate(level(chance, 20, 0))],
+        "from zero": [0.0] * 10 + [5.0, 4.0, 6.0, 5.5],
+        "suspected from zero": [0.0] * 10 + [5.0, 4.0],
+        "near zero": level(chance, 12, 0.5) + level(chance, 6, 5),
+        "exact": [5.0] * 12 + [5.5] * 4,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", shapes())
+def test_a_whole_history_is_the_history_last_seen(name):
+    values = shapes()[name]
+    canaries = [values[0] + at % 3 for at in range(len(values))]
+    found = {
+        f"{length} {direction} {bool(canary)}": repr(
+            judged(
+                runs_of(
+                    values[:length],
+                    version=lambda index: f"1.{index // 2}.0",
+                    series=INGEST._replace(direction=direction),
+                    canaries=canary,
+                ),
+                told(6, FIRST + timedelta(weeks=9), acknowledged(14, FIRST.date())),
+            )
+        )
+        for length in range(len(values) - 3, len(values) + 1)
+        for direction in ("higher", "lower")
+        for canary in (None, canaries if min(canaries) > 0 else None)
+    }
+
+    text = "\n".join(f"{each}: {found[each]}" for each in found)
+    assert_last_seen(Path(__file__).with_name("histories.json"), name, {"history": text})
