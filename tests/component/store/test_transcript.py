@@ -1,22 +1,19 @@
-"""What commands print of stored runs with two of everything, word for word.
-
-``python -m tests.component.store.test_transcript`` writes the transcript again; read its change.
-"""
+"""What commands print of stored runs with two of everything, word for word."""
 
 import re
 import shlex
-import tempfile
 from pathlib import Path
 
 from click.testing import CliRunner
 
+from tests.last_seen import assert_last_seen
 from tests.unit.two_of_everything import stored_runs, tables
 from tidemark.cli import tidemark
 from tidemark.cli.target import Target, stored
 from tidemark.model.refusal import Refused
 from tidemark.store import keys
 
-TRANSCRIPT = Path(__file__).with_name("transcript.txt")
+DIGESTS = Path(__file__).with_name("transcript.json")
 SLEEPER = "20260928T030000Z-00001f"
 COMMANDS = f"""
 runs sleeper
@@ -63,9 +60,8 @@ _VARYING = re.compile(
 )
 
 
-def transcript(folder: Path) -> str:
-    """Return what each command prints, with its exit code; stored runs are below ``folder``."""
-    state = folder / "state"
+def test_commands_print_what_was_last_seen(tmp_path):
+    state = tmp_path / "state"
     runs = stored_runs()
     with stored(Target(state, None), new=True) as store:
         for key, body in tables(runs).items():
@@ -75,10 +71,10 @@ def transcript(folder: Path) -> str:
             for trial in trials:
                 key = keys.trial(plan.run_id, trial.trial)
                 store.bucket.write(key, trial.model_dump_json().encode())
-    file = folder / "Nightly (2).csv"
+    file = tmp_path / "Nightly (2).csv"
     file.write_text(NIGHTLY, encoding="utf-8")
-    places = {"FILE": file, "STATE": state, "COPY": folder / "copy", "FRESH": folder / "fresh"}
-    parts = []
+    places = {"FILE": file, "STATE": state, "COPY": tmp_path / "copy", "FRESH": tmp_path / "fresh"}
+    parts = {}
     for line in COMMANDS.strip().splitlines():
         words = [str(places.get(word, word)) for word in shlex.split(line)]
         own = [] if "--state" in words else ["--state", str(state)]
@@ -89,14 +85,6 @@ def transcript(folder: Path) -> str:
             said = said.replace(str(path), name)
         code = "  # refused" if refused else f"  # exit code {done.exit_code}"
         lines = [each.rstrip() for each in said.strip().splitlines()]
-        parts.append("\n".join([f"$ tidemark {line}{code}", *filter(None, lines)]))
-    return "\n\n".join(parts) + "\n"
-
-
-def test_commands_print_what_their_transcript_has(tmp_path):
-    assert transcript(tmp_path) == TRANSCRIPT.read_text(encoding="utf-8")
-
-
-if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as folder:
-        TRANSCRIPT.write_text(transcript(Path(folder)), encoding="utf-8")
+        name = f"{len(parts):02} {re.sub('[^a-z.]+', ' ', line)}"
+        parts[name] = "\n".join([f"$ tidemark {line}{code}", *filter(None, lines)])
+    assert_last_seen(DIGESTS, "transcript", parts)

@@ -1,25 +1,19 @@
-"""The dashboard: its columns, its filters, its colours and its definition for QuickSight.
-
-``python -m tests.unit.dashboard.test_dashboard`` writes the definition again; read its change.
-"""
+"""The dashboard: its columns, its filters, its colours and its definition for QuickSight."""
 
 import json
-import re
 from pathlib import Path
 
 import pytest
 
+from tests.last_seen import assert_last_seen
 from tidemark.dashboard.data_sets import COLORS, PAIRS, Column
 from tidemark.dashboard.quicksight import definition
 from tidemark.dashboard.sheets import dashboard
 from tidemark.dashboard.visuals import kpi
-from tidemark.model.checkout import ROOT
 from tidemark.pages.pictures import _with_colors
-from tidemark.report.marks import MARKS
+from tidemark.report import marks
 
-DEFINITION = Path(__file__).with_name("definition.jsonl")
-_CHARTS = (ROOT / "tidemark" / "dashboard" / "charts.js").read_text(encoding="utf-8")
-_DECIDED = next(line for line in _CHARTS.splitlines() if line.startswith("const DECIDED = "))
+DIGESTS = Path(__file__).with_name("definition.json")
 
 
 def test_a_column_that_its_data_set_lacks_is_no_field():
@@ -52,30 +46,22 @@ def test_the_decided_verdicts_have_the_colours_of_reports_and_others_share_anoth
     colors = COLORS[Column(PAIRS, "qualified_verdict")]
     colors = {word: color.lower() for word, color in colors.items()}
 
-    decided = dict(re.findall(r'(\w+): "(var\(--\w+\))"', _DECIDED))
-    assert {*decided} == {"slower", "faster", "same"}
+    decided = {word: marks.COLORS[word] for word in ("slower", "faster", "same")}
     assert {word: colors.pop(word) for word in decided} == {
         word: _with_colors(color) for word, color in decided.items()
     }
     (other,) = {*colors.values()}
-    assert {*colors} == MARKS.keys() - decided.keys()
+    assert {*colors} == marks.MARKS.keys() - decided.keys()
     assert other not in map(_with_colors, decided.values())
 
 
-def parts_of_definition():
-    """Return QuickSight's definition as lines of JSON: each visual, filter and column has its own.
-
-    A sheet follows its visuals.
-    """
+def test_quicksight_has_every_visual_filter_and_column_as_last_seen():
     whole = definition(dashboard())
-    visuals = [each for sheet in whole["Sheets"] for each in [*sheet.pop("Visuals"), sheet]]
-    parts = [*visuals, *(each for name in whole if name != "Sheets" for each in whole[name])]
-    return "".join(f"{json.dumps(each, ensure_ascii=False)}\n" for each in parts)
+    parts = {each["Name"]: each for each in whole["Sheets"]}
+    for sheet in whole.pop("Sheets"):
+        for visual in sheet.pop("Visuals"):
+            (content,) = visual.values()
+            parts[content["VisualId"]] = visual
 
-
-def test_quicksight_has_every_visual_filter_and_column_as_it_was_reviewed():
-    assert parts_of_definition() == DEFINITION.read_text(encoding="utf-8")
-
-
-if __name__ == "__main__":
-    DEFINITION.write_text(parts_of_definition(), encoding="utf-8")
+    texts = {name: json.dumps(each) for name, each in [*parts.items(), *whole.items()]}
+    assert_last_seen(DIGESTS, "definition", texts)
