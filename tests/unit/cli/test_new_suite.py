@@ -87,6 +87,8 @@ def test_the_text_of_one_query_is_shown_alone():
     (first, _) = written_queries(read_suites()["rocksdb"]), invoked("show", "sorted", "rate")
     assert first == {}
     assert invoked("show", "sorted", "rate").stdout.startswith("# rate [values/s] of each task")
+    alone = invoked("show", "sorted", "rate").stdout
+    assert invoked("show", "sorted").stdout.startswith(f"rate:\n{alone}\nrate_samples:\n# ")
     assert str(invoked("show", "sorted", "rat").exception).endswith("; did you mean 'rate'?")
 
 
