@@ -1,7 +1,7 @@
 -- Rates by version
 -- Every metric of every suite over all runs, by version and size: the versions in their order. A
 -- trial counts once, by its rate, with the trials of its size alone: sizes says which. Trials that
--- were excluded, or gave no rate, are left out, and so are those of an image that a later run of
+-- were excluded, or gave no rate, are left out, and so are trials of an image that a later run of
 -- the same version and size no longer had.
 WITH named AS (
     SELECT

@@ -46,7 +46,7 @@ _FEWEST = 20
 _ROW = 24  # pixels of a chart
 _SIZE = "Size"
 _OF_VERSION = ("Version number", "Test date", _SIZE)
-"""The columns of a version, before those of its figures."""
+"""The columns of a version, before the columns of its figures."""
 """The column of sizes, which only a suite with trials of several sizes needs."""
 _MARKDOWN_DAY = "%d/%m/%Y"
 """The form of dates in the table that people keep in their documentation."""

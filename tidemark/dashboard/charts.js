@@ -2,7 +2,7 @@
 
 const HEIGHT = 240;
 const BAR = 56; // the height of a bar with its label above it
-const UNCLEAR = "cannot tell"; // verdicts without a colour of their own have that of this one
+const UNCLEAR = "cannot tell"; // verdicts without a colour of their own have this colour
 const isUnclear = (word) => isVerdict(word) && (word === UNCLEAR || !(word in words.colors)); // its bars are hollow
 const colorOf = (word) => words.colors[isUnclear(word) ? UNCLEAR : word];
 const LEAST_END = 0.05; // of an axis around zero

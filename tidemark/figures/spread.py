@@ -23,7 +23,7 @@ TEST = "Fligner-Killeen test"
 FEWEST = 8
 """The fewest values of a side."""
 _CANDIDATE = 8.0
-"""The least statistic of a place that is judged, below that of any p-value that counts."""
+"""The least statistic of a place that is judged; a lower statistic has no p-value that counts."""
 _MOST_CORRELATION = 0.8
 _NORMAL = statistics.NormalDist()
 # The standard deviation of normal values, in medians of their distance from the median.

@@ -158,10 +158,10 @@ def histogram_quantile(values: Histogram, share: float, *, exact: bool = False) 
 
 
 def pooled_quantile(trials: Sequence[Histogram], share: float, *, exact: bool) -> Pooled:
-    """Return a quantile of the values of all trials, each of which has one value or more.
+    """Return a quantile of the values of all trials; each trial has one value or more.
 
     Its interval has the quantiles of the shares within which ``share`` lies. The values of a trial
-    resemble each other, so that the error of a share is that of a ratio of sums over trials.
+    resemble each other, so that a share has the error of a ratio of sums over trials.
     ``exact`` buckets are values themselves.
 
     Sources: Woodruff, JASA 47 (1952), for the interval; Cochran, Sampling Techniques (1977), 6.3,

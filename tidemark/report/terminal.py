@@ -181,7 +181,7 @@ def _rows(table: Table, widths: Sequence[int], rows: Iterable[Sequence[Text]]) -
 
 
 def _broken(text: Text, width: int) -> Text:
-    """Return a text with its lines ended between words, none of which is longer than a line."""
+    """Return a text with its lines ended between words; no word is longer than a line."""
     ends, end, room = list[int](), 0, width
     for word in _BETWEEN_WORDS.split(text.plain):
         if end and len(word) > room:

@@ -105,7 +105,7 @@ def _when(points: Points, share: float) -> float:
 def _series_charts(test: str, groups: Sequence[Group], limits: Limits) -> Iterator[Block]:
     """Yield a chart for each series of a test, and sentences on series that are not known.
 
-    ``limits`` are those of the series, by name.
+    ``limits`` are the series' limits, by name.
     """
     results = [(group.name, trial.trial, result) for group in groups
                for trial, result in group.results]  # fmt: skip
@@ -144,7 +144,7 @@ def course(
 ) -> Iterator[Block]:
     """Yield the charts of a test over time, or a sentence if there are too many groups.
 
-    ``limits`` are those of the test's load, and ``of_series`` those of its series.
+    ``limits`` are the limits of the test's load, and ``of_series`` of its series.
     """
     if len(groups) > MOST_GROUPS:
         yield (

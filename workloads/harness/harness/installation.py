@@ -36,7 +36,7 @@ _LONGEST_REASON = 400
 _UNTRUSTED = "UnknownIssuer"
 _TRUST = (
     "(SSL_CERT_FILE names the file of certificates that uv trusts, such as "
-    "/etc/ssl/certs/ca-certificates.crt, which has those of this machine and its proxy.)"
+    "/etc/ssl/certs/ca-certificates.crt, which has the certificates of this machine and its proxy.)"
 )
 _COPY = ("--quiet", "--batch-mode", "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy")
 _PYTHON = re.compile(r"3\.[0-9]{1,2}")

@@ -3,7 +3,7 @@
 FILE is the profiler's own file. The program and its children are sampled from their start to their
 end. Their folded stacks become one file of the task, ``profile.folded.gz``. A task leaves it if it
 succeeds, and a service if it is stopped. A profile that fails is a line of the log: the exit code
-is that of the program.
+is the program's.
 """
 
 from __future__ import annotations

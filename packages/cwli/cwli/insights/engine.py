@@ -360,7 +360,7 @@ class _Executed(NamedTuple):
     operators: list[dict[str, Any]]
 
     def lines(self, texts: int) -> int | None:
-        """Return the number of lines, if the statement scanned so many texts and no other table."""
+        """Return the number of lines, if the statement scanned these texts and no other table."""
         scanned = list(_scanned(self.operators))
         lines = [number for number in scanned if number is not None]
         return sum(lines) if len(lines) == len(scanned) == texts else None

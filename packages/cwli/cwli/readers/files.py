@@ -211,7 +211,7 @@ def _lines(files: Sequence[LogFile], prefix: str, limits: Limits, untimed: Untim
 
 
 def _whole(files: Sequence[LogFile]) -> str:
-    """Return the operand of FROM for the lines of small files, each of which is read whole."""
+    """Return the operand of FROM for the lines of small files; each file is read whole."""
     text = f"CASE WHEN starts_with(content, '{_MARK}') THEN content[2:] ELSE content END"
     line = "rtrim(l, chr(13))" if files[0].returns else "l"
     lines = f"string_split({text}, chr(10))[{files[0].headers + 1}:]"

@@ -25,7 +25,7 @@ from onebox.cloud.replacements import Replacements, not_honoured
 from onebox.cloud.resource_types import invalid, resource_type
 
 _ALARM = "AWS::CloudWatch::Alarm"
-# CloudWatch keeps values for months; alarms look at those of one period.
+# CloudWatch keeps values for months; alarms look at the values of one period.
 _MOST_VALUES = 10_000
 # The one evaluation that alarms have here.
 _EVALUATED = {

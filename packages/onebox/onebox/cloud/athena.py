@@ -38,7 +38,7 @@ from onebox.store.table_objects import UndamagedObjects
 
 MOST_ROWS = 1000  # AWS documentation, GetQueryResults: MaxResults
 _THREADS = 4
-# An ended query and the cells of its result stay until newer ones have so many cells.
+# An ended query and the cells of its result stay until newer queries have this number of cells.
 _CELLS_OF_QUERY, _MOST_CELLS = 100, 500_000
 # The rows of new runs take a fraction of this time; later closings keep any rows left over.
 _KEEP_SECONDS = 1.0

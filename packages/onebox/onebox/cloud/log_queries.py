@@ -38,7 +38,7 @@ Most queries end sooner. A client that finds its query running sleeps before it 
 for longer than the query runs.
 """
 _THREADS = 4
-# An ended query and the cells of its result stay until newer ones have so many cells.
+# An ended query and the cells of its result stay until newer queries have this number of cells.
 _CELLS_OF_QUERY, _MOST_CELLS = 100, 500_000
 _GROUPS = ("logGroupName", "logGroupNames", "logGroupIdentifiers")
 _START_QUERY = {*_GROUPS, "endTime", "limit", "queryLanguage", "queryString", "startTime"}

@@ -44,7 +44,7 @@ OnChange = Callable[[Mapping[str, Any]], None]
 
 _PARALLEL_CALLS = 64  # one per connection of the endpoint's clients
 _EVENTS_PER_PAGE = 1000
-# An ended execution stays until newer ones have so many events, of some 1 kB each.
+# An ended execution stays until newer executions have this number of events of some 1 kB.
 _MOST_EVENTS = 50_000
 _NOT_RUN_HERE = (
     "create_activity", "create_state_machine_alias", "describe_map_run", "list_map_runs",

@@ -40,7 +40,7 @@ from onebox.cloud.task import Task, scratch_folder
 
 _INSIGHTS_ON = {"name": "containerInsights", "value": "enabled"}
 _MOST_TASKS = 10  # per RunTask
-# A stopped task stays until so many newer ones have stopped.
+# A stopped task stays until this number of newer tasks have stopped.
 _MOST_STOPPED = 5_000
 _RUN_TASK = {
     "clientToken", "cluster", "count", "group", "launchType", "networkConfiguration", "overrides",

@@ -115,9 +115,9 @@ class Segments:
     def select(self, *, without: Collection[Path] = ()) -> str | None:
         """Return the SELECT of all events outside the files ``without``, None if no file is left.
 
-        The columns are those of `LogEvent` and ``size``, the bytes of the message. Every line must
-        be an event. In a file that a process still appends to, the last line may be cut off, and
-        damage is found only when the file is folded.
+        The columns are the fields of `LogEvent` and ``size``, the bytes of the message. Every line
+        must be an event. In a file that a process still appends to, the last line may be cut off,
+        and damage is found only when the file is folded.
 
         Raises
         ------

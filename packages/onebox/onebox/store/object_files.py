@@ -4,8 +4,8 @@ An object exists once its row in the index is on the disk, and so is its body by
 that dies, or a machine whose power fails, leaves the old object or the new one. A file is removed
 only after the index has said on the disk that no object needs it.
 
-- ``uploads`` has the bodies that no object has yet; a process that writes removes those of dead
-  processes.
+- ``uploads`` has the bodies that no object has yet; a process that writes removes the bodies of
+  dead processes.
 - ``bodies`` has the bodies of objects.
 - ``index.sqlite`` has the names of the objects.
 """

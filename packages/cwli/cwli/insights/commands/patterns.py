@@ -213,7 +213,7 @@ _NEEDED = {
     _TIME: ("%:__:%", "%-__-__%", "%/__/__%", "%-__/__%", "%/__-__%"),
     _ADDRESS: ("%.%.%.%", "%:%:%:%:%:%:%:%"),
 }
-"""Patterns of LIKE, of which each text with such a variable fits one, and most others none."""
+"""Patterns of LIKE: each text with such a variable fits one, and most other texts fit none."""
 _WORDS = re.compile(r"\w+")
 _MARKS = f"{''.join(_NAMES)}{_WORD}"
 _REPLACEMENT = "\ufffd"
