@@ -88,7 +88,7 @@ def test_the_text_of_one_query_is_shown_alone():
     assert first == {}
     assert invoked("show", "sorted", "rate").stdout.startswith("# rate [values/s] of each task")
     alone = invoked("show", "sorted", "rate").stdout
-    assert invoked("show", "sorted").stdout.startswith(f"rate:\n{alone}\nrate_samples:\n# ")
+    assert invoked("show", "sorted").stdout.startswith(f"rate:\n{alone}\n")
     assert str(invoked("show", "sorted", "rat").exception).endswith("; did you mean 'rate'?")
 
 
