@@ -385,7 +385,7 @@ def test_a_version_that_is_less_steady_is_a_finding_of_its_own():
     )
     sentence = (
         "ingest_rate is less steady with 9.8.4: its trials scatter by 9.98 % of their mean, and "
-        "those of 9.0.0 by 0.90 % (Fligner-Killeen test, p = 0.0014)."
+        "trials of 9.0.0 by 0.90 % (Fligner-Killeen test, p = 0.0014)."
     )
     run = run_of(plan, trials)
 
