@@ -272,6 +272,7 @@ def test_a_run_that_is_followed_has_a_line_for_each_trial_with_its_first_rates(t
 
     # Of twelve trials every second one has a line, and each that failed.
     assert console.file.getvalue().splitlines() == [
+        "One trial in 2 has a line here, and each that fails.",
         "trial 1 of 2     9.0.0  failed: ingest: its container ended with exit code 1",
         "trial 2 of 2     9.8.4  m0 0.0 records/s  m1 1.000 records/s  m2 2.000 records/s  "
         "m3 3.000 records/s  m4 4.000 records/s  m5 5.000 records/s  and 1 more",
