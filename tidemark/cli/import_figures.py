@@ -267,7 +267,7 @@ def _text(file: Path) -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise Refused(f"FILE: {file.name} is not text in UTF-8") from None
+        raise Refused(f"FILE: {file.name} is not text in UTF-8; save it as UTF-8") from None
 
 
 def _check_days(figures: Sequence[ReleaseFigure], today: date) -> None:

@@ -154,7 +154,7 @@ def test_a_later_cloud_finds_the_figures_in_the_bucket_of_its_stack(state):
          "FILE: line 2: 1999-12-31 is not accepted; expected a day from 2000-01-01 to "),
         ("a.csv", "Version,Date,Ingest rate\n1.0,2099-01-01,1\n", [],
          "FILE: line 2: 2099-01-01 is not accepted; expected "),
-        ("a.csv", b"\xff\xfe", [], "FILE: a.csv is not text in UTF-8"),
+        ("a.csv", b"\xff\xfe", [], "FILE: a.csv is not text in UTF-8; save it as UTF-8"),
         ("a.csv", "", ["--version", "x"], "--version: 'x' is not a version; expected one such as"),
         ("a.csv", "", ["--source", "a\nb"], "--source: 'a\\nb' is not accepted; expected up to"),
         ("missing.md", None, [], "FILE: "),

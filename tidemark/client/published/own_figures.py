@@ -278,6 +278,8 @@ def own_tables(tables: Sequence[PageTable], wishes: Wishes, today: date) -> Iter
     """
     read = [(table, columns) for table in tables if (columns := _columns(table, wishes)).values]
     if not read:
+        for table in tables:
+            _check_figures(table, wishes)
         headings = listed(shown(text) for table in tables for text in table.headings)
         raise Refused(
             "FILE: no table has a version or a day, and figures; expected headings such as "
@@ -286,6 +288,23 @@ def own_tables(tables: Sequence[PageTable], wishes: Wishes, today: date) -> Iter
     point = decimal_point(_cells(read), wishes.point)
     for table, columns in read:
         yield from _of_table(table, columns, wishes, point, today)
+
+
+def _check_figures(table: PageTable, wishes: Wishes) -> None:
+    """Refuse the first text that looks like a figure in a table of releases without figures."""
+    columns = _columns(table, wishes)
+    if columns.version is None and columns.day is None and wishes.version is None:
+        return
+    used = {columns.version, columns.day, columns.unit, *columns.machine.values()}
+    for row in table.rows:
+        for column, text in enumerate(row.cells):
+            if column not in used and not is_figure(text) and re.match("[-+.]?[0-9]|inf", text):
+                name = table.headings[column]
+                raise refused_at(
+                    row.line,
+                    f"{name}: {shown(text)} is no figure; expected a number alone, and its unit in "
+                    f"the heading, as in {name} (ms)",
+                )
 
 
 def _cells(read: Sequence[tuple[PageTable, _Columns]]) -> Iterator[str]:

@@ -138,7 +138,7 @@ def decimal_point(texts: Iterable[str], given: Point | None) -> Point | None:
     if given:
         return given
     unsure, short, long, point, comma = 0, False, False, False, False
-    for text in texts:
+    for text in (each.removeprefix("-") for each in texts):
         point = point or _WITH_POINT.fullmatch(text) is not None
         comma = comma or _WITH_COMMA.fullmatch(text) is not None
         short = short or _SHORT.fullmatch(text) is not None
@@ -156,7 +156,8 @@ def amount(text: str, unit: str, point: Point | None = None) -> Amount:
     """
     if point == ",":
         text = text.replace(".", "").replace(",", ".")
-    if point and _PLAIN.fullmatch(text) and math.isfinite(value := float(text)):
+    is_plain = (point or "." not in text) and _PLAIN.fullmatch(text)
+    if is_plain and math.isfinite(value := float(text)):
         return Amount(text, value)
     figure = _MARKS.sub("", text.removesuffix(unit).strip()).strip()
     match = _FIGURE.fullmatch(figure)

@@ -47,10 +47,10 @@ class Lines(NamedTuple):
 def release_lines(runs: Sequence[RunMedians]) -> Lines:
     """Return the lines of a history's runs."""
     main, newest = list[RunMedians](), ""
+    orders = _orders(runs)
     beside: defaultdict[tuple[int, ...], list[RunMedians]] = defaultdict(list)
     left_out: defaultdict[str, list[RunMedians]] = defaultdict(list)
-    for run in runs:
-        order = release_order(run.version_order)
+    for run, order in zip(runs, orders, strict=True):
         if not run.medians:
             left_out["no trial of their newest version counts"].append(run)
         elif run.version == run.canary:
@@ -69,6 +69,19 @@ def release_lines(runs: Sequence[RunMedians]) -> Lines:
             others[".".join(map(str, key))] = ascending
             left_out[_OLDER] += older
     return Lines(main, others, {reason: some for reason, some in left_out.items() if some})
+
+
+def _orders(runs: Sequence[RunMedians]) -> list[str | None]:
+    """Return what sorts the releases of runs, None where it is unknown.
+
+    Among commits, one of digits alone is a commit, although it looks like a release.
+    """
+    orders = [release_order(run.version_order) for run in runs]
+    if 2 * orders.count(None) <= len(orders):
+        return orders
+    return [
+        None if run.version.isdecimal() else order for run, order in zip(runs, orders, strict=True)
+    ]
 
 
 def _line(numbers: Sequence[int], newest: Sequence[int]) -> tuple[int, ...]:

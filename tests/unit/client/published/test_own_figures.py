@@ -190,6 +190,13 @@ def test_a_file_of_otava_is_a_table_like_any_other():
     assert found(text).figures[0].tested_on == date(2025, 1, 1)
 
 
+@pytest.mark.parametrize("cells", [("-5", "-6"), ("-1.5", "2.25")])
+def test_figures_may_be_below_zero(cells):
+    rows = (f"1.{n},2026-01-0{n + 1},{cell}\n" for n, cell in enumerate(cells))
+
+    assert values("version,date,drift\n" + "".join(rows)) == [float(cell) for cell in cells]
+
+
 def test_branches_have_histories_of_their_own():
     rows = "2024-01-01,a0,main,5\n2024-01-02,a1,{},6\n"
     text = "date,commit,branch,p50\n" + rows
@@ -212,6 +219,8 @@ def test_metrics_whose_names_are_alike_stay_apart():
     [
         ("a,b\n1,2\n", "no table has a version or a day, and figures"),
         ("version,date,Q1\n1.0,2026-01-02,x\n", "no table has a version or a day, and figures"),
+        ("version,date,Q1\n1.0,2026-01-02,90 ms\n",
+         "line 2: Q1: '90 ms' is no figure; expected a number alone, and its unit in the heading"),
         ("version,date,unit,Q1\n1.0,2026-01-02,s,1\n1.1,2026-01-03,kB,1\n",
          "line 3: the unit of Q1 is 'kB'; expected s"),
         ("version,date," + ",".join(f"q{n}" for n in range(401)) + "\n1.0,2026-01-02"

@@ -68,7 +68,7 @@ def test_a_point_before_three_digits_is_refused_because_it_may_stand_between_tho
 
 @pytest.mark.parametrize(
     "text",
-    ["36,60", "3,6,000", "~366000", "366000-378000", "∞", "NaN", "1e999", "-5", "366000 MB/s"],
+    ["36,60", "3,6,000", "~366000", "366000-378000", "∞", "NaN", "1e999", "366000 MB/s"],
 )
 def test_any_other_text_is_no_figure(text):
     with pytest.raises(ValueError, match=r"is not a figure|is not a finite number"):

@@ -53,6 +53,12 @@ def test_commits_and_tags_without_an_order_are_all_in_the_main_line():
     assert names(versions) == (versions, {}, [])
 
 
+def test_a_commit_of_digits_alone_is_no_old_release():
+    commits = ["89592521", "f1abd670", "41483337", "9079ccab", "2f52100d"]
+
+    assert names(commits) == (commits, {}, [])
+
+
 def test_a_fall_in_one_line_is_seen_in_that_line_alone():
     chance = random.Random(1)
     old, new = level(chance, 20) + level(chance, 10, 70), level(chance, 30)
