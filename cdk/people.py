@@ -28,12 +28,15 @@ from tidemark.store import keys
 _GITHUB = "token.actions.githubusercontent.com"
 # The parts of the bootstrap stack that the CDK's command line takes on.
 _BOOTSTRAP = ("deploy", "file-publishing", "image-publishing", "lookup")
-# `exclude`, `include`, `comment`, `acknowledge` and `import` write these.
+# `exclude`, `include`, `comment`, `acknowledge`, `import` and `profile import` write these, and
+# `profile remove` deletes the others.
 _WRITTEN = (
-    f"{keys.exclusions('*')}*", f"{keys.HISTORY}*", f"{keys.VERSIONS}*", "runs/*", "tables/*",
+    f"{keys.exclusions('*')}*", f"{keys.HISTORY}*", f"{keys.PROFILES}*", f"{keys.VERSIONS}*",
+    "runs/*", "tables/*",
 )  # fmt: skip
+_DELETED = (f"{keys.PROFILES}*", f"{keys.rows('profiles')}*")
 
-_OBJECTS = ("*", f"{ATHENA_PREFIX}*", *_WRITTEN)
+_OBJECTS = ("*", f"{ATHENA_PREFIX}*", *_WRITTEN, *_DELETED)
 
 
 class People(Construct):
@@ -124,9 +127,13 @@ class People(Construct):
         ]
 
     def _changing(self) -> list[PolicyStatement]:
-        objects = [self._bucket.arn_for_objects(pattern) for pattern in _WRITTEN]
+        written, deleted = (
+            [self._bucket.arn_for_objects(pattern) for pattern in patterns]
+            for patterns in (_WRITTEN, _DELETED)
+        )
         return [
-            allow(["s3:PutObject"], objects),
+            allow(["s3:PutObject"], written),
+            allow(["s3:DeleteObject"], deleted),
             self._calling("PublishReport", "RecordRates", "SweepRuns"),
         ]
 

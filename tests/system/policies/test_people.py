@@ -4,6 +4,7 @@ import json
 import os
 import re
 from itertools import chain
+from pathlib import Path
 
 import pytest
 import yaml
@@ -20,9 +21,12 @@ from tests.system.policies.recording import read_calls, recorded
 from tidemark.cli import (
     comment,
     compare,
+    copies,
     dashboard,
     decisions,
     history,
+    import_figures,
+    profile,
     run,
     runs,
     show,
@@ -33,6 +37,7 @@ from tidemark.model.checkout import ROOT
 
 pytestmark = pytest.mark.systems
 
+OF_ROCKSDB = ("--suite", "rocksdb")
 VERSIONS = ("--versions", "9.0.0,9.8.4", "--layout", "trials", "--repetitions", "1")
 READING = {
     "runs": (runs.runs, []),
@@ -41,6 +46,7 @@ READING = {
     "history": (history.command, ["rocksdb"]),
     "sql": (sql.command, ["SELECT version, value FROM rates"]),
     "dashboard": (dashboard.command, []),
+    "export": (copies.export, ["FOLDER/copy"]),
 }
 RUNNING = {"run": (run.command, ["rocksdb", *VERSIONS, "--set", "records=2000"])}
 CHANGING = {
@@ -49,6 +55,12 @@ CHANGING = {
     "exclude": (decisions.exclude, ["RUN", "--reason", "seen"]),
     "include": (decisions.include, ["RUN"]),
     "comment": (comment.command, ["RUN", "--file", str(ROOT / "docs/profiles/pairs.txt")]),
+    "import": (import_figures.command, [str(ROOT / "docs/import.md"), "--suite", "sleeper"]),
+    "profile import": (
+        profile.command,
+        ["import", "FOLDER/ingest.folded", *OF_ROCKSDB, "--version", "9.0.0", "--test", "ingest"],
+    ),
+    "profile remove": (profile.command, ["remove", "PROFILE", *OF_ROCKSDB]),
 }
 STOPPING = {"stop": (runs.stop, ["RUN", "--reason", "seen"])}
 ALLOWED = {
@@ -107,10 +119,17 @@ def recording(deployment_by_the_cdk, tmp_path_factory):
         needed = {}
         for name, command in {**RUNNING, **READING, **CHANGING, **STOPPING}.items():
             if name == "stop":
+                known = len(stored_runs(deployed))
                 deployed.client.start({"suite": "rocksdb", "parameters": {"records": 1_000_000}})
-                deployed.until(lambda: len(stored_runs(deployed)) == 2)
-            run_id = max(stored_runs(deployed), default="")
-            invoke(command, run_id, calls / name)
+                deployed.until(lambda known=known: len(stored_runs(deployed)) > known)
+            profiles = deployed.app.bucket.keys("profiles/rocksdb/")
+            given = {
+                "RUN": max(stored_runs(deployed), default=""),
+                "PROFILE": min((Path(key).stem for key in profiles), default=""),
+                "FOLDER": str(tmp_path_factory.mktemp("files")),
+            }
+            Path(given["FOLDER"], "ingest.folded").write_text("main;put 7\n", encoding="utf-8")
+            invoke(command, given, calls / name)
             needed[name] = needed_by(calls / name, deployment)
         with recorded(calls / "deploy", of_owner=True):
             assert before_deployment.main([]) == 0
@@ -128,9 +147,11 @@ def stored_runs(deployed):
     return [*deployed.app.bucket.folders("runs/")]
 
 
-def invoke(command, run_id, folder):
+def invoke(command, values, folder):
     program, words = command
-    given = [run_id if word == "RUN" else word for word in words]
+    given = [
+        re.sub("^(RUN|PROFILE|FOLDER)", lambda named: values[named[0]], each) for each in words
+    ]
     with recorded(folder, of_owner=True):
         done = CliRunner().invoke(program, [*given, "--aws", "--state", str(folder / "saved")])
     assert done.exit_code == 0, (given, done.output, done.exception)
