@@ -35,7 +35,7 @@ _NO_TIME = quoted("a line without a time belongs to the event before")
 _UNPACKED = {Packing.NONE: "none", Packing.GZIP: "gzip"}
 """The packings that DuckDB reads itself, by its names."""
 _UNTIMED = "an event without a time: "
-# DuckDB's CSV reader takes 0.3 ms for each file. DuckDB reads many files whole in a tenth of that,
+# DuckDB's CSV reader takes 0.3 ms for each file. DuckDB reads many files whole in a sixth of that,
 # 2,048 at once in each thread, which bounds their size.
 _MANY, _SMALL_BYTES = 16, 32 * 1024
 # DuckDB streams this, so that a query takes no more memory for it.
