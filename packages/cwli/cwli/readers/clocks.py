@@ -63,7 +63,7 @@ _MOST_AHEAD = 14 * 60 * _MINUTE
 ANYTHING = "*"
 """The sign in a format that stands for any text before the time."""
 _ZONE = re.compile(rf"(?:[.,]\d+)? ?\[?({_ZONES})\b")
-"""What follows the seconds of a time with the name of a zone."""
+"""The name of a zone behind the seconds of a time, with their fraction."""
 # The lines that choose the clock of a file.
 _LINES = 200
 # The lines that show whether a log names a zone.
