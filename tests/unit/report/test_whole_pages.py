@@ -9,12 +9,13 @@ import pytest
 from rich.console import Console
 
 from tests.last_seen import assert_last_seen
-from tests.plans import RUN
+from tests.plans import RUN, plan_of, rocksdb
 from tests.unit import drawn_runs, two_of_everything
 from tests.unit.prepared_results import PREPARED
 from tests.unit.report import test_grown_functions, test_labels, test_loads
 from tests.unit.run import test_profiled_trials, test_search
 from tests.unit.run.test_choose_trial import BASE, NEW, OTHER, Measuring
+from tidemark.model.suite_files import read_suites
 from tidemark.report.blocks import Report
 from tidemark.report.comparison.contents import comparison
 from tidemark.report.comparison.sides import sides
@@ -73,6 +74,21 @@ def _tables():
         yield key.split("/")[1], gzip.decompress(body).decode()
 
 
+def _plans():
+    """Yield the name, the request and the trials of plans of each kind."""
+    canary = rocksdb().model_copy(update={"canary": "8.8.1"})
+    requests = [({"repetitions": 3}, suite) for suite in read_suites().values()] + [
+        ({"versions": ["9.8.4", "8.8.1", "9.0.0"], "baseline": "9.0.0"}, canary),
+        ({"versions": ["9.0.0", "9.8.4"], "note": "by hand", "tasks": 2}, canary),
+        ({"versions": ["9.0.0", "9.8.4"], "until": "decided", "budget_usd": 2}, canary),
+        ({"bisect": test_search.BISECT, "trigger": "schedule", "keep_going": True}, canary),
+    ]
+    plans = (plan_of(fields, suite=suite) for fields, suite in requests)
+    for plan in (*plans, test_profiled_trials.plan()):
+        yield "requests", plan.request.model_dump_json(indent=1)
+        yield "trials", plan.model_dump_json(include={"trials"})
+
+
 PAGES = {
     **{name: lambda prepared=prepared: [prepared.report()] for name, prepared in PREPARED.items()},
     "two of everything": _of_two_of_everything,
@@ -91,6 +107,7 @@ PAGES = {
     ],
     "profiled trials": _profiled,
     "tables": _tables,
+    "plans": _plans,
 }  # fmt: skip
 
 

@@ -7,7 +7,7 @@ import pytest
 from tests.unit.figures.history.test_change_points import level
 from tests.unit.figures.history.test_changes import INGEST, run_id, runs_of
 from tidemark.figures.history.changes import judged
-from tidemark.figures.history.untold import Untold
+from tidemark.figures.history.untold import Untold, change_of
 
 RELEASES = [f"1.{number}.0" for number in range(60)]
 
@@ -50,6 +50,11 @@ def test_a_change_from_zero_has_no_percentage():
         "slower", "1.15.0", 0, 5,
     )  # fmt: skip
     assert (change.change, change.alarms, untold) == (None, True, [Untold(failures, "")])
+
+
+def test_a_change_beyond_all_numbers_has_no_size():
+    assert change_of(1e-300, 1e300) is None
+    assert change_of(4.0, 5.0) == 0.25
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e-160, 1e160, 1e300])
