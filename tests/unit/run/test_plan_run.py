@@ -432,6 +432,11 @@ def test_a_run_scheduled_for_a_distant_time_is_refused(world, scheduled_at):
     )
 
 
+@pytest.mark.parametrize("scheduled_at", ["2026-11-14T09:00:00Z", "2026-11-22T09:00:00Z"])
+def test_the_first_and_the_last_accepted_times_of_a_schedule_are_accepted(world, scheduled_at):
+    assert start(world, "first", {**SCHEDULED, "scheduled_at": scheduled_at})
+
+
 def test_the_next_scheduled_start_is_another_run(world):
     first = start(world, "first", SCHEDULED)
     conclude(world, "first", SCHEDULED, first["run_id"])
