@@ -82,6 +82,7 @@ _DIGEST = re.compile("[0-9a-f]{16,64}")
 _ASSETS = "cdk-"
 _PUT = "moves it aside; the next start of a cloud stores it again"
 _LOST = "moves it aside; its content is lost"
+_MADE_AGAIN = "moves it aside; it is made again when it is needed"
 
 
 def examine(state: Path, contents: Contents) -> Iterator[Finding]:
@@ -105,15 +106,17 @@ def _examine_made(state: Path) -> Iterator[Finding]:
     """Yield each damaged folder or file that a cloud makes again when it needs it."""
     for folder in chain.from_iterable((state / name).glob("*") for name in _FOLDERS):
         if _DIGEST.fullmatch(folder.name) and not is_whole(folder):
-            yield _finding(folder, "this user did not write its files, or not all", state)
+            told = f"{folder} is damaged: this user did not write its files, or not all"
+            yield Finding(told, _MADE_AGAIN, partial(_quarantine, state, folder))
     for file in chain((state / "tables").rglob("*.parquet"), (state / "parsed").glob("*.parquet")):
+        # A failure of the power leaves half a file of cached rows, which no query reads.
         if problem := problem_of(file):
-            yield _finding(file, problem, state)
-
-
-def _finding(path: Path, problem: str, state: Path) -> Finding:
-    remedy = "moves it aside; it is made again when it is needed"
-    return Finding(f"{path} is damaged: {problem}", remedy, partial(_quarantine, state, path))
+            yield Finding(
+                f"{file} is of no use: {problem}",
+                _MADE_AGAIN,
+                partial(_quarantine, state, file),
+                harmless=True,
+            )
 
 
 def _quarantine(state: Path, *paths: Path) -> bool:

@@ -210,6 +210,17 @@ def test_the_doctor_moves_aside_what_nothing_else_has(state):
     assert listed(run(state, "runs", "--format", "json")) == [THIRD, SECOND, FIRST]
 
 
+def test_cached_rows_that_a_power_failure_cut_off_are_no_damage(state):
+    rows = state / "tables" / "0a" / "1b.parquet"
+    rows.parent.mkdir(parents=True)
+    rows.touch()
+
+    found = run(state, "doctor", "--repair")
+    assert (found.exit_code, f"{rows} is of no use: " in found.stdout) == (0, True)
+    assert not rows.exists()
+    assert run(state, "doctor").stdout == f"Everything in {state} is whole.\n"
+
+
 def test_the_doctor_names_a_body_that_a_killed_process_left(state):
     orphan = state / "objects" / "bodies" / "orphan"
     orphan.write_bytes(b"rows")

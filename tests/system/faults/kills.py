@@ -205,7 +205,8 @@ def left() -> list[str]:
 def empty_reports(state: Path) -> Iterator[str]:
     """Yield each empty file of a report."""
     for file in (state / "reports").rglob("*"):
-        if file.is_file() and file.suffix != ".tmp" and file.stat().st_size == 0:
+        unfinished = file.suffix == ".tmp" or file.parent.name.startswith(".unfinished-")
+        if file.is_file() and not unfinished and file.stat().st_size == 0:
             yield f"{file} is empty"
 
 
