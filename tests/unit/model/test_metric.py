@@ -87,6 +87,15 @@ def metric(log, **fields):
     return Metric.model_validate(whole["tests"][0]["metrics"][0])
 
 
+def test_a_written_query_begins_with_what_it_reads():
+    beginnings = [text.splitlines()[0] for text in queries_of(metric("took {value} ms")).values()]
+
+    assert beginnings == [
+        "# time [ms] of each task, from lines in the form of took {value} ms",
+        "# Every time [ms], from lines in the form of took {value} ms",
+    ]
+
+
 @pytest.fixture
 def rows(tmp_path):
     def answer(log, *lines, query="time_values", **fields):
