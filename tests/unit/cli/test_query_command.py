@@ -51,6 +51,8 @@ def test_rows_are_printed_as_markdown(query):
         (["limit 1", "--sorted", "--start", "-1h"], "--sorted needs a PATH"),
         (["limit 1", "--follow"], "--follow: each row must come from one event"),
         (["limit 1", "--verify"], "--verify needs --from-aws"),
+        (["limit 1", "--from-aws", "/g", "--sorted"], "--sorted: this is not accepted with"),
+        (["limit 1", "a.log", "--from-aws", "/g"], "PATH: this is not accepted with --from-aws"),
     ],
 )
 def test_the_refusal_of_an_argument_is_one_sentence(query, arguments, sentence):
