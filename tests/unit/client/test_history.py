@@ -507,3 +507,9 @@ def test_a_change_that_mends_another_is_in_the_sentence_of_that_one():
     faster = change(version="9.9.0", changed_run="b", verdict="faster", change="0.1")
 
     assert list(sentences([faster, slower])) == [sentence(slower)]
+
+
+def test_a_suite_without_rates_has_a_hint_with_the_place_of_the_command(monkeypatch):
+    told = history(monkeypatch, [], "--state", "/kept").exception
+
+    assert str(told).endswith("; `tidemark run rocksdb --state /kept` measures versions")
