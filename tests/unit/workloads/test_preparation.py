@@ -69,9 +69,10 @@ def uv(tmp_path):
 
 
 def test_each_python_has_an_environment_of_its_own(uv, tmp_path, monkeypatch):
-    own = tmp_path / ".pyenv" / "versions" / "3.98.2" / "bin" / "python3.98"
-    own.parent.mkdir(parents=True)
-    own.touch()
+    for version in ("3.98.9", "3.98.10"):
+        own = tmp_path / ".pyenv" / "versions" / version / "bin" / "python3.98"
+        own.parent.mkdir(parents=True)
+        own.touch()
     monkeypatch.setenv("HOME", str(tmp_path))
     made = {
         environment({**uv(MAKES), "TIDEMARK_PYTHON": python}, timeout=60)

@@ -106,8 +106,13 @@ def _python(variables: Mapping[str, str]) -> str:
     if sys.version_info[:2] == tuple(map(int, wanted.split("."))):
         return sys.executable
     of_pyenv = Path.home() / ".pyenv" / "versions"
-    found = sorted(of_pyenv.glob(f"{wanted}.*/bin/python{wanted}"), key=lambda path: path.parts)
-    return str(found[-1]) if found else wanted
+    found = of_pyenv.glob(f"{wanted}.*/bin/python{wanted}")
+    return str(max(found, key=_patch, default=wanted))
+
+
+def _patch(python: Path) -> Sequence[int]:
+    """Return the numbers in the name of pyenv's folder of a Python, such as 3, 13, 10."""
+    return [int(number) for number in re.findall(r"\d+", python.parts[-3])]
 
 
 def _requirements(variables: Mapping[str, str]) -> list[str]:
