@@ -7,9 +7,11 @@ from datetime import timedelta
 import pytest
 
 from tests.plans import plan_of
-from tidemark.figures.calibration import DRAWS, found, noise, seconds_of_pair
+from tests.unit.measured_runs import planned
+from tidemark.figures.calibration import DRAWS, found, noise, of_two, seconds_of_pair
 from tidemark.figures.version_rates import quantities
 from tidemark.model.results import NO_EXCLUSIONS, TaskResult, TestResult, TrialResult, no_rate
+from tidemark.model.suite import MOST_REPETITIONS
 from tidemark.model.suite_files import read_suites
 
 SUITE = read_suites()["rocksdb"]
@@ -82,3 +84,9 @@ def test_a_round_of_two_versions_takes_its_share_of_the_tasks_of_a_round_of_more
 
     # Twelve rounds in 130 s, each with two tasks of 3 s that three versions share.
     assert seconds_of_pair(plan, trials) == pytest.approx(130 / 12 - 6 + 6 * 2 / 3)
+
+
+def test_a_calibration_of_two_versions_draws_the_longest_runs_of_the_first_two():
+    request = of_two(planned(["8.8.1", "9.0.0", "9.8.4"], repetitions=5)).request
+
+    assert (request.versions, request.repetitions) == (["8.8.1", "9.0.0"], MOST_REPETITIONS)
