@@ -45,6 +45,8 @@ def _case(name: str, value: float, limit: float, unit: str = "%", least: bool = 
 
 
 _SERIES, _PASTS, _NIGHTLY, _DRIFTS = 200, 1_000, 200, 30
+_WATCHED, _POINTS = 40, 150
+"""The series that are judged at each of their points, and the points of one."""
 _NEAR = 4
 """The points by which a found change of nightly figures may miss its place."""
 _METRICS, _RELEASES, _SLOWED, _DATABASES = 175, 202, 73, 2
@@ -58,6 +60,27 @@ def steady() -> Iterator[Case]:
             series = [autoregressive(chance, count, correlation) for _ in range(_SERIES)]
             alarms = percentage([bool(change_points(values)) for values in series])
             yield _case(f"AR(1), φ {correlation:g}, {count} runs", alarms, limit)
+
+
+def online() -> Iterator[Case]:
+    """Yield how many messages on a new level come of 1,000 points that have none.
+
+    A message is told at the first point at which the history has the level.
+    """
+    for correlation in (0.0, 0.3):
+        chance = random.Random(11)
+        told = 0
+        for _ in range(_WATCHED):
+            values = autoregressive(chance, _POINTS, correlation)
+            told += len({place for n in range(5, _POINTS) for place in _new(values[: n + 1])})
+        name = f"AR(1), φ {correlation:g}: messages of 1,000 points"
+        yield _case(name, 1000 * told / (_WATCHED * _POINTS), 0.7, "")
+
+
+def _new(values: list[float]) -> Iterator[int]:
+    for change in judged_levels(list(map(RunFigure, values))).told:
+        if change.state in {"new", "lasting"}:
+            yield change.point.index
 
 
 def masked() -> Iterator[Case]:
@@ -239,7 +262,7 @@ def times() -> Iterator[Case]:
 def main() -> int:
     """Measure, write the page's tables and return the exit code."""
     tables = {
-        "Histories without a change that have one": steady(),
+        "Histories without a change that have one": iter([*steady(), *online()]),
         "Masking and drifts": iter([*masked(), *drifting()]),
         "Spread": spreads(),
         "Nightly figures": nights(),
