@@ -75,6 +75,8 @@ _SECONDS = {"s": 1.0, "sec": 1.0, "secs": 1.0, "second": 1.0, "seconds": 1.0, "m
             "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ns": 1e-9, "min": 60.0, "h": 3600.0}  # fmt: skip
 _BYTES = {"b": 1.0, "bytes": 1.0, "kb": 1e3, "mb": 1e6, "gb": 1e9, "kib": 2.0**10,
           "mib": 2.0**20, "gib": 2.0**30}  # fmt: skip
+_LAST_WORDS = (_SECONDS.keys() | _BYTES.keys()) - {"s", "second", "min", "h", "b"}
+"""The units that a name may end with, as p99_ms does; the others may be rates, or the least."""
 _VERSION = re.compile(r"[^0-9A-Za-z.+_-]+")
 _ISO_DAY = re.compile(r"(?<![0-9])(20[0-9]{2})-?([01][0-9])-?([0-3][0-9])(?![0-9])")
 _LONGEST_VERSION, _LONGEST_NAME = 64, 32
@@ -446,7 +448,9 @@ def _of_table(
     if columns.day is not None:
         days = (Day(row.cells[columns.day], row.line) for row in table.rows)
         order = order_of(days, wishes.order)
-    headings = [heading_parts(heading) for heading in table.headings]
+    headings = [
+        (name, unit or _last_word(name)) for name, unit in map(heading_parts, table.headings)
+    ]
     for row in table.rows:
         version = _version(row, columns, wishes)
         day = _day(row, columns, wishes, version, today, order)
@@ -467,6 +471,12 @@ def _of_table(
             yield OwnFigure(
                 version, day, name, unit, None, read, row.line, labels=labels, environment=machine
             )
+
+
+def _last_word(name: str) -> str:
+    """Return the unit at the end of a name such as ``p99_ms``, '' for none."""
+    *before, last = re.split(r"[\s_.-]+", name.strip())
+    return last if before and last.casefold() in _LAST_WORDS and before[-1] != "per" else ""
 
 
 def _version(row: TableRow, columns: _Columns, wishes: Wishes) -> str:

@@ -51,6 +51,15 @@ def test_each_column_of_figures_is_a_metric_with_its_unit_and_a_guessed_directio
     ]
 
 
+def test_the_last_word_of_a_heading_may_be_the_unit_but_not_of_a_rate_or_a_least_figure():
+    text = "commit,time,p99_ms,heap MiB,rows_per_sec,read min,ms\nb6589fc6,2026-01-01,5,6,7,8,9\n"
+
+    assert {name: unit for name, (unit, _) in metrics(text).items()} == {
+        "p99_ms": "ms", "heap_mib": "MiB", "rows_per_sec": "units", "read_min": "units",
+        "ms": "units",
+    }  # fmt: skip
+
+
 def test_a_direction_that_nothing_tells_is_said_to_be_a_guess():
     (note,) = found("Version,Date,Q1\n1.0,2026-01-01,5\n").notes
 
