@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tidemark import __version__
 
-# What changes with each release, and with each edit of a shipped suite or a packed program.
+# A release changes its version, and an edit of a shipped suite or packed program its digest.
 _PASSING = re.compile(rf"\b(?:{re.escape(__version__)}|[0-9a-f]{{64}}|[0-9a-f]{{12}}…)")
 
 # The last bits of a logarithm are another machine's own, and of a sum its order's.

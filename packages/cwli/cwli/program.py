@@ -18,7 +18,7 @@ from click.exceptions import NoArgsIsHelpError
 _FAILED, _REFUSED = 1, 2
 _OBJECTS = 100_000
 _INTERRUPTED = 130  # 128 and the number of SIGINT, as shells have it
-# What fails on a disk that has no room or no sector, and what to do.
+# The errors of a disk without room or with a broken sector: the verb, and the advice.
 _ROOM = ("written", "free some space, and run the command again")
 _OF_DISK = {
     errno.ENOSPC: _ROOM,

@@ -1,4 +1,4 @@
-"""What commands print of stored runs with two of everything, word for word."""
+"""The output of commands over stored runs with two of everything, word for word."""
 
 import re
 import shlex
