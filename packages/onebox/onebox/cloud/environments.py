@@ -9,6 +9,7 @@ environment variables), "Viewing CloudWatch logs for Lambda" (START, END and REP
 
 from __future__ import annotations
 
+import errno
 import json
 import logging
 import math
@@ -34,6 +35,9 @@ from onebox.cloud.processes import Guard, Process, clean_environment
 from onebox.cloud.runtime import ForkServer, Invocation, Reply, RuntimeApi
 
 _log = logging.getLogger(__name__)
+# AWS Lambda API reference, Invoke: a file system cannot be read or written. State machines retry a
+# ServiceException, but a disk has no room after a minute, either.
+_OF_THE_DISK = {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS}
 INIT_SECONDS = 10  # AWS's limit for the load of a function, before its timeout begins
 
 
@@ -279,8 +283,8 @@ class Environments:
             finally:
                 self._give_back(sandbox)
         except OSError as error:  # the disk is full, or no process can be started
-            reason = f"{function.name} cannot be run: {error}"
-            raise LambdaClientError("ServiceException", reason) from None
+            code = "EFSIOException" if error.errno in _OF_THE_DISK else "ServiceException"
+            raise LambdaClientError(code, f"{function.name} cannot be run: {error}") from None
 
     def close(self) -> None:
         """Kill every environment, and start no other."""

@@ -435,18 +435,26 @@ def test_an_unsupported_setting_in_a_template_is_refused_by_name(formation, func
 
 
 @pytest.mark.parametrize(
+    ("number", "code"),
+    [
+        (errno.ENOSPC, "EFSIOException"),
+        (errno.EDQUOT, "EFSIOException"),
+        (errno.EAGAIN, "ServiceException"),
+    ],
+)
+@pytest.mark.parametrize(
     ("owner", "name"), [(environments.KeyFiles, "_write"), (environments.Sandbox, "_write")]
 )
-def test_a_function_that_has_no_room_on_the_disk_is_a_service_exception(
-    create, invoke, monkeypatch, owner, name
+def test_a_function_that_the_machine_cannot_run_has_the_error_of_its_disk_or_of_lambda(
+    create, invoke, monkeypatch, owner, name, number, code
 ):
     def fail(*_):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        raise OSError(number, os.strerror(number))
 
     create("def handler(event, context): return 1")
     with monkeypatch.context() as full:
         full.setattr(owner, name, fail)
-        with pytest.raises(ClientError, match=r"ServiceException.*f cannot be run: .* No space"):
+        with pytest.raises(ClientError, match=rf"{code}.*f cannot be run: .*{os.strerror(number)}"):
             invoke()
 
     assert invoke()[:2] == (1, None)
