@@ -90,6 +90,7 @@ DIGEST = ".sha256"
 _SHA256 = re.compile("[0-9a-f]{64}")
 ROW_GROUP = 122_880
 """The number of rows of a row group, which is DuckDB's unit."""
+_ERROR_NUMBER = re.compile(r'"errno":"(\d+)"')
 _OPTIONS = f"FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, ROW_GROUP_SIZE {ROW_GROUP}"
 
 
@@ -119,14 +120,22 @@ def parquet_of(select: str, unfinished: Path, threads: int) -> Iterator[Path]:
 
     Raises
     ------
+    OSError
+        If the rows cannot be written.
     duckdb.Error
-        If the rows cannot be read or written.
+        If the rows cannot be read.
     """
     try:
         with cursor(threads) as connection:
             connection.execute("SET enable_progress_bar_print = FALSE")
             connection.execute(f"COPY ({select}) TO {quoted(str(unfinished))} ({_OPTIONS})")
         yield unfinished
+    except duckdb.IOException as error:
+        # DuckDB tells the system's error in JSON.
+        if found := _ERROR_NUMBER.search(str(error)):
+            number = int(found[1])
+            raise OSError(number, os.strerror(number), str(unfinished)) from error
+        raise
     finally:
         unfinished.unlink(missing_ok=True)
 

@@ -1,12 +1,14 @@
-"""The JSON lines of events and their checksums."""
+"""The JSON lines of events and their checksums, and Parquet files on a full disk."""
 
+import errno
 import json
+import os
 
 import pytest
 
 from cwli import duckdb_core as duckdb
 from cwli.insights import run
-from onebox.logs.event_files import LogEvent, cursor, event_of, is_whole, line_of
+from onebox.logs.event_files import LogEvent, cursor, event_of, is_whole, line_of, parquet_of
 from onebox.logs.store import LogStore, LogStoreError
 
 EVENT = LogEvent("1", 2, 3, "stream", 'a "message", "crc32": 7}')
@@ -83,3 +85,13 @@ def test_a_database_that_broke_is_opened_anew(error):
 
     with cursor() as connection:
         assert connection.execute("SHOW TABLES").fetchall() == []
+
+
+def test_a_parquet_file_without_room_on_the_disk_is_the_system_s_error(tmp_path):
+    file = tmp_path / "events.tmp"
+    file.symlink_to("/dev/full")
+    with pytest.raises(OSError) as failed, parquet_of("SELECT 1", file, threads=1):  # noqa: PT011
+        pass
+
+    assert str(failed.value) == f"[Errno {errno.ENOSPC}] {os.strerror(errno.ENOSPC)}: '{file}'"
+    assert not file.is_symlink()
