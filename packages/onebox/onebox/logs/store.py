@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import threading
@@ -29,6 +30,7 @@ __all__ = ["LogEvent", "LogStore", "LogStoreError"]
 
 # The longest file name that a file system accepts.
 _MAX_NAME_BYTES = 255
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 _log = logging.getLogger(__name__)
 _FIRST, _LAST = -(2**63), 2**63 - 1
 
@@ -137,7 +139,8 @@ class LogStore:
         with self._lock:
             self._begin_files()
         for group in self.groups():
-            self._try_to_fold(group)
+            if self._try_to_fold(group) in _NO_ROOM:
+                return  # the other groups find no room, either, and one warning is enough
 
     def groups(self) -> list[str]:
         """Return the log groups that have events, sorted."""
@@ -249,14 +252,19 @@ class LogStore:
             self._open[folder] = OpenSegment(folder, f"{self._name}-{next(self._numbers):09d}")
         return self._open[folder]
 
-    def _try_to_fold(self, group: str) -> None:
+    def _try_to_fold(self, group: str) -> int | None:
+        """Fold the lines of a group, or warn; return the number of an error of the disk."""
         try:
             self._fold(group)
         except LogStoreError as error:
             # A reader of the events gets this error; a writer of other events need not stop.
             _log.warning("%s", error)
-        except (OSError, duckdb.Error) as error:  # the disk is full, or fails
+        except duckdb.Error as error:
             _log.warning("The lines of %s stay unfolded: %s", group, error)
+        except OSError as error:  # the disk is full, or fails
+            _log.warning("The lines of %s stay unfolded: %s", group, error)
+            return error.errno
+        return None
 
     def _fold(self, group: str) -> None:
         with self._folding:
