@@ -17,7 +17,6 @@ from itertools import accumulate, pairwise
 from typing import Literal, NamedTuple
 
 from tidemark.figures.history.change_points import boundaries
-from tidemark.figures.version_rates import mean, spread
 
 TEST = "Fligner-Killeen test"
 FEWEST = 8
@@ -33,7 +32,7 @@ Word = Literal["less steady", "steadier"]
 
 
 class SpreadChange(NamedTuple):
-    """A change of the standard deviation, as a share of the level."""
+    """A change of the spread: both are standard deviations, as shares of the level."""
 
     before: float
     after: float
@@ -56,14 +55,13 @@ def spread_change(
     if min(len(base), len(new)) < FEWEST or min(*base, *new) <= 0:
         return None
     deviations = [each for side in (base, new) for each in _deviations(list(map(math.log, side)))]
-    before, after = ((spread(side) or 0.0) / mean(side) for side in (base, new))
-    p_value = _Scores.of(deviations).p_value(len(base))
-    is_certain = p_value <= alpha and abs(after - before) >= margin
-    return SpreadChange(before, after, p_value) if is_certain else None
+    found = _change(deviations, len(base))
+    is_certain = found and found.p_value <= alpha and abs(found.after - found.before) >= margin
+    return found if is_certain else None
 
 
-def changed_places(deviations: Sequence[float], alpha: float) -> list[tuple[int, float]]:
-    """Return the first index of each new spread of deviations, in order, and its p-value.
+def changed_places(deviations: Sequence[float], alpha: float) -> list[tuple[int, SpreadChange]]:
+    """Return the first index of each new spread of deviations, in order, and the change there.
 
     The p-value counts all places where the spread may have changed, or all stretches that may have
     another spread. The least certain place is dropped first.
@@ -74,17 +72,29 @@ def changed_places(deviations: Sequence[float], alpha: float) -> list[tuple[int,
     while places:
         edges, tried = [0, *places, count], math.comb(count, min(len(places), 2))
         found = [
-            (tried * _Scores.of(deviations[start:end]).p_value(index - start), index)
+            _change(deviations[start:end], index - start, tried)
             for start, index, end in zip(edges, places, edges[2:], strict=False)
         ]
-        p_value, worst = max(found)
-        if p_value <= alpha:
-            return [(index, each) for each, index in found]
-        places.remove(worst)
+        p_values = [change.p_value if change else 1.0 for change in found]
+        worst = max(p_values)
+        if worst <= alpha:
+            return [(index, change) for index, change in zip(places, found, strict=True) if change]
+        del places[p_values.index(worst)]
     return []
 
 
-def deviation(deviations: Sequence[float]) -> float:
+def _change(deviations: Sequence[float], index: int, tried: int = 1) -> SpreadChange | None:
+    """Return the change of spread at the best of ``tried`` places; None if outliers made it.
+
+    The ranks and the medians of the deviations then go in opposite directions.
+    """
+    before, after = _width(deviations[:index]), _width(deviations[index:])
+    scores = _Scores.of(deviations)
+    is_one_way = (after > before) == scores.is_wider(index)
+    return SpreadChange(before, after, tried * scores.p_value(index)) if is_one_way else None
+
+
+def _width(deviations: Sequence[float]) -> float:
     """Return the standard deviation of normal values with such distances from their median."""
     middle = statistics.median(deviations)
     return _OF_MEDIAN * middle if middle else math.sqrt(math.pi / 2) * statistics.fmean(deviations)
@@ -121,6 +131,10 @@ class _Scores(NamedTuple):
         """The scores in their standard deviations, zeros if all are equal."""
         width = math.sqrt(self.variance) or 1.0
         return [score / width for score in self.scores]
+
+    def is_wider(self, index: int) -> bool:
+        """Tell whether the deviations from an index on have the higher ranks."""
+        return self.sums[index] < 0
 
     def statistic(self, index: int) -> float:
         """Return the statistic of another spread from an index on, chi-squared of one degree."""

@@ -69,8 +69,8 @@ def steadiness(verdicts: Iterable[Verdict]) -> Iterator[str]:
         if found := verdict.spread:
             yield (
                 f"{verdict.quantity.name} is {found.word} with {verdict.version}: its trials "
-                f"scatter by {percent(found.after)} of their mean, and trials of {verdict.base} by "
-                f"{percent(found.before)} ({TEST}, p = {found.p_value:.2g})."
+                f"scatter by {percent(found.after)} around their median, and trials of "
+                f"{verdict.base} by {percent(found.before)} ({TEST}, p = {found.p_value:.2g})."
             )
 
 

@@ -24,7 +24,13 @@ from tests.checks.bench.drawn_histories import (
 from tests.checks.bench.verdicts import Figure, percentage
 from tests.checks.docs import write_part
 from tidemark.figures.history.change_points import ChangePoint, change_points
-from tidemark.figures.history.levels import LevelChange, RunFigure, judged_levels, without_drifts
+from tidemark.figures.history.levels import (
+    LevelChange,
+    RunFigure,
+    Scatter,
+    judged_levels,
+    without_drifts,
+)
 from tidemark.figures.history.newest import Suspicion, credible
 
 
@@ -138,7 +144,7 @@ def spreads() -> Iterator[Case]:
         yield _case(name, percentage(found), limit, least=True)
 
 
-def _spreads(values: list[float]) -> Sequence[LevelChange]:
+def _spreads(values: list[float]) -> Sequence[Scatter]:
     return judged_levels(list(map(RunFigure, values))).spreads
 
 

@@ -19,7 +19,7 @@ def test_the_p_value_is_that_of_scipy():
 
     # scipy 1.16.3: fligner(log(BASE), log(WIDE), center="median").
     assert found.p_value == pytest.approx(0.0013579594697070848, rel=1e-12)
-    assert (found.before, found.after) == pytest.approx((0.00895, 0.09976), rel=1e-3)
+    assert (found.before, found.after) == pytest.approx((0.01110, 0.11085), rel=1e-3)
     assert found.word == "less steady"
     assert spread_change(WIDE, BASE, 0.03, 0.01).word == "steadier"
 
@@ -38,6 +38,21 @@ def test_the_p_value_is_that_of_scipy():
 )
 def test_what_is_small_or_may_be_chance_is_no_change(base, new, margin, alpha):
     assert spread_change(base, new, margin, alpha) is None
+
+
+def test_one_outlier_of_the_base_makes_a_version_that_scatters_more_no_steadier():
+    for seed in range(50):
+        base = scattered((19, 100, 0.01), (1, 140, 0), seed=seed)
+        found = spread_change(base, scattered((20, 100, 0.05), seed=seed + 1_000), 0.03, 0.01)
+        assert found is None or (found.word, found.before < 0.02) == ("less steady", True)
+
+
+def test_a_change_whose_ranks_and_medians_go_in_opposite_directions_is_none():
+    base = [100 * math.exp(share) for share in [0.001, -0.001] * 5 + [0.3, -0.3] * 4]
+    new = [100 * math.exp(share) for share in [0.04, -0.04] * 9]
+
+    assert spread_change(base, new, margin=0.0, alpha=1.0) is None
+    assert spread_change(base[:10], new, margin=0.0, alpha=1.0).word == "less steady"
 
 
 def test_versions_of_another_level_and_one_spread_are_as_steady():

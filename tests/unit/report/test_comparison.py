@@ -384,8 +384,8 @@ def test_a_version_that_is_less_steady_is_a_finding_of_its_own():
         [1040, 900, 1110, 970, 850, 1180, 1010, 930, 1080, 990],
     )
     sentence = (
-        "ingest_rate is less steady with 9.8.4: its trials scatter by 9.98 % of their mean, and "
-        "trials of 9.0.0 by 0.90 % (Fligner-Killeen test, p = 0.0014)."
+        "ingest_rate is less steady with 9.8.4: its trials scatter by 11.08 % around their "
+        "median, and trials of 9.0.0 by 1.11 % (Fligner-Killeen test, p = 0.0014)."
     )
     run = run_of(plan, trials)
 

@@ -20,12 +20,14 @@ from tidemark.figures.history.levels import (
     LevelChange,
     Levels,
     RunFigure,
+    Scatter,
     State,
     judged_levels,
 )
 from tidemark.figures.history.newest import FEWEST, Credible, Newest, Suspicion, credible
 from tidemark.figures.history.run_medians import Median, RunMedians, Series
 from tidemark.figures.history.untold import Judged, Untold, change_of
+from tidemark.figures.spread import Word
 from tidemark.figures.verdicts.rule import ALARM
 from tidemark.model.outcome import Acknowledgement
 from tidemark.model.version_order import release_numbers, release_order
@@ -146,9 +148,9 @@ class Change(NamedTuple):
     before: float
     after: float
     """The medians of the runs near the change, on either side."""
-    word: Literal["slower", "faster", "less steady", "steadier"]
+    word: Literal["slower", "faster"] | Word
     cause: Cause
-    state: State
+    state: State | Literal["spread"]
     accepted: float
     """The level that is accepted since; for an open slowdown, the level before it."""
     acknowledgement: Acknowledgement | None
@@ -219,10 +221,10 @@ class _History(NamedTuple):
             return self.series
         return self.series._replace(unit=f"of {canary}")
 
-    def versions(self, change: LevelChange) -> tuple[str, str]:
-        """Return the versions before and after a change."""
-        before, after = self.runs[change.point.index - 1 : change.point.index + 1]
-        canary = after.canary if change.of_canary else None
+    def versions(self, index: int, *, of_canary: bool = False) -> tuple[str, str]:
+        """Return the versions before and after a change at a run."""
+        before, after = self.runs[index - 1 : index + 1]
+        canary = after.canary if of_canary else None
         return canary or before.version, canary or after.version
 
     def is_large(self, change: LevelChange) -> bool:
@@ -387,7 +389,7 @@ def _of_level(
         yield Change(
             series=history.measured(of_canary=level.of_canary),
             run=history.runs[point.index],
-            versions=history.versions(level),
+            versions=history.versions(point.index, of_canary=level.of_canary),
             before=point.before,
             after=point.after,
             word="faster" if better else "slower",
@@ -402,20 +404,20 @@ def _of_level(
         )
 
 
-def _of_spreads(history: _History, found: Sequence[LevelChange], family: int) -> Iterator[Change]:
+def _of_spreads(history: _History, found: Sequence[Scatter], family: int) -> Iterator[Change]:
     """Yield the changes of spread that are certain over a family of figures, and large enough."""
-    for level in found:
-        before, after = level.point.before, level.point.after
-        if level.p_value <= ALARM / family and abs(after - before) >= history.margin:
+    for scatter in found:
+        before, after, p_value = scatter.change
+        if p_value <= ALARM / family and abs(after - before) >= history.margin:
             yield Change(
                 series=history.series._replace(unit="of the level"),
-                run=history.runs[level.point.index],
-                versions=history.versions(level),
+                run=history.runs[scatter.first],
+                versions=history.versions(scatter.first),
                 before=before,
                 after=after,
-                word="less steady" if after > before else "steadier",
-                cause=level.cause,
-                state=level.state,
+                word=scatter.change.word,
+                cause=scatter.cause,
+                state="spread",
                 accepted=after,
                 acknowledgement=None,
                 alarms=False,

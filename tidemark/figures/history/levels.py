@@ -23,7 +23,7 @@ from tidemark.figures.history.change_points import (
     scaled_values,
 )
 from tidemark.figures.history.newest import Newest, Unclear, newest, unclear
-from tidemark.figures.spread import changed_places, deviation
+from tidemark.figures.spread import SpreadChange, changed_places
 from tidemark.figures.verdicts.rule import ALARM
 
 _SHORTEST = 12
@@ -197,9 +197,9 @@ _TOGETHER = 3
 _NEAR, _MOST_COMMON = 8, 0.25
 
 Cause = Literal["version", "environment", "alternation"]
-State = Literal["suspected", "confirmed", "new", "lasting", "drift", "spread"]
+State = Literal["suspected", "confirmed", "new", "lasting", "drift"]
 """One run alone is suspected and a second one confirms it; three may be a new level, and eight one
-that lasts. No version is to blame for a drift. A change of spread is of no level."""
+that lasts. No version is to blame for a drift."""
 
 
 class RunFigure(NamedTuple):
@@ -236,6 +236,15 @@ class LevelChange(NamedTuple):
     """The probability of a suspected point if its level is as before."""
 
 
+class Scatter(NamedTuple):
+    """A change of spread with its cause."""
+
+    first: int
+    """The first run that scatters otherwise."""
+    change: SpreadChange
+    cause: Cause
+
+
 class Levels(NamedTuple):
     """The changes of a metric over runs, in order."""
 
@@ -244,8 +253,8 @@ class Levels(NamedTuple):
     """The change that the run before the newest one was suspected of, if the newest denies it."""
     unclear: Unclear | None = None
     """The newest run, if more runs can tell whether its level is another."""
-    spreads: Sequence[LevelChange] = ()
-    """The changes of spread: each level is the standard deviation, as a share of the figures."""
+    spreads: Sequence[Scatter] = ()
+    """The changes of spread around the levels."""
 
 
 def judged_levels(runs: Sequence[RunFigure], known: Windows | None = None) -> Levels:
@@ -310,7 +319,7 @@ def _levels(
 
 def _spreads(
     runs: Sequence[RunFigure], scaled: Scaled, steps: Sequence[ChangePoint]
-) -> Iterator[LevelChange]:
+) -> Iterator[Scatter]:
     """Yield the changes of spread around the levels, whatever these do; none without logarithms."""
     if not scaled.is_log:
         return
@@ -320,13 +329,10 @@ def _spreads(
         for start, end in pairwise(edges)
         for distance in around_levels(scaled.values[start:end])
     ]
-    found = changed_places(apart, ALARM)
-    ends = [0, *(index for index, _ in found), len(apart)]
-    for (index, p_value), start, end in zip(found, ends, ends[2:], strict=False):
-        sides = deviation(apart[start:index]), deviation(apart[index:end])
-        point = ChangePoint(index, *sides, lasts=True, earliest=index, latest=index)
-        cause: Cause = "environment" if _environment_changes(runs, index) else "version"
-        yield LevelChange(point, cause, "spread", p_value=p_value)
+    for index, change in changed_places(apart, ALARM):
+        yield Scatter(
+            index, change, "environment" if _environment_changes(runs, index) else "version"
+        )
 
 
 def _present_level(steps: Sequence[ChangePoint], drifts: Sequence[Drift], count: int) -> int:
