@@ -14,7 +14,7 @@ import math
 import threading
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -32,14 +32,12 @@ from onebox.app import ACCOUNT, REGION
 from onebox.athena import api as athena
 from onebox.cloud.endpoint import Endpoint
 from onebox.cloud.objects import FileKey
-from onebox.cloud.replacements import Replacements, forget_oldest, refuse_unknown
+from onebox.cloud.replacements import KeptQuery, Replacements, forget_read, refuse_unknown
 from onebox.store.index import DamagedObject, Listed
 from onebox.store.table_objects import UndamagedObjects
 
 MOST_ROWS = 1000  # AWS documentation, GetQueryResults: MaxResults
 _THREADS = 4
-# An ended query and the cells of its result stay until newer queries have this number of cells.
-_CELLS_OF_QUERY, _MOST_CELLS = 100, 500_000
 # The rows of new runs take a fraction of this time; later closings keep any rows left over.
 _KEEP_SECONDS = 1.0
 _START_QUERY = {
@@ -107,16 +105,15 @@ class BucketObjects:
         return buckets[name]
 
 
-class _Execution:
+class _Execution(KeptQuery[athena.Result]):
     """One started query and its description for GetQueryExecution."""
 
     def __init__(self, request: Request, group: str, output: str) -> None:
+        super().__init__(Cancellation(athena.MOST_SECONDS))
+        self.hear()
         self.id = str(uuid4())
         self.group = group
         self.output = f"{output.rstrip('/')}/{self.id}.csv"
-        self.result: Future[athena.Result] = Future()
-        self.cancellation = Cancellation(athena.MOST_SECONDS)
-        self.cancellation.hear()
         self.damage: dict[str, None] = {}
         # A client that repeats its request gets the query of its first request.
         self.token: str = request.get("ClientRequestToken", self.id)
@@ -151,15 +148,6 @@ class _Execution:
         if failure is None:
             return "SUCCEEDED"
         return "CANCELLED" if isinstance(failure, _CANCELLING) else "FAILED"
-
-    def cells(self) -> int:
-        """Return the number of cells to keep, 0 if the query has not ended."""
-        if not self.result.done():
-            return 0
-        if self.state != "SUCCEEDED":
-            return _CELLS_OF_QUERY
-        result = self.result.result()
-        return _CELLS_OF_QUERY + len(result.rows) * len(result.columns)
 
     def description(self) -> Answer:
         """Return the query in the form of GetQueryExecution."""
@@ -260,14 +248,15 @@ class AthenaQueries:
             raise InvalidRequestException(str(error)) from error
         execution = _Execution(request, group, _output_location(request, configuration))
         with self._lock:
-            for old in forget_oldest(self._executions, _Execution.cells, _MOST_CELLS):
+            for old in forget_read(self._executions):
                 del self._by_token[old.token]
             if first := self._by_token.get(execution.token):
+                first.hear()
                 return {"QueryExecutionId": first.id}
             self._by_token[execution.token] = self._executions[execution.id] = execution
         limit = configuration.get("BytesScannedCutoffPerQuery", math.inf)
-        execution.result = self._threads.submit(
-            execution.run, lambda: self._run(execution, query, request, limit)
+        execution.await_result(
+            self._threads.submit(execution.run, lambda: self._run(execution, query, request, limit))
         )
         return {"QueryExecutionId": execution.id}
 
@@ -295,9 +284,7 @@ class AthenaQueries:
         return result
 
     def _get(self, request: Request) -> Answer:
-        execution = self._execution(request)
-        execution.cancellation.hear()
-        return {"QueryExecution": execution.description()}
+        return {"QueryExecution": self._execution(request).description()}
 
     def _stop(self, request: Request) -> Answer:
         self._execution(request).cancel()
@@ -350,6 +337,7 @@ class AthenaQueries:
         with self._lock:
             if id_ not in self._executions:
                 raise InvalidRequestException(f"QueryExecution {id_} was not found")
+            self._executions[id_].hear()
             return self._executions[id_]
 
 

@@ -26,7 +26,7 @@ from cwli import insights
 from cwli.cancellation import Cancellation, Cancelled, TimedOut
 from cwli.insights.source import NoLogGroupError, chosen
 from onebox.app import ACCOUNT, REGION
-from onebox.cloud.replacements import forget_oldest, refuse_unknown
+from onebox.cloud.replacements import KeptQuery, forget_read, refuse_unknown
 from onebox.logs.store import LogStore, LogStoreError
 
 MOST_ROWS = 10_000  # AWS documentation, StartQuery: limit
@@ -38,8 +38,6 @@ Most queries end sooner. A client that finds its query running sleeps before it 
 for longer than the query runs.
 """
 _THREADS = 4
-# An ended query and the cells of its result stay until newer queries have this number of cells.
-_CELLS_OF_QUERY, _MOST_CELLS = 100, 500_000
 _GROUPS = ("logGroupName", "logGroupNames", "logGroupIdentifiers")
 _START_QUERY = {*_GROUPS, "endTime", "limit", "queryLanguage", "queryString", "startTime"}
 
@@ -83,7 +81,7 @@ class MalformedQueryException(LogsClientError):
         self.description = json.dumps(body)
 
 
-class _Query:
+class _Query(KeptQuery[insights.QueryResult]):
     """One started query and its description for DescribeQueries."""
 
     def __init__(
@@ -93,11 +91,11 @@ class _Query:
         result: Future[insights.QueryResult],
         cancellation: Cancellation,
     ) -> None:
+        super().__init__(cancellation)
+        self.await_result(result)
         self.id = str(uuid4())
         self.text = text
         self.groups = groups
-        self.result = result
-        self.cancellation = cancellation
         self._cancelled = False
         self._created_ms = time.time_ns() // 1_000_000
 
@@ -121,14 +119,6 @@ class _Query:
             self._cancelled = True
             self.result.cancel()
             self.cancellation.cancel()
-
-    def cells(self) -> int:
-        """Return the number of cells to keep, 0 if the query has not ended."""
-        if not self.result.done():
-            return 0
-        if self.status != "Complete":
-            return _CELLS_OF_QUERY
-        return _CELLS_OF_QUERY + sum(map(len, self.result.result().rows))
 
     def description(self) -> Answer:
         """Return the query in the form of DescribeQueries."""
@@ -199,7 +189,7 @@ class LogQueries:
         result = self._submitted(compiled, groups, sources, request, cancellation)
         query = _Query(text, list(dict.fromkeys((*groups, *sources))), result, cancellation)
         with self._lock:
-            forget_oldest(self._queries, _Query.cells, _MOST_CELLS)
+            forget_read(self._queries)
             self._queries[query.id] = query
         return {"queryId": query.id}
 
@@ -249,7 +239,6 @@ class LogQueries:
 
     def _results(self, request: Request, _: Container[str]) -> Answer:
         query = self._query(request)
-        query.cancellation.hear()
         if query.status in _UNFINISHED:
             wait([query.result], LONGEST_ANSWER_SECONDS)
         answer = {"queryLanguage": "CWLI", "status": query.status}
@@ -303,8 +292,9 @@ class LogQueries:
     def _query(self, request: Request) -> _Query:
         with self._lock:
             query = self._queries.get(request["queryId"])
-        if query is None:
-            raise ResourceNotFoundException(f"Query {request['queryId']} does not exist.")
+            if query is None:
+                raise ResourceNotFoundException(f"Query {request['queryId']} does not exist.")
+            query.hear()
         return query
 
 

@@ -12,7 +12,7 @@ from moto.athena.models import athena_backends
 from moto.moto_api._internal.models import moto_api_backend
 
 from onebox.app import ACCOUNT, REGION
-from onebox.cloud import athena, objects, stacks
+from onebox.cloud import athena, objects, replacements, stacks
 from onebox.cloud.server import Server
 
 SECONDS = 10
@@ -131,7 +131,8 @@ def test_a_query_gives_its_rows_under_the_names_of_its_columns(api, start, await
 
 
 def test_the_oldest_ended_queries_are_forgotten(api, start, await_end, monkeypatch):
-    monkeypatch.setattr(athena, "_MOST_CELLS", 1)
+    monkeypatch.setattr(replacements, "_MOST_CELLS", 1)
+    monkeypatch.setattr(replacements, "_READ_SECONDS", 0.0)
     first, second = start("SELECT 1", ClientRequestToken="a" * 32), start("SELECT 2")
     for query in (first, second):
         await_end(query)
@@ -142,6 +143,20 @@ def test_the_oldest_ended_queries_are_forgotten(api, start, await_end, monkeypat
     assert third != first
     listed = api.list_query_executions(WorkGroup="people")["QueryExecutionIds"]
     assert set(listed) == {second, third}
+
+
+def test_a_result_stays_for_its_reader_whatever_newer_queries_have(
+    api, start, await_end, monkeypatch
+):
+    monkeypatch.setattr(replacements, "_MOST_CELLS", 1)
+    first = start("SELECT n FROM (VALUES 1, 2, 3) AS t(n) ORDER BY n")
+    await_end(first)
+    page = api.get_query_results(QueryExecutionId=first, MaxResults=2)
+    for _ in range(2):
+        await_end(start("SELECT 2"))
+
+    rest = api.get_query_results(QueryExecutionId=first, NextToken=page["NextToken"])
+    assert len(rest["ResultSet"]["Rows"]) == 2
 
 
 def test_a_query_scans_only_the_bytes_of_matching_partitions(endpoint, start, await_end):

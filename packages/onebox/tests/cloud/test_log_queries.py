@@ -6,7 +6,7 @@ import time
 import pytest
 from botocore.exceptions import ClientError
 
-from onebox.cloud import log_queries
+from onebox.cloud import log_queries, replacements
 
 
 @pytest.fixture
@@ -44,7 +44,8 @@ def test_the_record_of_a_pointer_is_its_event(api):
 
 
 def test_the_oldest_ended_queries_are_forgotten(api, monkeypatch):
-    monkeypatch.setattr(log_queries, "_MOST_CELLS", 1)
+    monkeypatch.setattr(replacements, "_MOST_CELLS", 1)
+    monkeypatch.setattr(replacements, "_READ_SECONDS", 0.0)
     query = {"logGroupName": "/app", "queryString": "limit 1", "startTime": 0, "endTime": 1}
     ids = []
     for _ in range(3):
