@@ -229,6 +229,7 @@ def _unusable_services(suite: object, services: Mapping[str, Any]) -> Iterator[P
         for service, container in _versioned(services):
             place = ("services", service, "task", "beside", container)
             yield problem(place, "there is no image, and the subject has none")
+    yield from _idle_conditions(services)
     used = [name for _, test in mappings(suite, "tests") for name in _services_of(test)]
     for name in services:
         if name in NO_AXES:
@@ -237,6 +238,17 @@ def _unusable_services(suite: object, services: Mapping[str, Any]) -> Iterator[P
             yield problem(("services", name), "a parameter or an axis also has this name")
         if name not in used:
             yield problem(("services", name), "no test uses this service")
+
+
+def _idle_conditions(services: Mapping[str, Any]) -> Iterator[Problem]:
+    """Yield the values of containers whose task is the same for every trial."""
+    versioned = {service for service, _ in _versioned(services)}
+    for service in (name for name in services if name not in versioned):
+        for container, fields in mapping(services, service, "task", "beside").items():
+            if mapping(fields, "under"):
+                place = ("services", service, "task", "beside", container, "under")
+                sentence = "no container of the task has the image of the version"
+                yield problem(place, f"{sentence}; expected one, or no under")
 
 
 def _versioned(services: Mapping[str, Any]) -> list[tuple[str, str]]:

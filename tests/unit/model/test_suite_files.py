@@ -175,6 +175,22 @@ def test_a_container_under_an_unknown_value_of_an_axis_is_refused(tmp_path, axes
     assert f"{place} {expected}" in sentences(refusal_of(tmp_path, text))
 
 
+def test_a_container_under_a_value_is_refused_in_a_task_without_the_image_of_the_version(tmp_path):
+    beside = {"mysql": {"image": "mysql:8", "under": {"database": "mysql"}}}
+    fields = {
+        "task": {"workload": "rocksdb", "entry_point": ["x"], "cpu": 512, "memory": 1024,
+                 "storage": 21, "beside": beside},
+        "ready": {"port": 8080},
+    }  # fmt: skip
+    services = f"services: {json.dumps({'server': fields})}\n"
+    text = ROCKSDB.replace("defaults:\n", f"axes: {{database: [mysql]}}\n{services}defaults:\n")
+
+    assert (
+        "services.server.task.beside.mysql.under: no container of the task has the image of the "
+        "version; expected one, or no under"
+    ) in sentences(refusal_of(tmp_path, text))
+
+
 def test_services_without_the_image_of_the_version_are_refused(tmp_path):
     fields = {
         "task": {"workload": "rocksdb", "entry_point": ["x"], "cpu": 512, "memory": 1024,
