@@ -19,6 +19,7 @@ from tidemark.model.refusal import Refused
 from tidemark.report.blocks import Details, Report, Section, Table
 from tidemark.report.files import dump
 from tidemark.report.markdown import markdown
+from tidemark.report.marks import marked
 from tidemark.store import keys
 from tidemark.store.keys import BLOCKS
 
@@ -228,6 +229,14 @@ def test_a_picture_on_white_has_the_light_colours_of_pages():
 
     assert {light["--series-8"], light["--ink"], "#fff"} <= {*re.findall(r"#\w+", svg)}
     assert not {*dark.values()} & {*re.findall(r"#\w+", svg)}
+
+
+def test_each_verdict_of_a_picture_says_that_the_machines_are_unlike():
+    found = SLOWER.model_copy(update={"unlike_machines": True})
+
+    svg = changes_picture(found, ".svg").decode()
+
+    assert f"ingest: ingest_rate   {marked('slower on unlike machines')}<" in svg
 
 
 def test_a_picture_says_of_how_many_metrics_it_has_the_first():
