@@ -24,15 +24,34 @@ FOLDER = ROOT / "tidemark" / "dashboard"
 WORDS = {"marks": MARKS, "changes": CHANGES, "most_names": MOST_NAMES}
 # An element is its text.
 ELEMENTS = "const made = (name, properties, ...children) => children.join('');"
+# An element has its children and what a click does.
+DOCUMENT = """
+const document = {
+  createElement: (name) => ({
+    name,
+    children: [],
+    setAttribute() {},
+    focus() {},
+    append(...children) { this.children.push(...children); },
+    replaceChildren(...children) { this.children = children; },
+    addEventListener(_, act) { this.click = act; },
+    querySelectorAll() { return buttonsOf(this); },
+  }),
+};
+const [headOf, bodyOf] = [1, 2].map((place) => (drawn) => drawn.children[place]);
+const buttonsOf = (drawn) => headOf(drawn).children[0].children.map(({ children }) => children[0]);
+const textsOf = (drawn) =>
+  bodyOf(drawn).children.map(({ children }) => children.map((cell) => cell.children[0]));
+"""
 
 
-def run(scripts, expression, given):
+def run(scripts, expression, given, elements=ELEMENTS):
     """Return the value of an expression of JavaScript over ``given``."""
     data = {"rules": RULES._asdict(), "words": WORDS, "given": given}
     text = "\n".join(
         [
             *(f"const {name} = {json.dumps(value)};" for name, value in data.items()),
-            ELEMENTS,
+            elements,
             *((FOLDER / name).read_text(encoding="utf-8") for name in scripts),
             f"process.stdout.write(JSON.stringify({expression}));",
         ]
@@ -124,3 +143,21 @@ def test_an_answer_has_the_words_of_a_report():
     told = [f"{marked(word)}: {first_names(names[word])}" for word in MARKS if word in names]
     assert text == f"kiwi 2 against 1: {'; '.join(told)}."
     assert names.keys() == MARKS.keys()
+
+
+def test_a_long_table_is_sorted_by_all_its_lines_and_shows_the_first():
+    drawing = """(() => {
+      const format = { kind: "text" };
+      const lines = given.map((trial) => ({ values: [trial], row: { trial } }));
+      const field = { label: "Trial", column: { name: "trial" }, format };
+      const [drawn] = sortable({ title: "Trials" }, [field], lines).children;
+      const click = () => buttonsOf(drawn)[0].click();
+      return [() => {}, click, click].map((act) => (act(), textsOf(drawn).flat()));
+    })()"""
+    given = [place * 7 % 600 for place in range(600)]
+
+    scripts = ["numbers.js", "figures.js", "answers.js", "tables.js"]
+    first, ascending, descending = run(scripts, drawing, given, DOCUMENT)
+
+    assert first == given[:500]
+    assert (ascending, descending) == (list(range(500)), list(range(599, 99, -1)))
