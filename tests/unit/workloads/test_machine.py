@@ -4,7 +4,7 @@ import json
 import os
 
 import pytest
-from harness.machine import keep_apart, log_environment
+from harness.machine import installed_digest, keep_apart, log_environment
 from harness.task import CheckFailedError, Configuration
 
 WHEEL = f"demo@file:///dist/demo-1.2.3-py3-none-any.whl#sha256={'0' * 64}"
@@ -53,6 +53,19 @@ def test_an_edit_of_the_program_changes_its_digest(tmp_path, capsys, monkeypatch
         digest(text, tmp_path / name) for text, name in (("1", "a"), ("1", "b"), ("2", "c"))
     )
     assert first == again != edited
+
+
+def test_a_prepared_file_of_another_content_is_another_installation(tmp_path, monkeypatch):
+    prepared = tmp_path / "prepared" / "lib"
+    prepared.mkdir(parents=True)
+    monkeypatch.setenv("TIDEMARK_PREPARED", str(prepared.parent))
+
+    def digest(content):
+        (prepared / "engine.jar").write_bytes(content)
+        return installed_digest()
+
+    first, again, other = map(digest, (b"1", b"1", b"2"))
+    assert first == again != other
 
 
 def test_a_file_of_a_folder_of_the_program_changes_its_digest(tmp_path, capsys, monkeypatch):
