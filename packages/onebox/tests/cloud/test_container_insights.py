@@ -79,6 +79,46 @@ def test_the_usage_of_a_task_is_logged_in_the_form_of_container_insights(
     )
 
 
+# Its child works for 0.1 s and has ended before the answer.
+PARENT = """
+import os, time
+print("begun", flush=True)
+input()
+if not os.fork():
+    while time.process_time() < 0.1: pass
+    os._exit(0)
+os.wait()
+print("waited", flush=True)
+input()
+"""
+
+
+def test_the_cpu_time_of_a_child_counts_after_its_end():
+    logs = FakeLogs()
+    with (
+        subprocess.Popen(
+            [sys.executable, "-S", "-c", PARENT],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+        ) as parent,
+        closing(ContainerInsights(logs, period_seconds=3600)) as insights,
+    ):
+        assert parent.stdout.readline() == b"begun\n"
+        began = time.monotonic()
+        insights.watch("abc", "tests", parent.pid)
+        parent.stdin.write(b"\n")
+        parent.stdin.flush()
+        assert parent.stdout.readline() == b"waited\n"
+        insights._period_seconds = 0.0
+        insights.log()
+        seconds = time.monotonic() - began
+        parent.communicate(b"\n")
+
+    (line,) = logs.written.get(timeout=60)
+    assert json.loads(line)["CpuUtilized"] / 1024 * seconds >= 0.08
+
+
 def test_storage_bytes_count_from_the_start_of_the_task_as_they_do_on_aws(load, monkeypatch):
     written = iter([500, 700, 1200, 900, 1000])  # a process of the task ends with 300 bytes
     monkeypatch.setattr(
