@@ -50,10 +50,10 @@ LINES = (
 )
 
 
-@pytest.fixture(scope="module")
-def ask(tmp_path_factory):
-    store = LogStore(tmp_path_factory.mktemp("kiwi"))
-    for number, line in enumerate(LINES):
+def asking(folder, lines):
+    """Return the function that asks a query of the suite over lines."""
+    store = LogStore(folder)
+    for number, line in enumerate(lines):
         store.append("/kiwi", "load", [(number, line)], number)
 
     suite = read_suites()["kiwi"]
@@ -64,6 +64,11 @@ def ask(tmp_path_factory):
         return [{cell["field"]: cell["value"] for cell in row} for row in result.rows]
 
     return answer
+
+
+@pytest.fixture(scope="module")
+def ask(tmp_path_factory):
+    return asking(tmp_path_factory.mktemp("kiwi"), LINES)
 
 
 @pytest.mark.parametrize(
@@ -135,6 +140,18 @@ def test_each_series_has_the_figures_of_ten_seconds(ask):
     assert {(row["at"], row["histogram"]) for row in ask("times_over_time")} == {
         (mean["at"], "5.0:2 20:1"), (mean["at"], "30:1")
     }  # fmt: skip
+
+
+def test_the_latency_of_an_operation_is_the_mean_over_its_requests_and_not_over_its_lines(tmp_path):
+    start = "[main] kiwi_load.Bounded INFO  - Histogram TestRun.create"
+    lines = (
+        f"{start} count {count} average {time} ms buckets {time}:{count}"
+        for count, time in ((30, 10), (10, 50))
+    )
+
+    (row,) = asking(tmp_path, lines)("latency")
+
+    assert (row["operation"], row["value"], row["n"]) == ("TestRun.create", "20", "40")
 
 
 @pytest.mark.parametrize(("query", "value"), [("database_time", "7"), ("statements", "11.5")])
