@@ -154,6 +154,21 @@ def test_the_latency_of_an_operation_is_the_mean_over_its_requests_and_not_over_
     assert (row["operation"], row["value"], row["n"]) == ("TestRun.create", "20", "40")
 
 
+@pytest.mark.parametrize(
+    ("query", "lines", "found"),
+    [
+        ("throughput", ["Made 300 requests in 60 seconds"], ("5", "1")),
+        ("failed_requests", ["Failures A.b 2 of 3 requests", "Failures A.b 0 of 7 requests"],
+         ("2", "10")),
+        ("users_over_time", ["Users 6", "Users 7"], ("7", None)),
+    ],
+)  # fmt: skip
+def test_a_bounded_test_has_its_throughput_failures_and_users(tmp_path, query, lines, found):
+    (row,) = asking(tmp_path, [f"[main] kiwi_load.Bounded INFO  - {line}" for line in lines])(query)
+
+    assert (row["value"], row.get("n")) == found
+
+
 @pytest.mark.parametrize(("query", "value"), [("database_time", "7"), ("statements", "11.5")])
 def test_the_statements_of_an_operation_are_means_over_its_requests(ask, query, value):
     (row,) = ask(query)
