@@ -6,13 +6,25 @@ A picture is the first screen of its page: whoever looks at it alone says which 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from tests.component.cloud.browser import browser
-from tests.unit.prepared_results import PREPARED
+from tests.component.cloud.twelve_versions import Tables
+from tests.plans import STARTED
+from tests.unit.prepared_results import HISTORIES, PREPARED
+from tidemark.dashboard.page import build
 from tidemark.report.page import page
 
 _WIDTH, _HEIGHT = 1400, 900
+
+
+def pages() -> Iterator[tuple[str, str, str]]:
+    """Yield the name of each result, its page, and the address of its answer on the page."""
+    for name, prepared in PREPARED.items():
+        yield name, page(prepared.report()), ""
+    for name, history in HISTORIES.items():
+        yield name, build(Tables(history.tables(), "rocksdb"), STARTED), "#sheet=releases"
 
 
 def write(folder: Path) -> None:
@@ -20,10 +32,10 @@ def write(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     with browser() as chromium:
         tab = chromium.new_page(viewport={"width": _WIDTH, "height": _HEIGHT})
-        for name, prepared in PREPARED.items():
+        for name, text, address in pages():
             file = folder / f"{name.replace(' ', '-')}.html"
-            file.write_text(page(prepared.report()), encoding="utf-8")
-            tab.goto(file.as_uri())
+            file.write_text(text, encoding="utf-8")
+            tab.goto(file.as_uri() + address)
             tab.wait_for_load_state("networkidle")
             tab.screenshot(path=file.with_suffix(".png"))
 

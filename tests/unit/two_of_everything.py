@@ -93,20 +93,25 @@ def tables(runs: list[StoredRun]) -> dict[str, bytes]:
     """Return the objects of the tables of the runs, by key, as each run's recording leaves them."""
     bucket = FakeBucket()
     for run, planned in zip(runs, RUNS, strict=True):
-        plan, trials, exclusions, _ = run
-        reason = "" if planned.status == "complete" else trials[0].reason or "it was stopped"
-        ended = plan.started_at + timedelta(minutes=5)
-        rows = {
-            "rates": rate_rows(plan, trials, exclusions),
-            "task_rates": sample_rows(trials, exclusions),
-            "runs": [run_row(plan, trials, planned.status, reason, ended)],
-            "version_rates": version_rate_rows(run, judged_against_bases(run)),
-            "verdicts": verdict_rows(run),
-        }
-        for table, each in rows.items():
-            bucket.write(keys.table(table, planned.suite, plan.run_id), packed(each))
-        record_history(bucket, run)
+        stopped = run.trials[0].reason or "it was stopped"
+        record(bucket, run, planned.status, "" if planned.status == "complete" else stopped)
     return {key: body for key, body in bucket.objects.items() if key.startswith("tables/")}
+
+
+def record(bucket: FakeBucket, run: StoredRun, status: str = "complete", reason: str = "") -> None:
+    """Write a run's rows into the tables and into the history of its suite."""
+    plan, trials, exclusions, _ = run
+    ended = plan.started_at + timedelta(minutes=5)
+    rows = {
+        "rates": rate_rows(plan, trials, exclusions),
+        "task_rates": sample_rows(trials, exclusions),
+        "runs": [run_row(plan, trials, status, reason, ended)],
+        "version_rates": version_rate_rows(run, judged_against_bases(run)),
+        "verdicts": verdict_rows(run),
+    }
+    for table, each in rows.items():
+        bucket.write(keys.table(table, plan.suite.name, plan.run_id), packed(each))
+    record_history(bucket, run)
 
 
 def _run(number: int, planned: Planned) -> StoredRun:

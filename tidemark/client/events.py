@@ -25,6 +25,14 @@ from tidemark.model.sentences import listed, plural
 _MOST_NAMED = 5
 _FEW = 8
 """The most figures whose changes have a sentence each."""
+_MOST_OPEN = 3
+_EVIDENCE = {
+    "confirmed": "Two runs",
+    "new": "Three runs or more",
+    "lasting": "Eight runs or more",
+    "drift": "Twelve releases or more",
+}
+"""What shows an open regression, by its state."""
 _ORDER = ("slower", "faster", "less steady", "steadier")
 
 
@@ -82,6 +90,33 @@ def open_changes(changes: Sequence[Row]) -> list[Row]:
     return sorted((row for row in changes if row["is_open"] == "true"), key=size, reverse=True)
 
 
+def open_sentences(changes: Sequence[Row]) -> Iterator[str]:
+    """Yield each open regression, the largest first: its size, its evidence and the next step."""
+    for row in open_changes(changes):
+        is_drift = row["state"] == "drift"
+        way = "since {version_before}" if is_drift else "from {version_before} to {version}"
+        alone = ", and none alone is to blame" if is_drift else ""
+        yield (
+            f"{sentence(row)} {_EVIDENCE[row['state'] or '']} show it{alone}. "
+            f"Find out what changed {way.format_map(row)}, or accept it with a reason: "
+            f"`tidemark acknowledge {row['changed_run']}`."
+        )
+
+
+def open_by_suite(tables: Tables) -> dict[str, list[str]]:
+    """Return the largest open regressions of each suite in words, and how many more there are."""
+    by_suite: defaultdict[str, list[Row]] = defaultdict(list)
+    for row in ask_saved(tables, "level_changes").records():
+        by_suite[row["suite"] or ""].append(row)
+    found = {suite: list(open_sentences(rows)) for suite, rows in by_suite.items()}
+    return {
+        suite: [*told[:_MOST_OPEN], *([f"And {more:,} more."] if more > 0 else [])]
+        for suite, told in found.items()
+        for more in [len(told) - _MOST_OPEN]
+        if told
+    }
+
+
 def answer(tables: Tables, suite: str, *, only_open: bool = False) -> list[str]:
     """Return what the history of a suite says: a sentence a change, or an event for each release.
 
@@ -95,7 +130,7 @@ def answer(tables: Tables, suite: str, *, only_open: bool = False) -> list[str]:
     told = sentences(changes) if figures <= _FEW else event_sentences(changes, figures)
     none = f"No level of {plural(figures, 'figure')} changed."
     if only_open:
-        told = map(sentence, open_changes(changes))
+        told = open_sentences(changes)
         none = f"No level of {plural(figures, 'figure')} is an open regression."
     found = [
         *(list(told) or ([none] if figures else [])),

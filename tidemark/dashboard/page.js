@@ -108,6 +108,9 @@ const chosenRows = ({ data_set, filters }) =>
   rowsOf[data_set].filter((row) => filters.every((filter) => passes(row, filter, chosen)));
 
 function tellAnswer({ id, answer, visuals }) {
+  for (const each of document.querySelectorAll(`#${CSS.escape(id)} .open`)) {
+    each.hidden = !["", each.dataset.suite].includes(chosen.Suite);
+  }
   const table = visuals.find((visual) => visual.id === answer);
   const told = table && !isCut(table) ? answers(chosenRows(table)) : [];
   document.querySelector(`#${CSS.escape(id)} .answer`).replaceChildren(...told);

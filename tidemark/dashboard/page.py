@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from html import escape
 from pathlib import Path
 from string import Template
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote
 
+from tidemark.client.events import open_by_suite
 from tidemark.client.tables import Tables
-from tidemark.dashboard.data_sets import LeftOut, Rows, read_data_set, read_rows, shrink_to_page
+from tidemark.dashboard.data_sets import (
+    EVENTS,
+    LeftOut,
+    Rows,
+    read_data_set,
+    read_rows,
+    shrink_to_page,
+)
 from tidemark.dashboard.model import Chart, Control, Dashboard, Place, Sheet, Table, TextBox, Visual
 from tidemark.dashboard.sheets import dashboard
 from tidemark.model.numerals import RULES
@@ -20,7 +30,7 @@ from tidemark.model.sentences import plural
 from tidemark.pages import shell, vega_lite
 from tidemark.pages.vega_lite import Json, as_it_is, figures
 from tidemark.report.blocks import Link
-from tidemark.report.marks import CHANGES, COLORS, MARKS, MOST_NAMES
+from tidemark.report.marks import CHANGES, COLORS, MARKS, MOST_NAMES, marked
 
 _FOLDER = Path(__file__).parent
 _SCRIPTS = ("numbers.js", "figures.js", "tables.js", "answers.js", "charts.js", "page.js")
@@ -43,16 +53,17 @@ def page(
     rows: Mapping[str, Rows],
     notes: Sequence[str],
     flame_graphs: Sequence[Link] = (),
+    regressions: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> str:
     """Return the page over the rows of each data set, with notes about them.
 
-    ``flame_graphs`` are pages to link to.
+    ``flame_graphs`` are pages to link to, and ``regressions`` the open ones of each suite in words.
     """
     body = Template(_file("page.html")).substitute(
         notes="".join(f"<p>{escape(sentence)}</p>" for sentence in notes),
         flame_graphs=_links(flame_graphs),
         tabs="\n".join(map(_tab, dashboard.sheets)),
-        sheets="\n".join(_sheet(sheet, rows) for sheet in dashboard.sheets),
+        sheets="\n".join(_sheet(sheet, rows, regressions) for sheet in dashboard.sheets),
         dashboard=shell.json_for_script(_script_data(dashboard, rows)),
     )
     script = "\n".join(map(_file, _SCRIPTS))
@@ -134,14 +145,30 @@ def _tab(sheet: Sheet) -> str:
     )
 
 
-def _sheet(sheet: Sheet, rows: Mapping[str, Rows]) -> str:
+def _sheet(sheet: Sheet, rows: Mapping[str, Rows], regressions: Mapping[str, Sequence[str]]) -> str:
+    of_history = any(each.data_set == EVENTS for each in sheet.visuals)
     return Template(_file("sheet.html")).substitute(
         id=escape(sheet.id),
         name=escape(sheet.name),
         title=escape(sheet.title or sheet.name),
+        regressions="\n".join(_open(*each) for each in regressions.items() if of_history),
         controls="\n".join(map(_control, sheet.controls)),
         elements="\n".join(_element(place, each, rows) for place, each in sheet.elements),
     )
+
+
+def _open(suite: str, sentences: Sequence[str]) -> str:
+    """Return the open regressions of a suite, which a choice of another suite hides."""
+    items = "".join(f"<li>{_with_code(each)}</li>" for each in sentences)
+    name = escape(suite)
+    return (
+        f'<div class="open" data-suite="{name}"><p>{name}: '
+        f'<b class="slower">{marked("slower")}</b>, not mended:</p><ul>{items}</ul></div>'
+    )
+
+
+def _with_code(sentence: str) -> str:
+    return re.sub("`([^`]*)`", r"<code>\1</code>", shell.words(sentence))
 
 
 def _control(control: Control) -> str:
@@ -191,7 +218,7 @@ def build(
         for name, columns in dashboard().columns().items()
     }
     said = list(notes(rows, now, damaged))
-    return page(dashboard(), shrink_to_page(rows), said, flame_graphs)
+    return page(dashboard(), shrink_to_page(rows), said, flame_graphs, open_by_suite(tables))
 
 
 def notes(rows: Mapping[str, Rows], now: datetime, damaged: Collection[str] = ()) -> Iterator[str]:

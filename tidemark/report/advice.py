@@ -243,6 +243,19 @@ def _options(suite: Suite, request: RunSpec, longer: Mapping[str, Value]) -> Ite
             yield f"--axis {shlex.quote(f'{name}={given}')}"
 
 
+def after_search(run: MeasuredRun, before: str, slower: str) -> str | Command:
+    """Return how to find the cause once a search has found the first slower version."""
+    plan, suite = run.plan, run.plan.suite
+    cause = f"Find out what changed from {before} to {slower}"
+    if suite.profiler is None:
+        return f"{cause}, or accept it with a reason."
+    words = _of_versions(suite, [requested(plan, each) for each in (before, slower)], "")
+    return Command(
+        f"{cause}. Profiles name the functions that grew",
+        " ".join([*words, "--repetitions 1 --profile", *_options(suite, plan.request, {})]),
+    )
+
+
 def advice_on_run(run: MeasuredRun) -> Command | None:
     """Return what to measure for the verdicts on metrics that decide; None if none is missing.
 

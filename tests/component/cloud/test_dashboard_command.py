@@ -18,7 +18,8 @@ from tidemark.model.refusal import Refused
 @pytest.fixture(scope="module")
 def tables():
     """Return tables that answer each statement once for all commands."""
-    return SimpleNamespace(ask=cache(Tables(stored_history()).ask))
+    ask = cache(Tables(stored_history()).ask)
+    return SimpleNamespace(ask=lambda statement, given=(): ask(statement, tuple(given)))
 
 
 @pytest.fixture

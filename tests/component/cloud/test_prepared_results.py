@@ -1,14 +1,17 @@
-"""The pages of twelve prepared results in a browser: the first screen names the right answer."""
+"""The pages of prepared results in a browser: the first screen names the right answer."""
 
 import pytest
 
 from tests.component.cloud.browser import AXE, browser
-from tests.unit.prepared_results import PREPARED
+from tests.component.cloud.twelve_versions import Tables
+from tests.plans import STARTED
+from tests.unit.prepared_results import HISTORIES, PREPARED
+from tidemark.dashboard.page import build
 from tidemark.report.page import page
 
 SCREEN, PHONE = {"width": 1400, "height": 900}, {"width": 390, "height": 844}
 COMPARED, MEASURED = "mixed", "20 versions"
-WITHOUT_CHANGES = {"one missing", "one version", "comments", MEASURED}
+WITHOUT_CHANGES = {"one missing", "one version", "comments", "a search", MEASURED}
 DRAWN = """() => [...document.querySelectorAll(".chart")].every((each) =>
   each.closest("details:not([open])") || each.querySelector("svg"))"""
 VIEWS = [(scheme, width) for scheme in ("light", "dark") for width in (390, 768, 1400)]
@@ -29,7 +32,7 @@ def open_page(tmp_path_factory):
         def open_page(name):
             file = folder / f"{name}.html"
             if not file.exists():
-                file.write_text(page(PREPARED[name].report()), encoding="utf-8")
+                file.write_text(_page(name), encoding="utf-8")
             if tab.url != file.as_uri():
                 tab.goto(file.as_uri())
                 tab.wait_for_function(DRAWN)
@@ -37,6 +40,12 @@ def open_page(tmp_path_factory):
 
         yield open_page
     assert wrong == []
+
+
+def _page(name):
+    if name in PREPARED:
+        return page(PREPARED[name].report())
+    return build(Tables(HISTORIES[name].tables(), "rocksdb"), STARTED)
 
 
 def right(element):
@@ -56,11 +65,27 @@ def test_the_first_screen_names_the_answer(open_page, name):
 
     assert tab.get_by_role("heading", level=1).inner_text() == prepared.heading
     assert answer.inner_text().replace("\xa0", " ") == prepared.answer
-    assert first.inner_text().replace("\xa0", " ") == prepared.first
-    assert bottom(first) < SCREEN["height"] / 2
+    assert [each.replace("\xa0", " ") for each in first.all_inner_texts()] == (
+        [prepared.first] if prepared.first else []
+    )
+    step = tab.locator("h1 ~ p, h1 ~ div p").filter(has_text=prepared.step.replace(" %", "\xa0%"))
+    assert all(bottom(each) < SCREEN["height"] / 2 for each in (answer, *first.all(), step.first))
     charts = tab.get_by_role("img", name="Δ of each metric with its 95 % interval")
     assert charts.count() == (name not in WITHOUT_CHANGES)
     assert all(chart.bounding_box()["y"] < 0.7 * SCREEN["height"] for chart in charts.all())
+
+
+@pytest.mark.parametrize("name", HISTORIES)
+def test_the_first_screen_of_a_history_names_its_open_regression(open_page, name):
+    tab = open_page(name)
+    tab.get_by_role("tab", name="History").click()
+    told = tab.locator(".shown .open")
+
+    assert told.inner_text().replace("\xa0", " ").split("\n\n") == [
+        "rocksdb: ▼ slower, not mended:",
+        HISTORIES[name].told,
+    ]
+    assert bottom(told) < SCREEN["height"] / 2
 
 
 def test_the_first_screen_of_many_versions_has_the_chart_of_their_rates(open_page):

@@ -1,6 +1,7 @@
 """A history of twelve versions in the tables, with all possible gaps and faults."""
 
 import random
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
 from onebox.athena import api as athena
@@ -25,7 +26,7 @@ START = datetime(2026, 1, 5, 3, tzinfo=UTC)
 class Tables:
     """The tables of a store in memory."""
 
-    def __init__(self, objects, suites="rocksdb,sleeper"):
+    def __init__(self, objects: Mapping[str, bytes], suites: str = "rocksdb,sleeper") -> None:
         self._engine = LocalEngine(objects)
         tables = {table: described(table, "results", suites) for table in TABLES}
         self._catalogue = {"tidemark": tables}

@@ -884,8 +884,8 @@ def test_a_run_is_indexed_by_version_even_if_its_report_fails(archive, monkeypat
     assert len(list(archive.bucket.keys("versions/rocksdb/9.7.3/"))) == 1
 
 
-def with_cpu_time(plan, trials):
-    """Return a plan and trials whose ingest has a constant CPU time beside its rate."""
+def with_cpu_time(plan, trials, seconds=lambda _: 1.5):
+    """Return a plan and trials whose ingest has a CPU time beside its rate, by the trial."""
     test = plan.suite.test("ingest")
     cpu = test.metrics[0].model_copy(
         update={"name": "ingest_cpu", "unit": "CPU µs/record", "direction": "lower"}
@@ -894,13 +894,15 @@ def with_cpu_time(plan, trials):
     tests = tuple(both if each.name == "ingest" else each for each in plan.suite.tests)
     suite = plan.suite.model_copy(update={"tests": tests})
 
-    def beside(result):
-        of_cpu = {"metric": "ingest_cpu", "unit": cpu.unit, "direction": "lower", "value": 1.5}
+    def beside(trial, result):
+        of_cpu = {"metric": "ingest_cpu", "unit": cpu.unit, "direction": "lower"}
+        of_cpu["value"] = seconds(trial)
         rates = (*result.rates, result.rates[0].model_copy(update=of_cpu))
         return result.model_copy(update={"rates": rates}) if result.test == "ingest" else result
 
     return plan.model_copy(update={"suite": suite}), [
-        trial.model_copy(update={"tests": tuple(map(beside, trial.tests))}) for trial in trials
+        trial.model_copy(update={"tests": tuple(beside(trial, each) for each in trial.tests)})
+        for trial in trials
     ]
 
 

@@ -101,10 +101,6 @@ PAGES = {
     "labels": lambda: _both(test_labels.run_of(test_labels.latency_plan()), "9.0.0", "9.8.4"),
     "decided": lambda: _both(_measured(losses={NEW: 0, OTHER: 0.2}), BASE, OTHER),
     "undecided": lambda: _both(_measured(losses={NEW: 0.03}, scatter=0.06, until=7), BASE, NEW),
-    "a search": lambda: [
-        report(measured_run(_measured(losses=dict.fromkeys(test_search.VERSIONS[2:], 0.2),
-                                      bisect=test_search.BISECT)))
-    ],
     "profiled trials": _profiled,
     "tables": _tables,
     "plans": _plans,

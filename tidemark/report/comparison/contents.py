@@ -67,8 +67,7 @@ def _summary(sides: Sides) -> Iterator[Block]:
         yield Bullets(items)
     if disagreeing := tuple(f"{sentence}." for sentence in beside_cpu_time(sides.pairs)):
         yield Bullets(disagreeing)
-    if step := next_step(sides):
-        yield step
+    yield next_step(sides)
     yield " ".join(_counts(sides))
 
 

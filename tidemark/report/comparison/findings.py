@@ -280,17 +280,13 @@ def _thin(side: Side) -> Iterator[str]:
 def _actions(sides: Sides) -> Iterator[str]:
     how = " (measured unlike)" if unlike_work(sides) else ""
     metrics = _judged_metrics(sides)
-    changes = (metric for changed in _changed(metrics) for metric in changed[:MOST_NAMES])
+    changes = [metric for changed in _changed(metrics) for metric in changed[:MOST_NAMES]]
+    changes.sort(key=lambda metric: metric.word != "slower")
     yield from _first([text for metric in changes for text in _reasons(metric, how)])
     untold = (metric for metric in metrics if metric.word == "cannot tell")
     without = (metric for metric in untold if metric.verdict.judgement.method == "none")
     for reason, of_reason in _grouped(without, _reason).items():
         yield f"Find out why there is no verdict on {_names(of_reason)}: {reason}."
-    for why, pairs in _incomparable(sides).items():
-        if known := [pair for pair in pairs if not _is_unpublished(pair, sides)]:
-            yield f"Find out why {_names(known)} cannot be compared: {why}."
-    if sides.unlike_machines:
-        yield "Measure both on machines of one kind."
     for side in sides.both:
         failed = [
             trial.trial
@@ -302,6 +298,11 @@ def _actions(sides: Sides) -> Iterator[str]:
                 f"Look into the logs of the failed trials of run {side.run.plan.run_id}: "
                 f"{listed(failed)}."
             )
+    for why, pairs in _incomparable(sides).items():
+        if known := [pair for pair in pairs if not _is_unpublished(pair, sides)]:
+            yield f"Find out why {_names(known)} cannot be compared: {why}."
+    if sides.unlike_machines:
+        yield "Measure both on machines of one kind."
 
 
 def _reasons(metric: _JudgedMetric, how: str) -> Iterator[str]:
@@ -315,6 +316,11 @@ def _reasons(metric: _JudgedMetric, how: str) -> Iterator[str]:
 
 
 def next_step(sides: Sides) -> str | Command:
+    """Return what to measure again, and how, to get a verdict, or else the first action."""
+    return _measurement(sides) or next(_actions(sides), "Nothing is left to measure.")
+
+
+def _measurement(sides: Sides) -> str | Command:
     """Return what to measure again, and how, to get a verdict; '' for nothing."""
     judged, is_unlike = _judged_metrics(sides), bool(unlike_work(sides))
     # A metric that decides nothing, such as the upload of files, is worth no further hour.

@@ -24,7 +24,8 @@ from tidemark.model.numerals import bound, change, interval, percent_change, per
 from tidemark.model.plan import Plan
 from tidemark.model.run_spec import Search
 from tidemark.model.sentences import listed
-from tidemark.report.blocks import Block, Row, Section, Table
+from tidemark.report.advice import after_search
+from tidemark.report.blocks import Block, Command, Row, Section, Table
 from tidemark.report.run_report.measured import MeasuredRun
 
 _CHANCES = (
@@ -91,6 +92,15 @@ def search_path(run: MeasuredRun, search: Search) -> SearchPath:
         is_conclusive=is_found or found.get(search.versions[-1]) in ("same", "faster"),
         sentence=f"By {search.metric} {_end(search.versions, found, sizes)}.",
     )
+
+
+def summary(run: MeasuredRun, search: Search) -> Iterator[str | Command]:
+    """Yield the end of a search, and how to go on from the version that it found."""
+    found = search_path(run, search)
+    yield found.sentence
+    if found.first_slower:
+        before = search.versions[search.versions.index(found.first_slower) - 1]
+        yield after_search(run, before, found.first_slower)
 
 
 def sections(run: MeasuredRun) -> Iterator[Section]:

@@ -57,7 +57,7 @@ def _report_summary(run: MeasuredRun) -> Iterator[Block]:
         return
     search = run.plan.request.bisect
     if search:
-        yield decisions.search_path(run, search).sentence
+        yield from decisions.summary(run, search)
     else:
         yield from versions.answer(run)
     if run.plan.of_unknown_order:
