@@ -63,13 +63,16 @@ def left_out(verdict: Verdict | None) -> str:
     return f"without the pair of {named} {repetitions}, far from all others"
 
 
-def steadiness(verdicts: Iterable[Verdict]) -> Iterator[str]:
-    """Yield a sentence for each change of spread that a comparison found."""
+def steadiness(verdicts: Iterable[Verdict], machines: str = "") -> Iterator[str]:
+    """Yield a sentence for each change of spread that a comparison found.
+
+    ``machines`` are words that say whether the machines of both versions are unlike.
+    """
     for verdict in verdicts:
         if found := verdict.spread:
             yield (
-                f"{verdict.quantity.name} is {found.word} with {verdict.version}: its trials "
-                f"scatter by {percent(found.after)} around their median, and trials of "
+                f"{verdict.quantity.name} is {found.word} with {verdict.version}{machines}: its "
+                f"trials scatter by {percent(found.after)} around their median, and trials of "
                 f"{verdict.base} by {percent(found.before)} ({TEST}, p = {found.p_value:.2g})."
             )
 

@@ -394,6 +394,8 @@ def test_a_version_that_is_less_steady_is_a_finding_of_its_own():
     told = document(sides((run, "9.0.0"), (run, "9.8.4"))).metrics
     assert [metric.steadiness for metric in told] == ["less steady", None]
     assert "Steadiness" not in markdown_of(*steady([1000] * 10, [900] * 10))
+    other = [on_machine(each, cpu_model=f"cpu {each.version}") for each in trials]
+    assert "is less steady with 9.8.4 on unlike machines: its trials" in markdown_of(plan, other)
 
 
 def test_the_machine_of_a_trial_that_is_left_out_does_not_count():

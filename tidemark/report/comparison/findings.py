@@ -85,7 +85,7 @@ def comments(sides: Sides) -> tuple[Block, ...]:
     machines = " on unlike machines" if sides.unlike_machines else ""
     groups = {
         "Changes:": list(_changes(metrics, sides.new.name, machines)),
-        "Steadiness:": list(steadiness(metric.verdict for metric in metrics)),
+        "Steadiness:": list(steadiness((metric.verdict for metric in metrics), machines)),
         "The same:": list(_same(metrics, machines)),
         "Undecided:": [*_undecided(metrics), *_not_comparable(sides)],
         "Suspicious:": list(_suspicious(sides)),
