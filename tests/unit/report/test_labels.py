@@ -16,7 +16,7 @@ from tidemark.model.labels import canonical
 from tidemark.model.metric import Metric
 from tidemark.model.results import NO_EXCLUSIONS
 from tidemark.pages.shell import json_for_script
-from tidemark.report.blocks import Details, brief
+from tidemark.report.blocks import Details, Table, brief
 from tidemark.report.comparison.by_labels import LabelChange, label_changes
 from tidemark.report.comparison.contents import comparison
 from tidemark.report.comparison.publishing import comment
@@ -109,13 +109,27 @@ def test_a_report_has_the_quantiles_of_all_trials_together_from_values_and_from_
     assert float(of_buckets.rows[0].cells[5]) == pytest.approx(30.49, abs=0.51)
 
 
+def test_the_quantiles_of_all_trials_say_that_the_table_has_the_first_alone():
+    def of_operations(count):
+        return pooled_details(run_of(latency_plan(), [f"op{n:02}" for n in range(count)])).blocks
+
+    *_, table, more = of_operations(30)
+    assert len(table.rows) == 48
+    assert more == "The table has the first 24 of 30 quantiles."
+    assert isinstance(of_operations(24)[-1], Table)
+
+
 def pooled(run):
+    return pooled_details(run).blocks[1]
+
+
+def pooled_details(run):
     (results,) = (each for each in report(measured_run(run)).sections if each.heading == "Results")
     (details,) = (
         each for each in results.blocks
         if isinstance(each, Details) and each.name == "Quantiles over all trials"
     )  # fmt: skip
-    return details.blocks[1]
+    return details
 
 
 def run_of(plan, operations=OPERATIONS):

@@ -243,7 +243,9 @@ def _pooled(run: MeasuredRun) -> Iterator[Block]:
     if rows:
         columns = ("Metric", *labels, "Version", *figures)
         table = Table(_POOLED, columns, rows, frozenset(figures))
-        yield Details(_POOLED, (_OF_POOLED, table))
+        count = len(quantiles)
+        first = f"The table has the first {_MOST_ROWS} of {count:,} quantiles."
+        yield Details(_POOLED, (_OF_POOLED, table, *([first] if count > _MOST_ROWS else [])))
 
 
 def _values(run: MeasuredRun, quantity: Quantity, version: str) -> list[Histogram]:
