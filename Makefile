@@ -20,7 +20,7 @@ CHECKOV := .checkov
 LANGUAGE_SERVICE := tests/system/state_machines/node_modules
 PACKAGES := $(wildcard packages/*)
 # The Python of the functions: pyenv's, which uv does not find by itself, or one that uv finds or downloads.
-FUNCTIONS_PYTHON ?= $(or $(lastword $(wildcard $(HOME)/.pyenv/versions/3.13.*/bin/python3.13)),3.13)
+FUNCTIONS_PYTHON ?= $(or $(lastword $(shell printf '%s\n' $(wildcard $(HOME)/.pyenv/versions/3.13.*/bin/python3.13) | sort --version-sort)),3.13)
 # The unit tests of the packages that functions import.
 FUNCTIONS_TESTS := $(addprefix tests/unit/,aws figures lambdas model money report run store)
 export CHROMIUM ?= /usr/bin/chromium

@@ -55,7 +55,8 @@ class Postgres:
         connection.autocommit = True
         self._cursor = connection.cursor()
         self._cursor.execute("CREATE EXTENSION IF NOT EXISTS pg_stat_statements")
-        self._last, self._read = self._sum(), self._log()[1]
+        self._last = self._sum()
+        self._name, self._read = self._log()
 
     def statements(self) -> Statements:
         """Return the statements since the last answer."""
@@ -79,8 +80,10 @@ class Postgres:
     def _times(self) -> Iterator[float]:
         """Yield the times that the log has had since the last answer [ms]."""
         name, size = self._log()
-        self._cursor.execute(self._NEW, (name, self._read, size - self._read))
-        self._read = size
+        # A new log begins with its first byte.
+        start = self._read if name == self._name else 0
+        self._cursor.execute(self._NEW, (name, start, size - start))
+        self._name, self._read = name, size
         for match in self._TIME.finditer(
             bytes(self._cursor.fetchone()[0]).decode(errors="replace")
         ):

@@ -10,6 +10,9 @@ from typing import ClassVar
 import pytest
 from harness.task import CheckFailedError
 
+from tidemark.model.checkout import ROOT
+from tidemark.model.suite_files import read_suites
+
 METRICS = """
 # HELP loadtest_http_request_time The time taken to execute client requests.
 # TYPE loadtest_http_request_time histogram
@@ -181,6 +184,22 @@ class Cursor:
 
     def fetchall(self):
         return self.fetchone()
+
+
+def test_a_new_log_of_postgresql_is_read_from_its_first_byte(serve, monkeypatch):
+    line = b'"duration: 2.5 ms  execute <unnamed>: SELECT 1"\n'
+    monkeypatch.setattr(Cursor, "answers", {
+        "sum(calls)": [(10, 50.0), (12, 55.0)], "pg_stat_file": [("old", 107), ("new", 60)],
+        "pg_read_binary_file(new, 0, 60)": [(2 * line,)],
+    })  # fmt: skip
+
+    assert serve.DATABASES["postgres"]().statements().p99_ms == 2.5
+
+
+def test_the_log_of_postgresql_is_one_file_at_midnight_too():
+    database = read_suites(ROOT / "images")["mattermost"].services["server"].task.beside["postgres"]
+
+    assert {"log_rotation_size=0", "log_rotation_age=0"} <= {*database.command}
 
 
 def test_the_statements_of_postgresql_have_the_p99_of_the_sample_in_its_log(serve, monkeypatch):
