@@ -30,7 +30,8 @@ _is_of: Mapping[str, Callable[[_Json], bool]] = {
 _DATA = re.compile(r"^\s*window\.BENCHMARK_DATA\s*=\s*")
 _NEWEST = "local"
 _OWN_TREND = re.compile(r"(?:http_req|grpc_req|iteration|group|ws|browser)_")
-_RATE = re.compile(r"^ops|ops$|per second$|/(?:[nuµm]?s|sec|second|min|h)$")
+_RATE = re.compile(r"^ops|ops$|per second$|/(?:[nuμm]?s|sec|second|min|h)$")
+_COST = re.compile(r"error|fail|timeout|alloc|miss")
 # The tools of github-action-benchmark that tell the better direction of all their figures.
 _BETTER: Mapping[str, Direction] = {
     "customBiggerIsBetter": "higher", "customSmallerIsBetter": "lower",
@@ -208,7 +209,8 @@ def _github_action(value: _Json, place: _Place) -> Iterator[OwnFigure]:
 
 
 def _by_unit(unit: str) -> Direction:
-    return "higher" if _RATE.search(unit.casefold()) else "lower"
+    folded = unit.casefold()  # which makes the micro sign a Greek letter
+    return "higher" if _RATE.search(folded) and not _COST.search(folded) else "lower"
 
 
 def _k6(value: _Json, place: _Place) -> Iterator[OwnFigure]:

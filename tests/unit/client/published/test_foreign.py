@@ -188,6 +188,8 @@ def test_more_rounds_than_a_run_has_trials_are_one_figure_with_their_spread():
         ("go", "MB/s", "higher"), ("jmh", "ops/us", "higher"), ("jmh", "us/op", "lower"),
         ("customSmallerIsBetter", "errors/s", "lower"), ("pytest", "iter/sec", "higher"),
         ("benchmarkjs", "ops/sec", "higher"), ("customBiggerIsBetter", "points", "higher"),
+        ("go", "op/\u00b5s", "higher"), ("go", "op/\u03bcs", "higher"), ("go", "errors/s", "lower"),
+        ("go", "Allocs/s", "lower"), ("customBiggerIsBetter", "errors/s", "higher"),
     ],
 )  # fmt: skip
 def test_the_tool_or_else_the_unit_tells_the_better_direction_of_a_commits_figures(
