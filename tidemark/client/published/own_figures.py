@@ -77,6 +77,8 @@ _BYTES = {"b": 1.0, "bytes": 1.0, "kb": 1e3, "mb": 1e6, "gb": 1e9, "kib": 2.0**1
           "mib": 2.0**20, "gib": 2.0**30}  # fmt: skip
 _LAST_WORDS = (_SECONDS.keys() | _BYTES.keys()) - {"s", "second", "min", "h", "b"}
 """The units that a name may end with, as p99_ms does; the others may be rates, or the least."""
+_MEANT = re.compile(r"[-+.]?(?:[0-9]|inf\b)")
+"""The beginning of a text that people mean as a figure."""
 _VERSION = re.compile(r"[^0-9A-Za-z.+_-]+")
 _ISO_DAY = re.compile(r"(?<![0-9])(20[0-9]{2})-?([01][0-9])-?([0-3][0-9])(?![0-9])")
 _LONGEST_VERSION, _LONGEST_NAME = 64, 32
@@ -300,12 +302,12 @@ def _check_figures(table: PageTable, wishes: Wishes) -> None:
     used = {columns.version, columns.day, columns.unit, *columns.machine.values()}
     for row in table.rows:
         for column, text in enumerate(row.cells):
-            if column not in used and not is_figure(text) and re.match("[-+.]?[0-9]|inf", text):
+            if column not in used and not is_figure(text) and _MEANT.match(text):
                 name = table.headings[column]
                 raise refused_at(
                     row.line,
-                    f"{name}: {shown(text)} is no figure; expected a number alone, and its unit in "
-                    f"the heading, as in {name} (ms)",
+                    f"{name}: {shown(text)} is not a figure; expected a number alone, and its unit "
+                    f"in the heading, as in {name} (ms)",
                 )
 
 

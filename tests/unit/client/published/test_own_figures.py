@@ -229,7 +229,10 @@ def test_metrics_whose_names_are_alike_stay_apart():
         ("a,b\n1,2\n", "no table has a version or a day, and figures"),
         ("version,date,Q1\n1.0,2026-01-02,x\n", "no table has a version or a day, and figures"),
         ("version,date,Q1\n1.0,2026-01-02,90 ms\n",
-         "line 2: Q1: '90 ms' is no figure; expected a number alone, and its unit in the heading"),
+         "line 2: Q1: '90 ms' is not a figure; expected a number alone, and its unit in the "
+         "heading, as in Q1 (ms)"),
+        ("version,date,notes,Q1\n1.0,2026-01-02,info only,inf\n",
+         "line 2: Q1: 'inf' is not a figure"),
         ("version,date,unit,Q1\n1.0,2026-01-02,s,1\n1.1,2026-01-03,kB,1\n",
          "line 3: the unit of Q1 is 'kB'; expected s"),
         ("version,date," + ",".join(f"q{n}" for n in range(401)) + "\n1.0,2026-01-02"
