@@ -1,5 +1,6 @@
 import ast
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -55,6 +56,21 @@ def test_the_functions_have_everything_that_they_import(stack, template):
 def test_the_functions_have_what_draws_flame_graphs(stack, template):
     (library,) = Path(stack.node.root.outdir).glob("asset.*/node_modules/d3-flame-graph/dist/*")
     assert library.read_bytes() == (ROOT.joinpath(*library.parts[-4:])).read_bytes()
+
+
+def test_make_takes_the_newest_python_of_pyenv_for_the_functions(tmp_path, monkeypatch):
+    monkeypatch.delenv("FUNCTIONS_PYTHON", raising=False)
+
+    def taken():
+        show = ["make", f"HOME={tmp_path}", "--eval=shown:;@echo $(FUNCTIONS_PYTHON)", "shown"]
+        return subprocess.run(show, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+
+    assert taken() == "3.13\n"
+    for version in ("3.13.9", "3.13.10"):
+        python = tmp_path / ".pyenv" / "versions" / version / "bin" / "python3.13"
+        python.parent.mkdir(parents=True)
+        python.touch()
+    assert taken() == f"{python}\n"
 
 
 def test_make_systems_tests_the_functions_on_their_python(template):
