@@ -52,6 +52,23 @@ def test_a_size_with_a_failed_trial_does_not_hold_unless_it_is_excluded(plan):
     assert without["one"].smallest
 
 
+def test_a_size_does_not_hold_if_a_trial_lacks_its_figure_under_one_label(plan):
+    trials = sized_trials(plan)
+    place = next(at for at, trial in enumerate(trials) if trial.axes["size"] == "one")
+    tests = [
+        test.model_copy(
+            update={"rates": tuple(r for r in test.rates if r.labels.get("operation") != "fast")}
+        )
+        for test in trials[place].tests
+    ]
+    trials[place] = trials[place].model_copy(update={"tests": tuple(tests)})
+
+    rows = sized(plan, trials)
+
+    assert (rows["one"].figures[0].value, rows["one"].holds) == (None, False)
+    assert rows["two"].smallest
+
+
 def test_no_size_is_the_smallest_if_none_holds(plan):
     slow = dict.fromkeys(MEAN, 101.0)
 
