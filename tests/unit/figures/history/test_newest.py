@@ -76,6 +76,16 @@ def test_a_mended_release_names_its_last_version_and_the_one_that_mended_it():
     assert (faster.word, slower.is_open, slower.alarms) == ("faster", False, False)
 
 
+def test_one_suspected_run_mends_nothing():
+    values = level(random.Random(1), 20) + level(random.Random(2), 8, 50) + [100.0]
+    runs = runs_of(values, version=lambda index: RELEASES[index])
+
+    slower, faster = judged(runs).changes
+
+    assert (faster.word, faster.state) == ("faster", "suspected")
+    assert (slower.last, slower.mended, slower.is_open) == (None, None, True)
+
+
 def test_of_many_figures_fewer_are_suspected_by_chance():
     """A tenth of a family's suspicions are false at most, so each needs more evidence."""
     assert discoveries([0.02], 1) == 0.02
