@@ -129,6 +129,15 @@ def test_only_the_parameter_that_the_time_of_an_undecided_test_grows_with_is_mul
     assert f"It takes about {duration(seconds)} of tests" in advice.expected
 
 
+def test_rounds_at_once_take_the_time_of_one():
+    both = STEADY[:2], STEADY[:2]
+    one, two = (advised(run_of(*both, suite=in_turns(), parallel=each)) for each in (1, 2))
+
+    # A version takes 11 s of each round; both take turns in five rounds.
+    assert one.expected.startswith(f"It takes about {duration(5 * 11)} of tests")
+    assert two.expected.startswith(f"It takes about {duration(28)} of tests")
+
+
 def test_a_run_until_decided_is_repeated_until_decided():
     text = sentence(run_of(WILD, WILD[::-1], trials=2 * len(WILD), until="decided"))
 
