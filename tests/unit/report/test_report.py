@@ -137,6 +137,15 @@ def test_the_summary_names_slower_metrics_first_then_failed_trials_then_the_same
     )
 
 
+def test_the_summary_counts_failed_trials_among_all_that_were_planned():
+    plan = planned(["9.0.0", "9.8.4"], repetitions=6)
+    first, second, *_ = measured(plan)
+
+    headline, *_ = report_of(plan, [failed(first), second]).summary
+
+    assert "✗ failed: 1 of 12 trials" in headline
+
+
 def test_the_summary_of_many_versions_names_the_first_and_the_last():
     text = markdown(PREPARED["20 versions"].report())
 
