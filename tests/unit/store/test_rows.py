@@ -108,6 +108,16 @@ def test_a_verdict_tells_whether_the_machines_of_both_versions_differ():
         assert {row["unlike_machines"] for row in rows} == {unlike}
 
 
+def test_the_machine_of_an_excluded_trial_makes_no_machines_unlike():
+    plan = runs.planned(["9.0.0", "9.8.4"], repetitions=2)
+    first, *others = runs.measured(plan)
+    trials = [runs.on_machine(first, cpu_model="Xeon"), *others]
+
+    for exclusions, unlike in ((NO_EXCLUSIONS, True), (runs.left_out(first.trial, "x"), False)):
+        rows = verdict_rows(StoredRun(plan, trials, exclusions, []))
+        assert {row["unlike_machines"] for row in rows} == {unlike}
+
+
 def test_a_verdict_has_the_trials_of_each_version_that_count():
     plan = runs.planned(["9.0.0", "9.8.4"], repetitions=3)
     first = next(trial for trial in plan.trials if trial.version == "9.0.0").trial
@@ -222,6 +232,17 @@ def test_a_trial_is_done_only_with_all_its_rates(plan, status):
 
     assert ended(plan, [first, second])["trials_done"] == 2
     assert ended(plan, [first, other])["trials_done"] == 1
+
+
+def test_the_profiled_trials_of_a_run_are_part_of_its_time_and_cost(plan):
+    trial, profiled = measured(plan)
+    of_one, of_both = ended(plan, [trial]), ended(plan, [trial, profiled])
+
+    row = run_row(plan, [trial], "complete", "", plan.started_at, profiled=[profiled])
+
+    assert row["trials_done"] == of_one["trials_done"]
+    for column in ("task_seconds", "cost_usd", "insights_bytes"):
+        assert row[column] == of_both[column] > of_one[column]
 
 
 def test_task_seconds_have_no_rounding_errors(plan):
