@@ -121,6 +121,13 @@ def test_lines_of_an_earlier_level_are_no_lines_of_this_one(world):
     assert world.course.level == 2
 
 
+def test_a_value_at_its_limit_does_not_hit_it(world):
+    world.hold_level(mean_ms=100.0, failures=0.01)
+
+    (held,) = world.course.held
+    assert held.hit == ()
+
+
 def test_one_agent_above_a_limit_hits_it(world):
     world.log("one", mean_ms=10.0)
     world.log("two", mean_ms=101.0, failures=0.5)
