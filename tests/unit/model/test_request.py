@@ -348,6 +348,15 @@ def test_a_run_that_the_functions_cannot_hold_is_refused_with_its_numbers():
     )
 
 
+def test_profiled_trials_take_room_in_the_functions():
+    fields = {"suite": "rocksdb", "repetitions": 38, "tasks": 100, "profile": {"trials": 1}}
+
+    assert refused(resolve_request, fields, SUITES) == (
+        "repetitions: 78 trials of 100 tasks may keep 1,006,200 values, files and minutes of "
+        "usage; one run has at most 1,000,000, enough for 77 such trials"
+    )
+
+
 def test_a_trial_that_the_functions_cannot_hold_is_refused_with_its_numbers():
     suite = SUITES["rocksdb"]
     metric = (
