@@ -794,6 +794,17 @@ def test_the_series_of_a_suite_with_one_size_do_not_name_it():
     assert row["series"] == "rocksdb: t m (s)"
 
 
+def test_trials_of_an_image_count_if_only_runs_of_another_size_replaced_it():
+    records = {RUN: 5, LATER: 9}
+    rates = [{**rate("1.0", 1.0 * size, run_id=run_id), "image_digest": f"sha256:{size}"}
+             for run_id, size in records.items()]  # fmt: skip
+    runs = [{"run_id": run_id, "tasks": 1, "records": size} for run_id, size in records.items()]
+
+    rows = answer_of("rates_by_version", rates, runs)
+
+    assert [key(row, ("sizes", "mean")) for row in rows] == [("1 × 5", 5.0), ("1 × 9", 9.0)]
+
+
 def test_trials_of_an_image_that_a_later_run_replaced_are_not_in_the_mean_of_its_size():
     images = {RUN: "sha256:a", LATER: "sha256:b"}
     rates = [
