@@ -597,3 +597,32 @@ def test_every_mark_is_in_its_place_on_a_phone_in_the_dark(open_sheet, records):
 
     has_every_change(page, records, "newest-gains", "newest", RATES_TILES)
     has_every_rate(page, records, "sleeper")
+
+
+# The text of each cell of the heat map, and how much of the colour of a verdict is behind it.
+HEAT = """() => [...document.querySelectorAll("#heat tbody tr")].map((row) =>
+  [...row.cells].map((cell) => [cell.innerText, cell.style.background]))"""
+
+
+def test_every_cell_of_the_heat_map_has_its_gain_and_as_much_colour(open_sheet, records):
+    page = open_sheet("releases", "Suite=rocksdb")
+    heads = [text.strip() for text in page.locator("#heat thead th").all_inner_texts()]
+    told = {
+        (row["series"], row["version"]): float(row["usual_gain"])
+        for row in chosen(records("rates_by_version"), "rocksdb")
+        if row["usual_gain"]
+    }
+    gains = {}
+    for (name, _), *cells in page.evaluate(HEAT):
+        for version, (text, background) in zip(heads[1:], cells, strict=True):
+            if text == "–":
+                continue
+            gain, half = number(text)
+            assert abs(gain - told[name, version]) <= 1.01 * half, (name, version)
+            color, share = re.search(r"var\((--\w+)\) (\d+)%", background).groups()
+            assert int(share) == pytest.approx(45 * min(1, abs(gain) / 0.3), abs=0.6)
+            assert color == ("--worse" if gain < 0 else "--better") or int(share) == 0
+            gains[name, version] = gain
+    assert gains.keys() == told.keys()
+    assert min(gains.values()) < -0.3
+    assert max(gains.values()) > 0.3
