@@ -6,7 +6,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, date, datetime
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
 from tidemark.figures.history.change_points import ChangePoint, Windows
 from tidemark.figures.history.changes import Change, Place, Said, judged
@@ -189,8 +189,8 @@ def _alarm(change: Change, newest: str) -> LevelAlarm:
         name=change.series.name,
         version=change.versions[1],
         version_before=change.versions[0],
-        # No change of spread alarms.
-        verdict="slower" if change.word == "slower" else "faster",
+        # No change of spread alarms, and the model refuses its words.
+        verdict=cast(Literal["slower", "faster"], change.word),
         change=change.change,
         told_by=newest,
     )

@@ -4,11 +4,13 @@ import gzip
 import json
 
 import pytest
+from pydantic import ValidationError
 
 from tests.plans import RUN
 from tests.unit.fakes import FakeBucket
 from tests.unit.figures.history.test_changes import STEP, run_id, runs_of, stepped
 from tests.unit.measured_runs import ingest_of, left_out, planned
+from tidemark.figures.history.changes import judged
 from tidemark.figures.history.run_medians import run_medians
 from tidemark.model.outcome import Acknowledgement
 from tidemark.model.results import NO_EXCLUSIONS
@@ -176,6 +178,17 @@ def test_a_change_is_told_by_one_run_however_often_that_run_is_recorded():
 
     assert alarms(bucket, next_week) == []
     assert alarms(bucket) == [("ingest_rate", run_id(STEP))]
+
+
+def test_a_message_of_a_change_that_is_neither_slower_nor_faster_is_refused(monkeypatch):
+    def mistaken(*given, **more):
+        found = judged(*given, **more)
+        return found._replace(changes=[each._replace(word="steadier") for each in found.changes])
+
+    monkeypatch.setattr(history, "judged", mistaken)
+
+    with pytest.raises(ValidationError, match="'slower' or 'faster'"):
+        record_history(stored(runs_of(stepped(after=10))), run())
 
 
 def test_a_run_whose_exclusion_takes_a_change_back_does_not_tell_it():
