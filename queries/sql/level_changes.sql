@@ -2,8 +2,7 @@
 -- The places in the history of each suite where the level of a metric changed, the newest first:
 -- the first run on the new level, both levels, the cause that the history shows, the size of the
 -- runs, and the version that mended a slower one. A change of the state suspected has one run, and
--- for a drift no version is to blame. The levels of the state spread are standard deviations, as
--- shares of the figures.
+-- for a drift no version is to blame. A change of spread is a row of the table changes alone.
 SELECT
     told.suite,
     told.run_id,
@@ -65,5 +64,5 @@ LEFT JOIN (
     GROUP BY suite, title
     HAVING min(figure) < max(figure)
 ) AS shared ON shared.suite = told.suite AND shared.title = told.title
-WHERE told.run_id = newest AND changed_run IS NOT NULL
+WHERE told.run_id = newest AND changed_run IS NOT NULL AND coalesce(state, 'new') <> 'spread'
 ORDER BY suite, changed_run DESC, test, metric, statistic, labels

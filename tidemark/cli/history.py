@@ -27,6 +27,8 @@ from tidemark.client.history import (
     judged_figures,
     sentences,
     series_of,
+    spread_sentence,
+    spreads,
     untold,
     untold_sentences,
 )
@@ -158,8 +160,8 @@ def command(
             _draw(versions, headings, f"{suite}: {what[0]} by version", what[1], output)
         else:
             _print(versions, headings, form, exact=exact, plot=plot)
-        told = sentences(found.changes), untold_sentences(found.untold)
-        for text in (*told[0], *told[1], *confirming(found.changes, suite)):
+        told = (*sentences(found.changes), *map(spread_sentence, found.spreads))
+        for text in (*told, *untold_sentences(found.untold), *confirming(found.changes, suite)):
             # Standard output holds only the table that people keep.
             click.echo(text, err=form != "table")
 
@@ -239,6 +241,7 @@ class _Found(NamedTuple):
 
     rates: Sequence[Row]
     changes: Sequence[Row]
+    spreads: Sequence[Row]
     untold: Sequence[Row]
     titles: Mapping[str, str] = NO_TITLES
 
@@ -258,7 +261,12 @@ def _of_metrics(tables: Tables, suite: str, test: str | None, metric: str | None
 
     silent = untold(tables, suite, rows)
     # A metric without a rate that counts is in no column, and has its reason here alone.
-    return _Found(rates, of_shown(all_changes), of_shown(silent) if test or metric else silent)
+    return _Found(
+        rates,
+        of_shown(all_changes),
+        of_shown(spreads(tables, suite)),
+        of_shown(silent) if test or metric else silent,
+    )
 
 
 def _of_functions(bucket: Bucket, suite: str, test: str | None, functions: Sequence[str]) -> _Found:

@@ -15,6 +15,8 @@ from tidemark.client.history import (
     sentence,
     sentences,
     series_of,
+    spread_sentence,
+    spreads,
     untold_sentences,
 )
 from tidemark.client.tables import Tables, ask_saved
@@ -33,7 +35,7 @@ _EVIDENCE = {
     "drift": "Twelve releases or more",
 }
 """What shows an open regression, by its state."""
-_ORDER = ("slower", "faster", "less steady", "steadier")
+_ORDER = ("slower", "faster")
 
 
 class Event(NamedTuple):
@@ -129,11 +131,13 @@ def answer(tables: Tables, suite: str, *, only_open: bool = False) -> list[str]:
     figures = len({series_of(row) for row in judged if row["metric"]})
     told = sentences(changes) if figures <= _FEW else event_sentences(changes, figures)
     none = f"No level of {plural(figures, 'figure')} changed."
+    scattered = map(spread_sentence, [] if only_open else spreads(tables, suite))
     if only_open:
         told = open_sentences(changes)
         none = f"No level of {plural(figures, 'figure')} is an open regression."
     found = [
         *(list(told) or ([none] if figures else [])),
+        *scattered,
         *untold_sentences([row for row in judged if row["untold"]]),
         *confirming(changes, suite),
     ]

@@ -31,6 +31,8 @@ class FunctionHistory(NamedTuple):
     """Rows of the form of ``rates_by_version.sql``."""
     changes: Sequence[Row]
     """Rows of the form of ``level_changes.sql``, the newest first."""
+    spreads: Sequence[Row]
+    """The changes of spread, the oldest first."""
     untold: Sequence[Row]
     """The omissions of the changes of level, as a history of rates has them."""
 
@@ -52,9 +54,11 @@ def function_history(
     found = {(each.series, each.profile.version) for each in points if each.value}
     points = [each for each in points if (each.series, each.profile.version) in found]
     changes, untold = judged(_runs(points))
+    rows = list(map(_change, changes))
     return FunctionHistory(
         list(_rows(points)),
-        list(map(_change, reversed(changes))),
+        [row for row in reversed(rows) if row["state"] != "spread"],
+        [row for row in rows if row["state"] == "spread"],
         [*_untimed(profiles), *(_untold(each) for each in untold if each.sentence)],
     )
 

@@ -39,6 +39,12 @@ _UNTOLD = (
     "SELECT test, metric, statistic, labels, untold FROM changes WHERE suite = ? "
     "AND untold IS NOT NULL AND run_id = (SELECT max(run_id) FROM changes WHERE suite = ?)"
 )
+_SPREADS = (
+    "SELECT test, metric, statistic, labels, changed_run, version, version_before, level_before, "
+    "level_after, verdict, cause FROM changes WHERE suite = ? AND state = 'spread' "
+    "AND run_id = (SELECT max(run_id) FROM changes WHERE suite = ?) "
+    "ORDER BY changed_run, test, metric, statistic, labels"
+)
 _TRIALS = (
     "SELECT test, metric, statistic, labels, count(*) AS trials, "
     "count_if(coalesce(excluded, false)) AS excluded, "
@@ -208,7 +214,7 @@ def histories(
         _of_several(ordered, series_of, "unit", "direction"),
     )
     # The newest change comes first, and stays.
-    changed = {_key(row): row for row in reversed(changes) if row["state"] != "spread"}
+    changed = {_key(row): row for row in reversed(changes)}
     silent: defaultdict[_Key, list[str]] = defaultdict(list)
     for row in untold:
         silent[series_of(row)].append(_text(row, "untold"))
@@ -233,9 +239,7 @@ def sentences(changes: Sequence[Row]) -> Iterator[str]:
 
 
 def sentence(change: Row) -> str:
-    """Return a change of level or of spread in words, from a row of ``level_changes.sql``."""
-    if change["state"] == "spread":
-        return f"{figure_of(change)} {_of_spread(change)}{_CAUSES[_text(change, 'cause')]}."
+    """Return a change of level in words, from a row of ``level_changes.sql``."""
     before, after = (figure(float(_text(change, f"level_{side}"))) for side in ("before", "after"))
     because = _CAUSES[_text(change, "cause")]
     if until := change["acknowledged_until"]:
@@ -264,12 +268,22 @@ def _event(change: Row) -> str:
     return f"has been {share}{word} since run {run} ({at})"
 
 
-def _of_spread(change: Row) -> str:
+def spreads(tables: Tables, suite: str) -> Sequence[Row]:
+    """Return the changes of spread of a suite's figures, the oldest first.
+
+    The levels of a row are standard deviations, as shares of the figures.
+    """
+    return tables.ask(_SPREADS, [suite, suite]).records()
+
+
+def spread_sentence(change: Row) -> str:
+    """Return a change of spread in words."""
     before, after = (percent(float(_text(change, f"level_{side}"))) for side in ("before", "after"))
     word, version, run = (_text(change, name) for name in ("verdict", "version", "changed_run"))
     at = versions_at(version, _text(change, "version_before"))
     around = f"its figures scatter by {after} around their level instead of {before}"
-    return f"has been {word} since run {run} ({at}): {around}, by the Fligner-Killeen test"
+    test = f"by the Fligner-Killeen test{_CAUSES[_text(change, 'cause')]}"
+    return f"{figure_of(change)} has been {word} since run {run} ({at}): {around}, {test}."
 
 
 def _drift(change: Row, share: str) -> str:

@@ -390,6 +390,17 @@ def test_a_newest_run_without_changes_hides_those_that_a_dead_writer_left():
     assert level_changes_of({OLDER: ["1"], NEWER: []}) == []
 
 
+def test_a_change_of_spread_is_no_change_of_level():
+    change = {"test": "load", "metric": "time", "run_id": RUN, "changed_run": RUN}
+    rows = [{**change, "state": state} for state in ("spread", "lasting", None)]
+    engine = LocalEngine({keys.table("changes", "rocksdb", RUN): packed(rows)})
+
+    columns, rows = engine.ask((QUERIES / "level_changes.sql").read_text(encoding="utf-8"))
+
+    at = [name for name, _ in columns].index("state")
+    assert {row[at] for row in rows} == {"lasting", None}
+
+
 def events_of(*changes):
     """Return the rows of release_events.sql for changes of one figure each."""
     rows = [

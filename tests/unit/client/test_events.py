@@ -2,17 +2,17 @@
 
 from types import SimpleNamespace
 
-from tests.unit.client.test_history import answering, change, silent
+from tests.unit.client.test_history import answering, change, silent, wider
 from tidemark.client.events import answer, confirming, event_sentences, events, open_changes
-from tidemark.client.history import NOT_JUDGED, sentence
+from tidemark.client.history import NOT_JUDGED, sentence, spread_sentence
 
 RUN = "20261120T124455Z-abcdef"
 LATER = "20261127T124455Z-abcdef"
 
 
-def told(changes=(), untold=(), **more):
+def told(changes=(), untold=(), spreads=(), **more):
     """Return the answer of a suite, whose figures are judged as ``untold`` says."""
-    tables = SimpleNamespace(ask=answering([], changes, untold))
+    tables = SimpleNamespace(ask=answering([], changes, untold, spreads=spreads))
     return answer(tables, "case", **more)
 
 
@@ -73,7 +73,6 @@ def test_a_release_is_one_event_with_the_median_of_its_changes():
         slower("c", -0.4, changed_run=RUN, mended_version="1.1"),
         slower("d", None, changed_run=RUN),
         slower("e", 0.5, changed_run=RUN, verdict="faster"),
-        slower("a", 4.0, verdict="less steady", state="spread", changed_run=RUN),
         slower("f", -0.5, state="suspected", version="1.3", changed_run="20261204T000000Z-abcdef"),
     ]
 
@@ -81,8 +80,7 @@ def test_a_release_is_one_event_with_the_median_of_its_changes():
 
     assert first == (
         "9.8.4: 3 of 20 figures slower (median −30.00 %): d from zero, c −40.00 % (mended in 1.1), "
-        "b −20.00 %; 1 of 20 figures faster (median +50.00 %): e +50.00 %; "
-        "1 of 20 figures less steady (median +400.00 %): a +400.00 %."
+        "b −20.00 %; 1 of 20 figures faster (median +50.00 %): e +50.00 %."
     )
     assert second == "1.2: 1 of 20 figures slower (median −10.00 %): a −10.00 %."
     assert suspected.startswith("1.3, suspected of one run alone: 1 of 20 figures slower")
@@ -96,3 +94,13 @@ def test_a_suite_of_many_figures_has_events_and_one_of_few_a_sentence_for_each_c
 
     assert few == [sentence(one)]
     assert many == ["9.8.4: 1 of 9 figures slower (median −10.00 %): a −10.00 %."]
+
+
+def test_a_change_of_spread_is_a_sentence_after_the_events_and_no_open_regression():
+    for count in (8, 9):
+        figures = [silent("", f"f{n}") for n in range(count)]
+        assert told([], figures, [wider()]) == [
+            f"No level of {count} figures changed.",
+            spread_sentence(wider()),
+        ]
+        assert len(told([], figures, [wider()], only_open=True)) == 1

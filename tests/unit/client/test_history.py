@@ -14,6 +14,7 @@ from tidemark.client.history import (
     histories,
     sentence,
     sentences,
+    spread_sentence,
     untold_sentences,
 )
 from tidemark.model.version_order import version_order
@@ -43,12 +44,20 @@ def change(version="9.8.4", **more):
     }  # fmt: skip
 
 
-def answering(rates, changes=(), untold=(), trials=()):
+def wider(**more):
+    """Return a change of spread."""
+    levels = {"level_before": "0.01", "level_after": "0.05", "change": "4.0"}
+    return change(state="spread", verdict="less steady", **levels, **more)
+
+
+def answering(rates, changes=(), untold=(), trials=(), spreads=()):
     """Return a function that answers what the command asks; ``trials`` are all of each figure."""
 
     def ask(statement, _):
         if "untold IS NOT NULL" in statement:
             rows = untold
+        elif "state = 'spread'" in statement:
+            rows = spreads
         elif "count_if" in statement:
             rows = trials
         else:
@@ -219,7 +228,7 @@ def test_without_a_suite_the_history_is_that_of_the_newest_run(monkeypatch):
 
     CliRunner().invoke(command, [])
 
-    assert [each[:1] for each in asked] == [[], *[["duckdb"]] * 5]
+    assert [each[:1] for each in asked] == [[], *[["duckdb"]] * 6]
 
 
 def test_a_figure_has_the_last_change_of_its_level_with_its_version():
@@ -476,30 +485,22 @@ def test_a_plot_that_cannot_be_drawn_is_refused(monkeypatch, options, sentence):
             "has been slower since run 20261120T124455Z-abcdef (9.8.4 after 9.0.0): "
             "5.000 instead of 0.0 records/s.",
         ),
-        (
-            {
-                "state": "spread",
-                "verdict": "less steady",
-                "level_before": "0.01",
-                "level_after": "0.05",
-                "change": "4.0",
-            },
-            "has been less steady since run 20261120T124455Z-abcdef (9.8.4 after 9.0.0): "
-            "its figures scatter by 5.00 % around their level instead of 1.00 %, "
-            "by the Fligner-Killeen test.",
-        ),
     ],
 )
 def test_each_kind_of_change_has_its_words(more, text):
     assert sentence(change(**more)) == f"ingest_rate {text}"
 
 
-def test_a_change_of_spread_is_no_level_of_its_figure():
-    wide = change(state="spread", verdict="less steady", changed_run="20261204T124455Z-abcdef")
+def test_a_change_of_spread_has_a_sentence_below_the_changes_of_level(monkeypatch):
+    told = history(monkeypatch, [row("9.8.4")], changes=[change()], spreads=[wider()]).output
 
-    (found,) = histories([row("9.8.4")], [wide, change()])
-
-    assert found.figures["ingest_rate"].changed_run == change()["changed_run"]
+    words = (
+        "ingest_rate has been less steady since run 20261120T124455Z-abcdef (9.8.4 after 9.0.0): "
+        "its figures scatter by 5.00 % around their level instead of 1.00 %, "
+        "by the Fligner-Killeen test"
+    )
+    assert f"{sentence(change())}\n{words}.\n" in told
+    assert spread_sentence(wider(cause="environment")).startswith(f"{words}; ")
 
 
 def test_a_change_that_mends_another_is_in_the_sentence_of_that_one():
