@@ -47,9 +47,9 @@ _FEWEST = 20
 """The fewest characters between the ends of the axis of a plot."""
 _ROW = 24  # pixels of a chart
 _SIZE = "Size"
+"""The column of sizes, which only a suite with trials of several sizes needs."""
 _OF_VERSION = ("Version number", "Test date", _SIZE)
 """The columns of a version, before the columns of its figures."""
-"""The column of sizes, which only a suite with trials of several sizes needs."""
 _MARKDOWN_DAY = "%d/%m/%Y"
 """The form of dates in the table that people keep in their documentation."""
 
@@ -201,7 +201,8 @@ def print_by_figure(names: Sequence[str], rows: Sequence[Mapping[str, str]]) -> 
         for row in rows
         if row.get(figure)
     )
-    table = Table("Figures by version", ("Figure", *of_version, "Rate"), lines, frozenset({"Rate"}))
+    heads = ("Figure", *of_version, "Value")
+    table = Table("Figures by version", heads, lines, frozenset({"Value"}))
     print_blocks([table], Console(highlight=False))
 
 
