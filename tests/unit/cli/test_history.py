@@ -54,7 +54,7 @@ def test_each_figure_has_its_versions_below_its_name(terminal, capsys):
     print_by_figure(NAMES, ROWS)
 
     assert [line.split() for line in capsys.readouterr().out.splitlines()[3:]] == [
-        ["Version", "number", "Test", "date", "Rate"],
+        ["Version", "number", "Test", "date", "Value"],
         ["Latency", "{operation:", "create}", "(ms)"],
         ["9.0.0", "2026-11-20", "20.60", "±", "0.32"],
         ["9.8.4", "2026-11-27", "21.60", "±", "0.30"],
