@@ -5,6 +5,7 @@ from datetime import date
 from typing import Literal
 from xml.etree import ElementTree
 
+from tidemark.figures.spread import Word
 from tidemark.model.base import Frozen
 from tidemark.model.comment import Comment
 from tidemark.model.numerals import NONE, change, interval
@@ -66,7 +67,7 @@ class ComparedMetric(Frozen):
     """The repetitions whose pairs lie far from all others and do not count."""
     odd: int | None
     """The repetition whose pair scatters most, if that is why nothing can be told; else null."""
-    steadiness: Literal["less steady", "steadier"] | None = None
+    steadiness: Word | None = None
     """Whether the trials of the new side scatter more or less; null if that is not certain."""
 
 
