@@ -4,6 +4,7 @@ import math
 import operator
 from collections.abc import Iterator
 from datetime import datetime
+from typing import Annotated
 
 from pydantic import Field
 
@@ -84,6 +85,7 @@ LEVEL_COLUMNS = ("@logStream", "level", "users")
 """The columns of a load's query beside the columns of its limits."""
 CONNECTED = "connected"
 """The limit of every load: the share of a level's users that have to be connected, 95 %."""
+Limit = Annotated[float, Field(allow_inf_nan=False)]
 SETTLE_SECONDS, HOLD_SECONDS, REPORT_SECONDS = 5, 10, 120
 
 
@@ -94,10 +96,10 @@ class Load(Consistent):
     """The services of the test that make the load; they share the users of a level."""
     query: Name
     """The query of what each agent measured at a level: ``<query>.cwli`` beside the suite."""
-    limits: dict[Name, float] = Field(min_length=1, max_length=10)
+    limits: dict[Name, Limit] = Field(min_length=1, max_length=10)
     """The greatest accepted value of each column of the query, such as ``{mean_ms: 100}``: a
     greater one of any agent hits the limit."""
-    agent_limits: dict[Name, float] = Field(default={}, max_length=10, exclude_if=operator.not_)
+    agent_limits: dict[Name, Limit] = Field(default={}, max_length=10, exclude_if=operator.not_)
     """The same for columns that describe an agent itself, such as ``{cpu: 0.8}``: a greater value
     fails the test, because the agent was the limit and not the service."""
     recorded: tuple[Name, ...] = Field(default=(), max_length=10, exclude_if=operator.not_)

@@ -40,7 +40,9 @@ class Series(Frozen):
     statistic: Literal["total", "mean", "max", "min", "p50", "p90", "p95", "p99"] = "total"
     """The figure of all log streams that have a value at the same time; a quantile comes from
     the [histograms](#histograms) of this time."""
-    limit: float | None = Field(default=None, strict=True, exclude_if=_is_missing)
+    limit: float | None = Field(
+        default=None, strict=True, allow_inf_nan=False, exclude_if=_is_missing
+    )
     """The greatest accepted value, at which its chart has a line."""
 
     @property

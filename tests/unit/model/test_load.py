@@ -1,5 +1,7 @@
 """The model of a load, and its refusals."""
 
+import math
+
 import pytest
 from pydantic import ValidationError
 
@@ -54,6 +56,8 @@ def test_a_load_is_told_with_its_limits_times_rule_and_bounds():
     [
         ({"plateaus": {}, "feedback": {}}, "there are plateaus and feedback; expected one of"),
         ({"limits": {"users": 1.0}}, "limits: users is a column of every load"),
+        ({"limits": {"mean_ms": math.nan}}, r"(?s)limits.mean_ms.*finite number"),
+        ({"agent_limits": {"cpu": math.inf}}, r"(?s)agent_limits.cpu.*finite number"),
         ({"recorded": ("level",)}, "recorded: level is a column of every load"),
         ({"agent_limits": {"mean_ms": 1.0}}, "mean_ms is given twice in limits, agent_limits and"),
         ({"agents": ("a", "a")}, "agents: a name is given twice in a, a"),

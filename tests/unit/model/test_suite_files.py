@@ -175,6 +175,15 @@ def test_a_container_under_an_unknown_value_of_an_axis_is_refused(tmp_path, axes
     assert f"{place} {expected}" in sentences(refusal_of(tmp_path, text))
 
 
+def test_the_limit_of_a_series_is_a_finite_number(tmp_path):
+    series = "series: [{name: users, unit: users, query: failures, limit: .nan}]"
+    text = ROCKSDB.replace("    metrics:\n", f"    {series}\n    metrics:\n", 1)
+
+    assert sentences(refusal_of(tmp_path, text)) == [
+        "tests.0.series.0.limit: nan is not accepted; expected a finite number"
+    ]
+
+
 def test_a_container_under_a_value_is_refused_in_a_task_without_the_image_of_the_version(tmp_path):
     beside = {"mysql": {"image": "mysql:8", "under": {"database": "mysql"}}}
     fields = {
