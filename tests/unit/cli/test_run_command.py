@@ -350,6 +350,11 @@ def test_a_comment_that_fails_is_a_warning_and_the_verdicts_decide_the_exit_code
     assert capsys.readouterr().err == "warning: the comment is not written: answers 403\n"
 
 
+def test_a_further_run_is_asked_for_the_same_exit_code_but_outside_a_job_for_no_comment():
+    assert run._End(gated=True, exact=True, commented=True).options == " --fail-on slower"
+    assert run._End(gated=False, exact=True, commented=True).options == ""
+
+
 VERSIONS = ["9.8.4", "8.8.1", "9.0.0"]
 
 
