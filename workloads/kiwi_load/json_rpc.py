@@ -55,7 +55,7 @@ class Network(NamedTuple):
     bytes_per_second: float
     """The most bytes of an answer that arrive in a second."""
 
-    def read(self, read: Callable[[int], bytes], pause: Callable[[float], None] = sleep) -> bytes:
+    def read(self, read: Callable[[int], bytes], pause: Callable[[float], None]) -> bytes:
         """Return all that can be read, in pieces that arrive one after the other."""
         pieces = []
         while piece := read(_PIECE):
@@ -78,9 +78,15 @@ class Session:
     ``answered`` has the calls with an answer, in order; the first one is the log-in.
     """
 
-    def __init__(self, host: str, port: int, network: Network | None = None) -> None:
+    def __init__(
+        self,
+        host: str,
+        port: int,
+        network: Network | None = None,
+        pause: Callable[[float], None] = sleep,
+    ) -> None:
         self.answered: list[Answered] = []
-        self._network = network
+        self._network, self._pause = network, pause
         self._connection = HTTPConnection(host, port, timeout=_PATIENCE_SECONDS)
         if network:
             self._connection.connect()
@@ -129,10 +135,11 @@ class Session:
         """Return the body of an answer, and the header that has its statements."""
         try:
             if self._network:
-                sleep(self._network.round_trip)
+                self._pause(self._network.round_trip)
             connection.request("POST", path, content, self._headers)
             response = connection.getresponse()
-            body = self._network.read(response.read) if self._network else response.read()
+            read = response.read
+            body = self._network.read(read, self._pause) if self._network else read()
         except (OSError, HTTPException):
             # http.client refuses every later request of a connection without an answer.
             connection.close()
