@@ -65,6 +65,14 @@ def test_each_figure_of_the_five_documents_is_in_the_output_digit_for_digit():
         assert [each for each in figures if each not in published] == []
 
 
+def test_the_caption_of_each_graph_of_api_times_has_the_limit_of_the_coordinator():
+    text = (FOLDER / "load.md").read_text(encoding="utf-8")
+    captions = re.findall(r"!\[(latency_\w+) of .*? over time\. The limit is ([\d,]+)[,.]", text)
+
+    assert captions == [("latency_mean", "100"), ("latency_p99", "2,000")]
+    assert text.count("![latency_") == len(captions)
+
+
 def test_flame_graphs_are_a_page_beside_the_document(state, folder):
     document = folder / "flames.md"
     document.write_text("---\nsuite: rocksdb\n---\n{{flames: l.i1}}\n")
