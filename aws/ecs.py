@@ -93,8 +93,8 @@ class EcsTaskDefinitions:
     ) -> str:
         """Return the ARN of a definition that differs from the ``deployed`` one in its image.
 
-        ``containers`` are the names of those that run the image, and ``left_out`` of those that it
-        does not have.
+        The ``containers`` run the image. The new definition lacks the containers ``left_out``. Both
+        are names in the deployed definition.
 
         Its family is the deployed definition's, with a digest of the names of the image and of the
         containers that are left out. A definition that exists is used again, if it still says the

@@ -86,7 +86,7 @@ def lines(
                 "x": figures(
                     "seconds since the test began",
                     # The label of an end stands at its place, and not within it.
-                    # Its zero stands below that of the other axis, and not on it.
+                    # The 0 of this axis stands below the 0 of the other axis, and not on it.
                     {"grid": False, "tickCount": 8, "labelFlush": False, "labelPadding": 10},
                     field="second",
                     scale={"domain": [0, longest], "nice": False},

@@ -78,7 +78,7 @@ def with_image(
 ) -> System:
     """Return a system whose tasks, or whose services' containers, run the image of a version.
 
-    The services have the containers of some values of axes alone.
+    A service lacks the containers of other values of the axes.
 
     Raises
     ------

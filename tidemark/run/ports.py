@@ -125,8 +125,8 @@ class TaskDefinitions(Protocol):
     ) -> str:
         """Return the ARN of a definition that differs from the ``deployed`` one in its image.
 
-        ``containers`` are the names of those that run the image, and ``left_out`` of those that it
-        does not have.
+        The ``containers`` run the image. The new definition lacks the containers ``left_out``. Both
+        are names in the deployed definition.
         """
 
 

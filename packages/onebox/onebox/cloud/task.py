@@ -248,8 +248,8 @@ class Task:
 class TaskLog:
     """The log stream of one task, which keeps the lines up to ``most_bytes``.
 
-    ``overflow`` is called once, with the reason, when the task prints more, or when its lines
-    cannot be stored.
+    ``overflow`` is called with the reason when the task prints more, and whenever a line cannot be
+    stored.
     """
 
     def __init__(
