@@ -1,4 +1,4 @@
-"""What the one-machine cloud forgets."""
+"""The one-machine cloud forgets what nobody reads any more."""
 
 from concurrent.futures import Future
 from types import SimpleNamespace
