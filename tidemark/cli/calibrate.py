@@ -27,7 +27,8 @@ from tidemark.figures.calibration import CHANGES, DRAWS, SHARE, Found, found, no
 from tidemark.figures.version_rates import Quantity, quantities
 from tidemark.model.plan import Plan
 from tidemark.model.refusal import Refused
-from tidemark.model.sentences import shown
+from tidemark.model.sentences import plural, shown
+from tidemark.model.suite import TRIALS
 from tidemark.report.blocks import Report, Row, Section, Table
 from tidemark.report.markdown import markdown
 from tidemark.store import keys
@@ -46,22 +47,23 @@ _MINUTES = (1, 5, 30)
     type=int,
     default=20,
     show_default=True,
-    help="Rounds to measure, 5 to 100; more of them know the noise better.",
+    help="Repetitions to measure, 5 to 100; more of them know the noise better.",
 )
 @click.option(
     "--slowed",
-    default="0,5,10,20",
-    show_default=True,
-    help="Percentages by which the version is slowed; fewer of them are measured sooner.",
+    help="Percentages by which the version is slowed, 0,5,10,20 if not given; in trials 0 alone.",
 )
 @target_options
-def command(suite: str, version: str | None, repetitions: int, slowed: str, target: Target) -> None:
+def command(
+    suite: str, version: str | None, repetitions: int, slowed: str | None, target: Target
+) -> None:
     """Show what runs of SUITE find on this machine, or with --aws in your account.
 
-    Rounds measure one version beside itself: as it is, and slowed by 5, 10 and 20 % by waiting.
-    What their pairs scatter around these true changes is the noise. The table says of each metric
-    the smallest slowdown that 80 % of the runs until decided find in 1, 5 and 30 minutes, and how
-    many runs of equal versions are called slower or faster. It is kept beside the run's report.
+    A run measures one version beside itself: as it is, and in rounds also slowed by 5, 10 and 20 %
+    by waiting. The noise is the scatter of its pairs around these true changes. The table says of
+    each metric the smallest slowdown that 80 % of the runs until decided find in 1, 5 and 30
+    minutes, and how many runs of equal versions are called slower or faster. It is kept beside the
+    run's report.
 
     \b
     Example:
@@ -72,6 +74,7 @@ def command(suite: str, version: str | None, repetitions: int, slowed: str, targ
     check_target(system, target)
     if repetitions < 5:
         raise Refused(f"--repetitions: {repetitions} are too few; expected 5 or more")
+    slowed = slowed or ("0" if system.defaults.layout == TRIALS else "0,5,10,20")
     fields = {
         "suite": suite,
         "versions": [version or system.defaults.versions[-1]],
@@ -116,7 +119,7 @@ def _tell(cloud: Deployed, plan: Plan, state: Path) -> None:
         click.echo("Fewer than two pairs of a slowed version count: the noise is not known.")
         return
     means = (
-        f"A round of two versions takes {seconds:.1f} s. The smallest slowdown that "
+        f"A repetition of two versions takes {seconds:.1f} s. The smallest slowdown that "
         f"{SHARE:.0%} of {DRAWS} drawn runs find:"
     )
     click.echo(means)
@@ -135,7 +138,7 @@ def found_here(plan: Plan, means: str, rows: Sequence[Mapping[str, str | None]])
     losses = ", ".join(map(str, request.slowed.values()))
     measured = (
         f"Run {plan.run_id} measured {request.baseline} beside itself, slowed by {losses} %, in "
-        f"{request.repetitions} rounds."
+        f"{plural(request.repetitions, 'repetition')}."
     )
     return Report(
         f"{plan.suite.title}: what runs find here", (measured,), (Section("Metrics", (table,)),)
@@ -150,7 +153,7 @@ def _cells(
     quantity: Quantity, left: list[float], lengths: list[Found]
 ) -> Iterator[tuple[str, str | None]]:
     yield "metric", quantity.name
-    yield "scatter of a round", f"{stdev(left):.1%}"
+    yield "scatter of a pair", f"{stdev(left):.1%}"
     for minutes, length in zip(_MINUTES, lengths, strict=True):
         smallest = length.smallest
         text = f"over {CHANGES[-1]:.0%}" if smallest is None else f"{smallest:.0%}"

@@ -100,8 +100,9 @@ class RunRequest(Frozen):
     ``{"1.4.0+1a2b3c4d": "file:///home/you/dist/x.whl#sha256=…"}``. The command line makes them from
     paths and commits among its versions."""
     slowed: Annotated[list[Loss], Field(min_length=1, max_length=5)] | None = None
-    """In rounds: the percentages by which the run also measures its one version slowed, by waiting,
-    such as ``[0, 5]``. It compares them with the version itself and shows what a run would find."""
+    """The percentages by which the run also measures its one version slowed, by waiting, such as
+    ``[0, 5]``, in trials 0 alone. It compares them with the version itself and shows what a run
+    would find."""
     baseline: str | None = None
     """The version of ``versions`` that each other version is compared with."""
     repetitions: int | None = Field(default=None, strict=True, ge=1, le=MOST_REPETITIONS)
@@ -232,7 +233,7 @@ def resolve_request(
     tests, parameters = _tests(request, suite), _parameters(request, suite)
     suite, repetitions = suite.measured_by(TRIALS, tests, parameters), request.repetitions
     versions, baseline = _versions(request, parameters, suite, released, reported)
-    slowed = _slowed(request, versions)
+    slowed = _slowed(request, versions, suite)
     if slowed:
         versions, baseline = (*versions, *slowed), versions[0]
     axes = narrowed(suite.name, suite.axes, {**suite.defaults.axes, **(request.axes or {})})
@@ -292,21 +293,25 @@ def _tests(request: RunRequest, suite: Suite) -> tuple[str, ...]:
 
 
 def _beside_itself(request: RunRequest, suite: Suite) -> RunRequest:
-    """Return a request that names one version twice as a run of it beside itself, in rounds."""
-    versions, layout = request.versions or [], request.layout or suite.defaults.layout
-    if len(versions) != 2 or versions[0] != versions[1] or request.slowed or layout == TRIALS:
+    """Return a request that names one version twice as a run of it beside itself."""
+    versions = request.versions or []
+    if len(versions) != 2 or versions[0] != versions[1] or request.slowed:
         return request
+    if suite.subject.instance:
+        return request  # it has one version at a time
     if request.baseline not in {None, versions[0]}:
         return request  # the version is refused by name
     return request.model_copy(update={"versions": versions[:1], "slowed": [0], "baseline": None})
 
 
-def _slowed(request: RunRequest, versions: Sequence[str]) -> dict[str, int]:
+def _slowed(request: RunRequest, versions: Sequence[str], suite: Suite) -> dict[str, int]:
     """Return the names of the slowed versions of a run and their percentages."""
     if request.slowed is None:
         return {}
     if len(versions) != 1 or request.baseline or request.bisect:
         raise Refused("slowed: expected one version, without a baseline or a search")
+    if suite.subject.instance:
+        raise Refused("slowed: an instance has one version at a time, and none beside itself")
     if len(set(request.slowed)) < len(request.slowed):
         raise Refused(f"slowed: a percentage is given twice in {listed(map(str, request.slowed))}")
     return {f"{versions[0]}+slow.{loss}": loss for loss in request.slowed}
@@ -332,10 +337,10 @@ def _layout(request: RunRequest, suite: Suite, versions: Sequence[str]) -> Layou
     """Return the layout of a run; refuse rounds in which versions cannot take turns."""
     layout = request.layout or suite.defaults.layout
     if layout == TRIALS:
-        if request.slowed:
+        if any(request.slowed or ()):
             raise Refused(
                 f"slowed: a run of {suite.name} in {TRIALS} cannot slow a version; "
-                f"expected layout {ROUNDS}, and a suite that may have it"
+                f"expected 0, or layout {ROUNDS} and a suite that may have it"
             )
         return layout
     if names := suite.without_turns:

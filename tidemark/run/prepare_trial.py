@@ -273,7 +273,7 @@ def _environment(
 ) -> list[dict[str, str]]:
     given = {**plan.request.parameters, **trial.axes}
     values = {
-        "TIDEMARK_VERSION": trial.version,
+        "TIDEMARK_VERSION": released(plan.request, trial.version),
         "TIDEMARK_PACKAGE": trial.package,
         **{f"TIDEMARK_{name.upper()}": value for name, value in given.items()},
         "TIDEMARK_JOBS": test.jobs,

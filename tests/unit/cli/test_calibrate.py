@@ -27,7 +27,7 @@ def test_a_row_has_the_smallest_slowdown_of_each_length_and_the_most_false_alarm
 
     assert dict(_cells(quantity, [0.01, -0.01, 0.03, -0.03], lengths)) == {
         "metric": quantity.name,
-        "scatter of a round": "2.6%",
+        "scatter of a pair": "2.6%",
         "1 min": "over 50%",
         "5 min": "5%",
         "30 min": "2%",
@@ -35,7 +35,9 @@ def test_a_row_has_the_smallest_slowdown_of_each_length_and_the_most_false_alarm
     }
 
 
-@pytest.mark.parametrize(("rounds", "words"), [(1, "A round of two versions"), (0, "Fewer than")])
+@pytest.mark.parametrize(
+    ("rounds", "words"), [(1, "A repetition of two versions"), (0, "Fewer than")]
+)
 def test_the_noise_is_unknown_only_where_there_are_not_two_pairs(
     tmp_path, capsys, monkeypatch, rounds, words
 ):
@@ -51,13 +53,14 @@ def test_the_noise_is_unknown_only_where_there_are_not_two_pairs(
 
 def test_the_page_of_a_calibration_has_its_run_and_a_row_for_each_metric():
     plan, _ = calibrated(scatter=0.02)
-    rows = [{"metric": "ingest_cpu", "scatter of a round": "2.0%", "1 min": "5%"}]
+    rows = [{"metric": "ingest_cpu", "scatter of a pair": "2.0%", "1 min": "5%"}]
 
     text = markdown(found_here(plan, "The smallest slowdown that runs find:", rows))
 
     assert text.startswith("# RocksDB: what runs find here\n")
     assert (
-        f"Run {plan.run_id} measured 9.8.4 beside itself, slowed by 0, 10 %, in 12 rounds." in text
+        f"Run {plan.run_id} measured 9.8.4 beside itself, slowed by 0, 10 %, in 12 repetitions."
+        in text
     )
     assert "| ingest_cpu | 2.0% | 5% |" in text
 

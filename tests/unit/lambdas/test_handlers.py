@@ -23,7 +23,7 @@ from lambdas import (
     record_rates,
     record_trial,
 )
-from tests.plans import RUN
+from tests.plans import RUN, plan_of
 from tidemark.model.refusal import Refused
 from tidemark.model.steps import Invoke, RunCommand, RunTasks, Step, WaitUntil
 from tidemark.model.subject import Subject
@@ -237,6 +237,18 @@ def test_prepare_trial_gives_each_test_its_tasks_and_their_environment(world, pl
         "TIDEMARK_JOBS": str(plan.suite.test("compaction").jobs),
         "TIDEMARK_SEED": str(plan.seed),
     }
+
+
+@pytest.mark.parametrize("plan", [plan_of({"versions": ["9.8.4"], "slowed": [0]})])
+def test_a_version_beside_itself_in_trials_is_its_release_by_another_name(world, plan):
+    releases = [
+        {each["Name"]: each["Value"] for each in test["environment"]}["TIDEMARK_VERSION"]
+        for trial in plan.trials[:2]
+        for test in world.call(prepare_trial, {**TRIAL, "trial": trial.trial})["tests"]
+    ]
+
+    assert {trial.version for trial in plan.trials} == {"9.8.4", "9.8.4+slow.0"}
+    assert releases == ["9.8.4"] * 4
 
 
 def prepared_step(command, first, last, seconds=3600):
