@@ -30,7 +30,9 @@ from onebox.cloud.processes import BARE_PYTHON
 from tidemark.model.parameters import PYTHON, described
 from tidemark.model.refusal import Refused
 from tidemark.model.run_spec import RunSpec, requirement
+from tidemark.model.sentences import listed
 from tidemark.model.services import SIZE, UNITS_OF_VCPU, Size
+from tidemark.model.subject import Subject
 from tidemark.model.suite import Suite, Test
 from tidemark.model.task import PREPARATION, preparation_variables
 from tidemark.one_machine.app import workload_environment
@@ -170,6 +172,20 @@ def warnings(request: RunSpec, suite: Suite, machine: Machine) -> Iterator[str]:
             "kernel: this user may not make a mount namespace; the system under test can change "
             "the modes and times of all results' files, though not read or write them"
         )
+
+
+def other_order(request: RunSpec, subject: Subject) -> str:
+    """Return a sentence on versions that a run names in another order than their own, or ''."""
+    named = request.versions
+    if not subject.knows_order(named) or request.bisect:
+        return ""
+    ordered = tuple(sorted(named, key=subject.version_order))
+    if ordered == named:
+        return ""
+    return (
+        f"order: the run compares {listed(ordered)}, the oldest first, and not in the order "
+        f"{listed(named)}; --baseline names the version that the others are compared with"
+    )
 
 
 def _share(test: Test, request: RunSpec, suite: Suite) -> float:

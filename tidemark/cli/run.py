@@ -22,6 +22,7 @@ from tidemark.cli.builds import check_built, with_builds
 from tidemark.cli.chosen_suite import suite_to_run, written_suite
 from tidemark.cli.forecast import cost
 from tidemark.cli.options import exact_option, fail_on_option, resume_option
+from tidemark.cli.preflight import other_order
 from tidemark.cli.pull_request import check_job, comment_on_run, comparison_of_run
 from tidemark.cli.set_option import (
     axis_option,
@@ -242,6 +243,8 @@ def command(
         check_built(fields.get("versions", ()), system.subject)
     fields = with_builds(fields, system.subject, here=target.stack is None)
     request = resolved(fields, system)
+    if not fields.get("baseline") and (sentence := other_order(request, system.subject)):
+        click.echo(f"warning: {sentence}", err=True)
     if versions is not None and target.stack is None:
         # Measure exactly the printed and prepared versions. An account has releases of its own.
         fields["versions"] = list(request.versions)

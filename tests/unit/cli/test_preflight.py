@@ -9,7 +9,14 @@ import pytest
 
 from onebox.cloud.cgroups import NotWritableError
 from tidemark.cli import preflight
-from tidemark.cli.preflight import Machine, check_sizes, check_writes, turn, warnings
+from tidemark.cli.preflight import (
+    Machine,
+    check_sizes,
+    check_writes,
+    other_order,
+    turn,
+    warnings,
+)
 from tidemark.model.checkout import ROOT
 from tidemark.model.refusal import Refused
 from tidemark.model.request import resolve_request
@@ -45,6 +52,14 @@ def sentences(machine, **fields):
 
 def test_a_machine_that_can_hold_the_run_gets_no_warning():
     assert sentences(LARGE, records=10_000_000, tasks=4) == []
+
+
+def test_versions_that_are_older_than_those_named_before_them_are_named_in_their_order():
+    assert other_order(request_for("9.8.4", "9.0.0"), ROCKSDB.subject) == (
+        "order: the run compares 9.0.0, 9.8.4, the oldest first, and not in the order 9.8.4, "
+        "9.0.0; --baseline names the version that the others are compared with"
+    )
+    assert other_order(request_for("9.0.0", "9.8.4"), ROCKSDB.subject) == ""
 
 
 def test_the_warning_of_little_disk_has_the_available_and_the_needed_amount():
