@@ -135,7 +135,7 @@ def test_a_stored_request_is_accepted_as_the_input_of_another_run():
             "versions: [] is not accepted; expected a list of 1 entries or more",
         ),
         (
-            {"suite": "rocksdb", "versions": ["9.0.0", "9.0.0"]},
+            {"suite": "rocksdb", "versions": ["8.8.1", "9.0.0", "9.0.0"]},
             "versions: 9.0.0 is given twice; name each version once, or measure one beside itself "
             "with `tidemark calibrate`",
         ),
