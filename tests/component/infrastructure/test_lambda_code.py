@@ -59,7 +59,8 @@ def test_the_functions_have_what_draws_flame_graphs(stack, template):
 
 
 def test_make_takes_the_newest_python_of_pyenv_for_the_functions(tmp_path, monkeypatch):
-    monkeypatch.delenv("FUNCTIONS_PYTHON", raising=False)
+    for variable in ("FUNCTIONS_PYTHON", "MAKEFLAGS", "MAKELEVEL"):
+        monkeypatch.delenv(variable, raising=False)
 
     def taken():
         show = ["make", f"HOME={tmp_path}", "--eval=shown:;@echo $(FUNCTIONS_PYTHON)", "shown"]
