@@ -162,7 +162,7 @@ def _of_versions(suite: Suite, versions: Sequence[str], baseline: str) -> list[s
     return [*words, f"--baseline {baseline}"] if baseline else words
 
 
-def _is_unconfirmed(verdict: Verdict) -> bool:
+def is_unconfirmed(verdict: Verdict) -> bool:
     """Tell whether a verdict is an alarm that no new pairs have confirmed."""
     return verdict.judgement.word in ALARMS and verdict.stage == "first"
 
@@ -268,7 +268,7 @@ def advice_on_run(run: MeasuredRun) -> Command | None:
     if not ended and len(request.versions) == 1 and not run.unrecorded():
         return _another_version(basis)
     verdicts = [] if ended else list(_deciding_verdicts(run))
-    unconfirmed = list(filter(_is_unconfirmed, verdicts))
+    unconfirmed = list(filter(is_unconfirmed, verdicts))
     if not unconfirmed and not any(map(is_open, verdicts)):
         return None
     if _has_missing_trials(run, verdicts):

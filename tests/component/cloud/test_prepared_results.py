@@ -72,7 +72,7 @@ def test_the_first_screen_names_the_answer(open_page, name):
     assert all(bottom(each) < SCREEN["height"] / 2 for each in (answer, *first.all(), step.first))
     charts = tab.get_by_role("img", name="Δ of each metric with its 95 % interval")
     assert charts.count() == (name not in WITHOUT_CHANGES)
-    assert all(chart.bounding_box()["y"] < 0.7 * SCREEN["height"] for chart in charts.all())
+    assert all(chart.bounding_box()["y"] < 0.75 * SCREEN["height"] for chart in charts.all())
 
 
 @pytest.mark.parametrize("name", HISTORIES)

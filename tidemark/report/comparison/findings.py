@@ -335,9 +335,14 @@ def _measurement(sides: Sides) -> str | Command:
     is_open = any(advice.is_open(metric.verdict) for metric in metrics)
     versions = [advice.requested(side.run.plan, side.version) for side in sides.both]
     versions = list(dict.fromkeys(versions))
+    base, new = (side.run.plan.request for side in sides.both)
+    basis = advice.Basis(sides.whole.plan, sides.whole.trials)
+    verdicts = [metric.verdict for metric in metrics]
+    unconfirmed = list(filter(advice.is_unconfirmed, verdicts))
+    if sides.in_one_run and unconfirmed and not (is_unlike or new.slowed):
+        return advice.confirming(basis, new, {versions[0]: versions[1:]}, unconfirmed)
     if not is_unlike and (len(versions) == 1 or (sides.in_one_run and not is_open)):
         return ""
-    base, new = (side.run.plan.request for side in sides.both)
     how = "both in one run"
     if is_unlike:
         how = "both alike, in one run"
@@ -347,15 +352,11 @@ def _measurement(sides: Sides) -> str | Command:
         how = f"{sides.base.version} again, as run {sides.base.run.plan.run_id} did"
     return advice.again(
         how,
-        advice.Basis(sides.whole.plan, sides.whole.trials),
+        basis,
         base.model_copy(update={"repetitions": max(base.repetitions, new.repetitions)}),
         versions,
         # The scatter of sides that were not measured alike says little about the length of tests.
-        [
-            metric.verdict
-            for metric in metrics
-            if not (is_unlike and advice.is_hopeless(metric.verdict))
-        ],
+        [each for each in verdicts if not (is_unlike and advice.is_hopeless(each))],
         baseline=versions[0] if len(versions) > 1 else "",
     )
 
