@@ -243,9 +243,8 @@ def command(
         check_built(fields.get("versions", ()), system.subject)
     fields = with_builds(fields, system.subject, here=target.stack is None)
     request = resolved(fields, system)
-    if not fields.get("baseline") and (sentence := other_order(request, system.subject)):
-        click.echo(f"warning: {sentence}", err=True)
-    if versions is not None and target.stack is None:
+    _warn_of_order(fields, request, system)
+    if versions is not None and target.stack is None and not request.slowed:
         # Measure exactly the printed and prepared versions. An account has releases of its own.
         fields["versions"] = list(request.versions)
     _check_gate(request, system, gated=bool(fail_on))
@@ -256,6 +255,15 @@ def command(
         sys.exit(_not_started(console))
     preflight(request, system, target, console)
     sys.exit(_measure(fields, system, target, console, end))
+
+
+def _warn_of_order(fields: Mapping[str, object], request: RunSpec, suite: Suite) -> None:
+    """Print that a run compares its versions in another order than the user named them."""
+    # Words such as newest have no order of their own.
+    are_named = fields.get("versions", list(request.versions)) == list(request.versions)
+    sentence = other_order(request, suite.subject) if are_named else ""
+    if sentence and not fields.get("baseline"):
+        click.echo(f"warning: {sentence}", err=True)
 
 
 def _not_started(console: Console) -> int:

@@ -141,6 +141,22 @@ def test_newest_and_previous_are_resolved_on_this_machine(start):
     assert execution_input["versions"] == ["9.8.4", "9.7.3"]
 
 
+def test_a_version_beside_itself_is_left_to_the_pipeline_as_it_was_named(start):
+    _, execution_input = start("--versions", "9.8.4,9.8.4")
+
+    assert execution_input["versions"] == ["9.8.4", "9.8.4"]
+
+
+@pytest.mark.parametrize(
+    ("versions", "warned"),
+    [("9.8.4,9.0.0", True), ("9.0.0,9.8.4", False), ("newest,previous", False)],
+)
+def test_versions_that_are_named_against_their_order_are_told(versions, warned):
+    arguments = ["--versions", versions, "--dry-run"]
+
+    assert ("warning: order: " in CliRunner().invoke(run.command, arguments).stderr) == warned
+
+
 def test_newest_and_previous_are_left_to_the_pipeline_of_an_account(start):
     output, execution_input = start("--versions", "newest,previous", "--aws")
 
