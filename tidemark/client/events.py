@@ -34,7 +34,7 @@ _EVIDENCE = {
     "lasting": "Eight runs or more",
     "drift": "Twelve releases or more",
 }
-"""What shows an open regression, by its state."""
+"""The evidence of an open regression, by its state."""
 _ORDER = ("slower", "faster")
 
 

@@ -116,7 +116,7 @@ class Resolver:
 
 
 def longest_names(folder, suites):
-    """Fill a folder with so many suites: the shipped ones, and copies with the longest names."""
+    """Write the shipped suites into a folder, and copies with the longest names, ``suites`` in all."""
     (folder / "workloads").symlink_to(ROOT / "workloads")
     shutil.copytree(ROOT / "suites", folder / "suites")
     shipped = sorted(read_suites())

@@ -229,7 +229,7 @@ def doubled_rows(state: Path) -> Iterator[str]:
 
 
 def _nightly() -> str:
-    """Return figures of some days as CSV; those of the last days are lower."""
+    """Return figures of some days as CSV, which are lower on the last days."""
     chance = random.Random(1)
     lines = ["date,commit,Ingest rate (rows/s)"]
     for day in range(_DAYS):

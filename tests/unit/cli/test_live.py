@@ -270,7 +270,7 @@ def test_a_run_that_is_followed_has_a_line_for_each_trial_with_its_first_rates(t
 
     follow(recording, Run("r", "arn:x"), Target(tmp_path, None), console)
 
-    # Of twelve trials every second one has a line, and each that failed.
+    # Every second of twelve trials has a line, and so has each that failed.
     assert console.file.getvalue().splitlines() == [
         "One trial in 2 has a line here, and each that fails.",
         "trial 1 of 2     9.0.0  failed: ingest: its container ended with exit code 1",

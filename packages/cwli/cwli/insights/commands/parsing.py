@@ -482,7 +482,7 @@ def _first_gap(rest: str, gaps: Gaps) -> str:
 
 
 def _before(rest: str, place: str | None) -> str:
-    """Return the text before a place, or the whole text if there is no place."""
+    """Return the text before a place, or the whole text without a place."""
     return rest if place is None else f"left({rest}, {place} - 1)"
 
 
