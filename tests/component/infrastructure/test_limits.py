@@ -116,7 +116,7 @@ class Resolver:
 
 
 def longest_names(folder, suites):
-    """Write the shipped suites into a folder, and copies with the longest names, ``suites`` in all."""
+    """Write the shipped suites into a folder, and copies with the longest names."""
     (folder / "workloads").symlink_to(ROOT / "workloads")
     shutil.copytree(ROOT / "suites", folder / "suites")
     shipped = sorted(read_suites())

@@ -287,7 +287,7 @@ def own_tables(tables: Sequence[PageTable], wishes: Wishes, today: date) -> Iter
         headings = listed(shown(text) for table in tables for text in table.headings)
         raise Refused(
             "FILE: no table has a version or a day, and figures; expected headings such as "
-            f"Version, Date and a metric, and not {headings or 'none'}"
+            f"Version, Date and a metric{headings and f', and not {headings}'}"
         )
     point = decimal_point(_cells(read), wishes.point)
     for table, columns in read:

@@ -60,6 +60,10 @@ def test_the_last_word_of_a_heading_may_be_the_unit_but_not_of_a_rate_or_a_least
     }  # fmt: skip
 
 
+def test_a_text_without_a_table_is_refused_with_the_headings_that_a_table_needs():
+    assert refused("nothing here\n").endswith("such as Version, Date and a metric")
+
+
 def test_a_direction_that_nothing_tells_is_said_to_be_a_guess():
     (note,) = found("Version,Date,Q1\n1.0,2026-01-01,5\n").notes
 
